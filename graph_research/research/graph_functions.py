@@ -61,6 +61,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "types_of": types_of,
         "token_limit_retries": token_limit_retries,
         "topic_evidence": topic_evidence,
+        "topic_fidelity": topic_fidelity,
         "topic_findings": topic_findings,
         "topic_results": topic_results,
         "unaddressed": unaddressed,
@@ -187,6 +188,20 @@ def topic_evidence(sources: Rows, outputs: Rows) -> list[Row]:
         {**row, "source_id": same_as.get(row["source_id"], row["source_id"])} for row in flatten(outputs, "evidence")
     ]
     return upserted([], rows)
+
+
+def topic_fidelity(sources: Rows, outputs: Rows) -> list[Row]:
+    """The fidelity records of `outputs`, with the ids under which `new_sources` keeps their sources; of those of one
+    source the one with the largest share."""
+    same_as = _merged(sources, outputs)[1]
+    best: dict[str, Row] = {}
+    for row in flatten(outputs, "content_fidelity"):
+        item_id = same_as.get(row["item_id"], row["item_id"])
+        record = {**row, "id": f"{row['phase']}:{item_id}", "item_id": item_id}
+        before = best.get(record["id"])
+        if before is None or before["compression_ratio"] < record["compression_ratio"]:
+            best[record["id"]] = record
+    return list(best.values())
 
 
 def _renamed(topic: Row, same_as: Mapping[str, str]) -> Row:

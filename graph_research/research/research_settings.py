@@ -33,6 +33,8 @@ class ResearchSettings:
     default_context_tokens: int = 8_192
     """The window of a model on a server of the user's own, where neither the settings nor the server tell it; small,
     since some servers drop what is too long without a word."""
+    allow_content_dropping: bool = False
+    """Leave out whole sources where their headlines do not fit; else all of them are cut further."""
     source_chars: int = 12_000
     """How much of one source a prompt shows where the model's window has room for it."""
     max_output_tokens: int = 4_096

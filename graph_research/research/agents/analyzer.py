@@ -3,26 +3,33 @@ topic was read for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
+from graph_research.research.budget.allocation import Allocation, Allotted
+from graph_research.research.budget.priority import allotted_chars, is_protected, priority_of
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import CONFIDENCE_RANK, Analysed, Known, analyse
 from graph_research.research.evidence.quotes import any_quote_stands, attributed
+from graph_research.research.llm.phase_budget import material_chars
 from graph_research.research.llm.prompt_context import prompt_context
-from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.prompt_fitting import Section, own_chars
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
+from graph_research.research.models.fidelity import LOW_FIDELITY, FidelityRecord
 from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.retrieval.excerpts import best_passage, reading_of
-from graph_research.research.retrieval.fidelity import with_shown_share
+from graph_research.research.retrieval.fidelity import fidelity_score, record_shown
 from graph_research.text.document import Document
+from graph_research.text.tokens import CHARS_PER_TOKEN
+
+PHASE = "analysis"
 
 LEAST_CHARS = 300
 """Less of a source is not worth showing."""
@@ -86,10 +93,14 @@ def analyzer(services: Services) -> Handler:
         else:
             reading, result = _Reading(read=(), listed=()), AgentResult(output=_nothing_read(handoff))
         analysed = analyse(result.output, known, documents)
+        changed, records = _with_fidelity(analysed.requalified, known, reading, result)
+        _warn_of_low_fidelity({**known.sources, **changed}.values(), ctx)
         return {
             **_output(analysed),
             "answered_limits": _answered_limits(result),
-            "sources": [source.to_json() for source in _with_fidelity(analysed.requalified, known, reading, result)],
+            "sources": [source.to_json() for source in changed.values()],
+            "content_fidelity": [record.to_json() for record in records],
+            "metadata": _allocation(services, records, handoff.get("model_windows")),
             "degraded": result.degradations("analyzer", ctx),
             "decisions": [
                 decision_log.completed(
@@ -112,10 +123,24 @@ def _agent(services: Services, read: Sequence[Source], documents: Mapping[str, D
     def shorter(row: Mapping[str, Any], most_chars: int) -> str:
         return reading_of(by_id[row["id"]], documents, most_chars, to_quote=True)
 
-    sources = Section(name="sources", noun="source", text="content", least_chars=LEAST_CHARS, shorten=shorter)
+    def allot(rows: Sequence[Mapping[str, Any]], most_chars: int) -> list[int]:
+        chars = {row["id"]: len(row["content"]) for row in rows}
+        chosen, dropping = [by_id[name] for name in chars], services.settings.allow_content_dropping
+        limits = allotted_chars(chosen, chars, most_chars, allow_dropping=dropping)
+        return [limits[name] for name in chars]
+
+    sources = Section(
+        name="sources",
+        noun="source",
+        text="content",
+        least_chars=LEAST_CHARS,
+        shorten=shorter,
+        allot=allot,
+        rank=lambda row: is_protected(by_id[row["id"]]) + priority_of(by_id[row["id"]]),
+    )
     return Agent(
         name="analyzer",
-        phase="analysis",
+        phase=PHASE,
         max_output_tokens=services.settings.report_output_tokens,
         sections=(
             replace(sources, least_chars=2 * LEAST_CHARS, keep=KEPT_SOURCES),
@@ -227,18 +252,47 @@ def _with_a_finding(
     return replace(result, output=passages, degraded=result.degraded or reason)
 
 
-def _with_fidelity(requalified: Sequence[Source], known: Known, reading: _Reading, result: AgentResult) -> list[Source]:
-    """The sources whose quality changed, and those of which the prompt showed less than there is: the most that any
-    prompt showed of a source counts."""
+def _with_fidelity(
+    requalified: Sequence[Source], known: Known, reading: _Reading, result: AgentResult
+) -> tuple[dict[str, Source], list[FidelityRecord]]:
+    """The sources whose quality or fidelity changed, by id, and what was shown of each that was read. Where code
+    answered in place of a model, nothing was shown of any."""
     changed = {source.id: source for source in requalified}
-    shares = result.shown_shares("source")
-    for source in reading.read:
-        now = changed.get(source.id, source)
-        is_new = source.iteration == known.iteration
-        marked = with_shown_share(now, shares.get(source.id, 1.0), is_new=is_new)
-        if marked is not now:
-            changed[source.id] = marked
-    return list(changed.values())
+    if result.by_code:
+        shown = {source.id: source.characters for source in reading.read}
+    elif result.shown:
+        shown = {row["id"]: own_chars(row["content"]) for row in result.shown.get("sources") or ()}
+    else:
+        return changed, []
+    now = [changed.get(source.id, source) for source in reading.read]
+    marked, records = record_shown(now, shown, phase=PHASE, iteration=known.iteration)
+    return changed | {source.id: source for source in marked}, records
+
+
+def _warn_of_low_fidelity(sources: Iterable[Source], ctx: Context) -> None:
+    score = fidelity_score(sources)
+    if score < LOW_FIDELITY:
+        ctx.emit("content_fidelity.low", score=round(score, 4), least=LOW_FIDELITY)
+
+
+def _allocation(services: Services, records: Sequence[FidelityRecord], windows: Any) -> dict[str, Any]:
+    """`{content_allocation: …}`: what the sources took of the analysis's share of the window; nothing where prompts are
+    not fitted."""
+    room = material_chars(services, "research", PHASE, windows)
+    if room is None or not records:
+        return {}
+    items = tuple(
+        Allotted(
+            item_id=record.item_id,
+            original_tokens=record.original_tokens,
+            tokens=record.current_tokens,
+            level=record.current_level,
+            truncated=record.truncated,
+        )
+        for record in records
+    )
+    allocation = Allocation(items=items, tokens_available=room // CHARS_PER_TOKEN)
+    return {"content_allocation": allocation.to_json()}
 
 
 def _nothing_read(handoff: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,12 +14,12 @@ from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import proved_findings
 from graph_research.research.evidence.quotes import QuoteFinder, attributed
 from graph_research.research.llm.prompt_context import prompt_context
-from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.prompt_fitting import Section, own_chars
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.source import Source
-from graph_research.research.retrieval.fidelity import with_shown_share
+from graph_research.research.retrieval.fidelity import record_shown
 from graph_research.research.retrieval.reading import Reading, aspects_of
 from graph_research.research.retrieval.summarization import condenses
 from graph_research.text.document import Document
@@ -124,6 +124,8 @@ def _read(
     findings, evidence = proved_findings(rows, finder, iteration, sub_query_id)
     notes = result.degradations("extractor", ctx)
     text = _formatted(answer["notes"], handoff["queries"], sources)
+    shown = {row["id"]: own_chars(row["text"]) for row in result.shown.get("sources") or ()}
+    marked, records = record_shown(sources, shown, phase="gathering", iteration=iteration)
     if not findings and (rows or text is None):
         reason = "no finding stands in a source" if rows else "no statement names its source"
         return _failed(handoff, [*notes, _unread(handoff, reason, ctx)], result.tokens)
@@ -132,7 +134,8 @@ def _read(
         findings=[finding.to_json() for finding in findings],
         evidence=[one.to_json() for one in evidence],
         limits=[limit for row in answer["limits"] if (limit := " ".join(row.split()))][:MOST_LIMITS],
-        sources=[source.to_json() for source in _with_shares(result, sources, documents)],
+        sources=[source.to_json() for source in marked],
+        content_fidelity=[record.to_json() for record in records],
         quotes_dropped=finder.dropped,
         condensed=[_account(handoff, done=True)],
         tokens=result.tokens,
@@ -140,21 +143,9 @@ def _read(
     )
 
 
-def _with_shares(result: AgentResult, sources: Sequence[Source], documents: Mapping[str, Document]) -> list[Source]:
-    """The sources of which the prompt showed less than there is."""
-    shown = {row["id"]: len(row["text"]) for row in result.shown.get("sources") or ()}
-    changed = []
-    for source in sources:
-        share = min(shown.get(source.id, 0) / max(len(documents[source.id].text), 1), 1.0)
-        marked = with_shown_share(source, round(share, 4), is_new=True)
-        if marked is not source:
-            changed.append(marked)
-    return changed
-
-
 def _output(**made: Any) -> dict[str, Any]:
     nothing: dict[str, Any] = {"compressed_findings": None, "quotes_dropped": 0, "tokens": 0}
-    lists = ("findings", "evidence", "limits", "sources", "condensed", "degraded")
+    lists = ("findings", "evidence", "limits", "sources", "content_fidelity", "condensed", "degraded")
     return {**nothing, **{name: [] for name in lists}, **made}
 
 

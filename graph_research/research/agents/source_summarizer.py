@@ -17,10 +17,11 @@ from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
+from graph_research.research.models.fidelity import level_of
 from graph_research.research.models.source import Source
 from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.retrieval.reading import Reading, aspects_of
-from graph_research.research.retrieval.summarization import InTime, SharedReplies, condenses, fidelity_of
+from graph_research.research.retrieval.summarization import InTime, SharedReplies, condenses
 from graph_research.text.document import Document
 from graph_research.text.locators import make_locator
 
@@ -96,8 +97,10 @@ def _needs_summary(source: Source, settings: ResearchSettings) -> bool:
 def _reused(source: Source, earlier: Mapping[str, Any]) -> Source:
     """The source with the summary that its text got in an earlier round."""
     summary = {name: earlier["metadata"][name] for name in ("summary", "excerpts")}
-    update = {"content": earlier["content"], "fidelity": earlier["fidelity"]}
-    return source.model_copy(update={**update, "metadata": {**source.metadata, **summary}})
+    update = {"content": earlier["content"], "fidelity": level_of(len(earlier["content"]) / source.characters).value}
+    return source.model_copy(
+        update={**update, "metadata": {"gathered_fidelity": source.fidelity, **source.metadata, **summary}}
+    )
 
 
 async def _summary(
@@ -141,11 +144,12 @@ def _summarized(source: Source, summary: str, excerpts: list[dict[str, str]]) ->
     if excerpts:
         parts += ["Excerpts, word for word:", *(excerpt["text"] for excerpt in excerpts)]
     content = "\n\n".join(parts)
+    made = {"summary": summary, "excerpts": excerpts}
     return source.model_copy(
         update={
             "content": content,
-            "fidelity": fidelity_of(len(content), source.characters),
-            "metadata": {**source.metadata, "summary": summary, "excerpts": excerpts},
+            "fidelity": level_of(len(content) / max(source.characters, 1)).value,
+            "metadata": {"gathered_fidelity": source.fidelity, **source.metadata, **made},
         }
     )
 

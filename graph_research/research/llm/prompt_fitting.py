@@ -66,6 +66,8 @@ class Section:
     """The rows of the lowest rank go first, of equal ones the last."""
     shorten: Callable[[Row, int], str] | None = field(default=None, compare=False, repr=False)
     """Chooses the best of a row's text in at most so many characters; None: its beginning."""
+    allot: Callable[[Sequence[Row], int], Sequence[int]] | None = field(default=None, compare=False, repr=False)
+    """Divides so many characters among the texts of the rows; None: the longer texts share them equally."""
 
     def text_of(self, row: Row) -> str:
         """The part of a row that may be shortened."""
@@ -139,6 +141,11 @@ def shortened(text: str, most_chars: int) -> str:
     return head.rstrip() + MARK
 
 
+def own_chars(text: str) -> int:
+    """The characters of a text that may have been shortened, without the marks of that."""
+    return len(text) - text.count(MARK) * len(MARK)
+
+
 def shortened_quotes(text: str, limit: PromptLimit) -> FittedPrompt:
     """A rendered prompt whose longest quotations lose their ends until it fits, or until none is worth cutting. The
     research question is never cut, and no marker of a quotation."""
@@ -195,13 +202,16 @@ def _largest(
 
 
 def _rows(section: Section, rows: Sequence[Row], count: int, most_chars: int) -> list[Row]:
-    """The `count` rows of the highest rank in their order, each text in at most `most_chars` characters."""
+    """The `count` rows of the highest rank in their order, each text in at most `most_chars` characters, or with an
+    allotment in so many on average."""
     ranked = sorted(range(len(rows)), key=lambda place: (-section.rank(rows[place]), place))
+    chosen = [rows[place] for place in sorted(ranked[:count])]
+    limits = section.allot(chosen, most_chars * len(chosen)) if section.allot else [most_chars] * len(chosen)
     shown = []
-    for row in (rows[place] for place in sorted(ranked[:count])):
+    for row, most in zip(chosen, limits, strict=True):
         text = section.text_of(row)
-        if len(text) > most_chars:
-            cut = section.shorten(row, most_chars) if section.shorten else shortened(text, most_chars)
+        if len(text) > most:
+            cut = section.shorten(row, most) if section.shorten else shortened(text, most)
             row = {**row, section.text: cut}
         shown.append(row)
     return shown

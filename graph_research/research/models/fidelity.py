@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from pydantic import Field
@@ -22,11 +23,41 @@ class FidelityLevel(StrEnum):
     DROPPED = "dropped"
 
 
+LEVEL_SHARES: Mapping[FidelityLevel, float] = {
+    FidelityLevel.FULL: 1.0,
+    FidelityLevel.CONDENSED: 0.7,
+    FidelityLevel.COMPRESSED: 0.4,
+    FidelityLevel.KEY_POINTS: 0.2,
+    FidelityLevel.HEADLINE: 0.1,
+    FidelityLevel.DROPPED: 0.0,
+}
+"""The share of a text that a level keeps, from the whole text to nothing."""
+
+LOW_FIDELITY = 0.5
+"""A mean share below this is worth a warning."""
+
+_LEAST_SHARES = (
+    (0.9, FidelityLevel.FULL),
+    (0.6, FidelityLevel.CONDENSED),
+    (0.3, FidelityLevel.COMPRESSED),
+    (0.15, FidelityLevel.KEY_POINTS),
+)
+
+
+def level_of(share: float) -> FidelityLevel:
+    """The level of a text of which this share is shown: full from 0.9 on, condensed from 0.6, compressed from 0.3, key
+    points from 0.15, else a headline; dropped at 0."""
+    if share <= 0:
+        return FidelityLevel.DROPPED
+    return next((level for least, level in _LEAST_SHARES if share >= least), FidelityLevel.HEADLINE)
+
+
 class FidelityRecord(Record):
     """What one phase showed of an item, such as a source; `id` is `PHASE:ITEM`.
 
-    Tokens are estimated as a quarter of the characters; `compression_ratio` is current over original tokens, at most
-    1; `warnings` say what did not work.
+    Tokens are estimated as a quarter of the characters; `compression_ratio` is current over original characters, at
+    most 1; `truncated` marks key points and headlines that are parts cut out of the text; `warnings` say what did not
+    work.
     """
 
     id: str
@@ -36,6 +67,7 @@ class FidelityRecord(Record):
     current_tokens: int
     current_level: FidelityLevel
     compression_ratio: float
+    truncated: bool = False
     reason: str = ""
     warnings: list[str] = Field(default_factory=list)
 
@@ -47,6 +79,7 @@ def fidelity_record(
     current_chars: int,
     level: FidelityLevel,
     *,
+    truncated: bool = False,
     reason: str = "",
     warning: str = "",
 ) -> FidelityRecord:
@@ -59,6 +92,7 @@ def fidelity_record(
         current_tokens=current_chars // CHARS_PER_TOKEN,
         current_level=level,
         compression_ratio=round(min(current_chars / max(original_chars, 1), 1.0), 4),
+        truncated=truncated and level in (FidelityLevel.KEY_POINTS, FidelityLevel.HEADLINE),
         reason=reason,
         warnings=[warning] if warning else [],
     )

@@ -34,7 +34,7 @@ from graph_research.research.report.model import (
     SubQueryOutcome,
 )
 from graph_research.research.report.run_metadata import RunFacts
-from graph_research.research.report.statistics import gathering_of, statistics_of
+from graph_research.research.report.statistics import content_fidelity_of, gathering_of, statistics_of
 from graph_research.research.scoring.origin import origins
 
 
@@ -85,6 +85,7 @@ def build_report(
     decisions = [_decision(Decision.model_validate(row)) for row in state.get("decisions") or []]
     degraded = state.get("degraded") or []
     gathered = gathering_of(state, run.search)
+    fidelity = content_fidelity_of(state)
     fabricated_dropped = int((state.get("report_metadata") or {}).get("fabricated_citations") or 0)
     notices = (
         _how_it_was_revised(version, revisions, labels),
@@ -124,10 +125,17 @@ def build_report(
             fabricated_dropped=fabricated_dropped,
             origins=origin_count,
             gathered=gathered,
+            fidelity=fidelity,
             language=language,
         ),
         statistics=statistics_of(
-            run, reported, cited, origin_count, token_limit_retries=token_limit_retries(degraded), gathering=gathered
+            run,
+            reported,
+            cited,
+            origin_count,
+            token_limit_retries=token_limit_retries(degraded),
+            gathering=gathered,
+            fidelity=fidelity,
         ),
         sub_queries=sub_queries,
         decisions=decisions,

@@ -11,13 +11,20 @@ from graph_research.research.decision_log import EVALUATE_PHASE
 from graph_research.research.evidence.citations import Cited
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.draft import Writer, stored_draft, words_of
+from graph_research.research.models.fidelity import LOW_FIDELITY
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.report_options import ReportOptions
-from graph_research.research.report.formatting import model_name, without_addresses
+from graph_research.research.report.formatting import model_name, percent, without_addresses
 from graph_research.research.report.labels.languages import has_labels, labels_for
 from graph_research.research.report.labels.table import Labels
-from graph_research.research.report.model import GatheringStatistics, ReportDecision, ReportSource, SubQueryOutcome
+from graph_research.research.report.model import (
+    ContentFidelity,
+    GatheringStatistics,
+    ReportDecision,
+    ReportSource,
+    SubQueryOutcome,
+)
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import ALL, FETCH
 from graph_research.text.language.tags import UNDETERMINED
@@ -36,6 +43,7 @@ def limitations_of(
     fabricated_dropped: int,
     origins: int,
     gathered: GatheringStatistics,
+    fidelity: ContentFidelity,
     language: str,
 ) -> list[str]:
     """One sentence each, the standing one first, then what happened; no error's own words, which may hold paths, and no
@@ -46,6 +54,9 @@ def limitations_of(
     return [
         labels.limit_standing,
         *_about_sources(sources, origins, labels),
+        *_those_that_apply(
+            (fidelity.score < LOW_FIDELITY, labels.limit_fidelity.format(percent=percent(fidelity.score, labels)))
+        ),
         *_about_the_search(sub_queries, run.search, state.get("search_failures") or [], labels),
         *_about_the_limits(run.saved, labels),
         *_those_that_apply((skipped, labels.limit_skipped.format(names=", ".join(skipped)))),

@@ -15,6 +15,7 @@ from graph_research.research.evidence.citations import (
     CitedStatement,
 )
 from graph_research.research.models.draft import statements_of
+from graph_research.research.models.fidelity import FidelityRecord
 from graph_research.research.models.record import Record
 
 
@@ -145,8 +146,10 @@ class RoleUse(Record):
 
 
 class ContentFidelity(Record):
-    """How much of the sources' texts the models were shown: sources by level, their mean 0 to 1, and its band."""
+    """How much of the sources' archived texts the models were shown: a record for each source and phase, sources by
+    level, the mean of the largest shares of each source 0 to 1, and its band."""
 
+    items: list[FidelityRecord] = Field(default_factory=list)
     levels: dict[str, int]
     score: float
     band: Literal["full", "condensed", "compressed", "minimal"]

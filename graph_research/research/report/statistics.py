@@ -10,6 +10,8 @@ from graph_research.providers.search.base import provider_name
 from graph_research.research.evidence.citations import Cited
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.llm.usage import Spending, total
+from graph_research.research.models.fidelity import FidelityRecord
+from graph_research.research.models.source import Source
 from graph_research.research.report.model import (
     ContentFidelity,
     GatheringStatistics,
@@ -19,15 +21,13 @@ from graph_research.research.report.model import (
     UsageTotals,
 )
 from graph_research.research.report.run_metadata import RunFacts
+from graph_research.research.retrieval.fidelity import known_share, measured_shares
 
 FETCH = "fetch"
 """Stands for a provider among the failures where a page could not be read."""
 
 ALL = "all"
 """Stands for all providers where none answered."""
-
-_SHARES = {"full": 1.0, "condensed": 0.7, "compressed": 0.4, "digest": 0.3, "key_points": 0.2, "headline": 0.1}
-"""What a level keeps of a text; a digest is expected at under a third."""
 
 _FREE = frozenset({"extractive", "local"})
 
@@ -40,6 +40,7 @@ def statistics_of(
     *,
     token_limit_retries: int = 0,
     gathering: GatheringStatistics | None = None,
+    fidelity: ContentFidelity,
 ) -> ReportStatistics:
     """The run's numbers; `origins` counts who stands behind the cited sources. Where nothing that the run calls costs
     money, no call can have been paid twice."""
@@ -56,7 +57,7 @@ def statistics_of(
         totals=UsageTotals(**spent.rounded()),
         model_roles=dict(run.model_roles),
         token_limit_retries=token_limit_retries,
-        content_fidelity=_fidelity(sources),
+        content_fidelity=fidelity,
         gathering=gathering or GatheringStatistics(),
         sources_found=len(sources),
         sources_cited=sum(bool(source.citations) for source in sources),
@@ -70,11 +71,15 @@ def _statements(cited: Cited) -> dict[str, int]:
     return {status.value: counts[status] for status in Status}
 
 
-def _fidelity(sources: Sequence[ReportSource]) -> ContentFidelity:
+def content_fidelity_of(state: Mapping[str, Any]) -> ContentFidelity:
+    """The records of a state's `content_fidelity`, and what they say together; absent channels count as empty."""
+    records = [FidelityRecord.model_validate(row) for row in state.get("content_fidelity") or []]
+    measured = measured_shares(records)
+    sources = [Source.model_validate(row) for row in state.get("sources") or []]
     levels = Counter(source.fidelity for source in sources)
-    shares = [_SHARES.get(source.fidelity, 0.0) for source in sources]
+    shares = [known_share(source.fidelity, measured.get(source.id, 1.0)) for source in sources]
     score = sum(shares) / len(shares) if shares else 1.0
-    return ContentFidelity(levels=dict(sorted(levels.items())), score=round(score, 4), band=_band(score))
+    return ContentFidelity(items=records, levels=dict(sorted(levels.items())), score=round(score, 4), band=_band(score))
 
 
 def _band(score: float) -> Literal["full", "condensed", "compressed", "minimal"]:

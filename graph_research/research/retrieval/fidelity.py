@@ -1,30 +1,89 @@
-"""How much of a source was shown to a model, as a level of fidelity."""
+"""The record of how much of each source's archived text a prompt showed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
+from graph_research.research.models.fidelity import (
+    LEVEL_SHARES,
+    FidelityLevel,
+    FidelityRecord,
+    fidelity_record,
+    level_of,
+)
 from graph_research.research.models.source import Source
 
-_LEVELS = ((0.9, "full"), (0.6, "condensed"), (0.3, "compressed"), (0.15, "key_points"), (0.0, "headline"))
-"""Fidelity levels by the least share of a text that is shown."""
+_DIGEST_REASON = "digest_compression"
+_PASSAGES_REASON = "passages"
 
 
-def with_shown_share(source: Source, share: float, *, is_new: bool) -> Source:
-    """The source with the share of its text that a prompt showed, 0 to 1, where that is more than any prompt before
-    showed; else the source itself. Of a source that is not new all was shown before, where nothing else is known."""
-    before = source.metadata.get("shown_share", -1.0 if is_new else 1.0)
-    if share <= before or (share == 1.0 and "shown_share" not in source.metadata):
-        return source
-    level = next(level for least, level in _LEVELS if share >= least) if share else "dropped"
-    return source.model_copy(
-        update={
-            "fidelity": _lower(source, level),
-            "metadata": {"gathered_fidelity": source.fidelity, **source.metadata, "shown_share": share},
-        }
+def record_shown(
+    sources: Sequence[Source], shown_chars: Mapping[str, int], *, phase: str, iteration: int
+) -> tuple[list[Source], list[FidelityRecord]]:
+    """The sources whose fidelity changed, and a record of each, where one prompt of a phase showed `shown_chars`
+    characters by source id; a source that is not among them was not shown.
+
+    A source keeps the largest share of its text that any prompt showed, as `metadata.shown_share`; of one of an earlier
+    iteration without a share all was shown before.
+    """
+    records = [_record(source, shown_chars.get(source.id, 0), phase) for source in sources]
+    marked = [
+        _with_share(source, record.compression_ratio, is_new=source.iteration == iteration)
+        for source, record in zip(sources, records, strict=True)
+    ]
+    return [now for now, before in zip(marked, sources, strict=True) if now is not before], records
+
+
+def fidelity_score(sources: Iterable[Source]) -> float:
+    """The mean of the largest shares of the sources' texts that were shown; 1 without sources."""
+    shares = [known_share(source.fidelity, source.metadata.get("shown_share", 1.0)) for source in sources]
+    return sum(shares) / len(shares) if shares else 1.0
+
+
+def measured_shares(records: Iterable[FidelityRecord]) -> dict[str, float]:
+    """The largest share of each item that some phase showed. The records of digests count where no prompt's do: a
+    digest is made before it is shown."""
+    shares: dict[str, float] = {}
+    digested: dict[str, float] = {}
+    for record in records:
+        into = digested if record.phase == "digest" else shares
+        into[record.item_id] = max(into.get(record.item_id, 0.0), record.compression_ratio)
+    return {**digested, **shares}
+
+
+def known_share(level: str, share: float) -> float:
+    """The share of a text that was shown, at most what `level` keeps where less of the text is known than was
+    archived, such as its abstract only."""
+    nominal = LEVEL_SHARES.get(FidelityLevel(level), 1.0)
+    return nominal if nominal < LEVEL_SHARES[level_of(share)] else share
+
+
+def _record(source: Source, chars: int, phase: str) -> FidelityRecord:
+    share = min(chars / max(source.characters, 1), 1.0)
+    level = FidelityLevel.DIGEST if source.is_digest and chars else level_of(share)
+    is_cut = not source.is_digest and share < 1
+    return fidelity_record(
+        source.id,
+        phase,
+        source.characters,
+        min(chars, source.characters),
+        level,
+        truncated=is_cut,
+        reason=_DIGEST_REASON if source.is_digest else _PASSAGES_REASON if is_cut else "",
     )
 
 
-def _lower(source: Source, shown: str) -> str:
+def _with_share(source: Source, share: float, *, is_new: bool) -> Source:
+    before = source.metadata.get("shown_share", -1.0 if is_new else 1.0)
+    if share <= before or (share == 1.0 and "shown_share" not in source.metadata):
+        return source
+    level = source.fidelity if source.is_digest else _lower(source, level_of(share))
+    known = {"gathered_fidelity": source.fidelity, **source.metadata}
+    return source.model_copy(update={"fidelity": level, "metadata": {**known, "shown_share": share}})
+
+
+def _lower(source: Source, shown: FidelityLevel) -> str:
     """What was gathered of a source, or what was shown of that, whichever is less."""
     gathered = source.metadata.get("gathered_fidelity", source.fidelity)
-    names = [name for _, name in _LEVELS]
-    return shown if gathered not in names or shown not in names else max(gathered, shown, key=names.index)
+    levels = [level.value for level in LEVEL_SHARES]
+    return shown.value if gathered not in levels else max(gathered, shown.value, key=levels.index)

@@ -12,7 +12,6 @@ from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, U
 from graph_research.research.llm.model_router import ModelRouter
 
 _MOST_SHARED = 256
-_LEVELS = ((0.85, "full"), (0.55, "condensed"), (0.3, "compressed"), (0.15, "key_points"))
 
 
 def condenses(models: ModelRouter, role: str, phase: str = "") -> bool:
@@ -22,12 +21,6 @@ def condenses(models: ModelRouter, role: str, phase: str = "") -> bool:
     if not serving or serving[0].in_process:
         return False
     return role in models.roles or not serving[0].spec.startswith("scripted")
-
-
-def fidelity_of(kept_chars: int, whole_chars: int) -> str:
-    """The fidelity level that is nearest to the share of a text that is kept."""
-    share = kept_chars / max(whole_chars, 1)
-    return next((level for least, level in _LEVELS if share >= least), "headline")
 
 
 class InTime(WrappedModel):

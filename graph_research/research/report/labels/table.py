@@ -194,6 +194,7 @@ class Labels:
     limit_undated: str
     limit_weak: str
     limit_partly: str
+    limit_fidelity: str
     limit_failed_query: str
     limit_failed_searches: str
     failed_search: str

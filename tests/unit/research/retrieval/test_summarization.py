@@ -20,7 +20,7 @@ from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.graph_functions import topic_evidence, topic_findings, topic_results
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.services import Services
-from graph_research.research.retrieval.summarization import InTime, condenses, fidelity_of
+from graph_research.research.retrieval.summarization import InTime, condenses
 from graph_research.text.document import source_id, text_hash
 from tests.support.research.harness import NOW, PLAN, Bench, PlainContext, hit, make_services, research_script
 
@@ -199,11 +199,6 @@ def test_in_process_models_do_not_condense_and_scripts_only_where_they_are_named
     assert condenses(ModelRouter(default=[script], roles={"compression": [script]}), "compression")
     assert condenses(ModelRouter(default=[other]), "compression")
     assert not condenses(ModelRouter(default=[other], roles={"compression": [ExtractiveModel()]}), "compression")
-
-
-def test_the_level_goes_by_the_share_that_is_kept() -> None:
-    levels = [fidelity_of(chars, 100) for chars in (100, 70, 40, 20, 10)]
-    assert levels == ["full", "condensed", "compressed", "key_points", "headline"]
 
 
 async def test_a_model_in_time_is_the_model_itself() -> None:

@@ -1,0 +1,1 @@
+"""The budget of a prompt: which item is shown at which length where not all fits."""

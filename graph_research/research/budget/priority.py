@@ -1,0 +1,62 @@
+"""The priority of sources in a prompt that cannot show all of them whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from graph_research.research.budget.allocation import BudgetItem, BudgetTier, ProtectedTooLarge, allocate
+from graph_research.research.models.source import Quality, Source
+
+TOP_SOURCES = 5
+"""So many sources of the highest priority keep at least 30 % of their text."""
+
+_QUALITY: Mapping[Quality, float] = {Quality.HIGH: 1.0, Quality.MEDIUM: 0.6, Quality.UNKNOWN: 0.5, Quality.LOW: 0.2}
+_LOCAL = "local"
+
+
+def priority(*, relevance: float, recency: float, quality: float, user: float) -> float:
+    """0.4 relevance + 0.3 recency + 0.2 quality + 0.1 user, each from 0 to 1."""
+    return 0.4 * relevance + 0.3 * recency + 0.2 * quality + 0.1 * user
+
+
+def priority_of(source: Source) -> float:
+    """The priority of a source; the user's own documents count as preferred by the user."""
+    return priority(
+        relevance=source.score.relevance,
+        recency=source.score.recency,
+        quality=_QUALITY[source.quality],
+        user=1.0 if source.provider == _LOCAL or is_protected(source) else 0.0,
+    )
+
+
+def is_protected(source: Source) -> bool:
+    """Whether the user marked the source: `metadata.protected` is true."""
+    return bool(source.metadata.get("protected"))
+
+
+def source_items(sources: Sequence[Source], tokens: Mapping[str, int]) -> list[BudgetItem]:
+    """The sources as items of `tokens` by id: marked ones are protected, the top five of the others have priority."""
+    ranked = sorted(sources, key=lambda source: (-priority_of(source), source.id))
+    top = {source.id for source in [one for one in ranked if not is_protected(one)][:TOP_SOURCES]}
+
+    def tier(source: Source) -> BudgetTier:
+        if is_protected(source):
+            return BudgetTier.PROTECTED
+        return BudgetTier.PRIORITY if source.id in top else BudgetTier.REGULAR
+
+    return [
+        BudgetItem(id=source.id, tokens=tokens[source.id], tier=tier(source), priority=priority_of(source))
+        for source in sources
+    ]
+
+
+def allotted_chars(
+    sources: Sequence[Source], chars: Mapping[str, int], most_chars: int, *, allow_dropping: bool
+) -> dict[str, int]:
+    """How many of their `chars` the sources are shown within `most_chars`, by id. Where not even the protected ones
+    fit, all share the room equally."""
+    try:
+        allocation = allocate(source_items(sources, chars), most_chars, allow_dropping=allow_dropping)
+    except ProtectedTooLarge:
+        return dict.fromkeys(chars, most_chars // max(len(chars), 1))
+    return {item.item_id: item.tokens for item in allocation.items}

@@ -1,0 +1,166 @@
+"""Fidelity: how much of each source's archived text the prompts showed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from graph_research.providers.llm.base import ModelReply, ModelRequest, estimated
+from graph_research.research.agents.analyzer import analyzer
+from graph_research.research.graph_functions import topic_fidelity
+from graph_research.research.models.fidelity import FidelityLevel
+from graph_research.research.models.source import Quality, Source, SourceScore
+from graph_research.research.report.build import build_report
+from graph_research.research.report.run_metadata import RunFacts
+from graph_research.research.report.statistics import content_fidelity_of
+from graph_research.research.retrieval.fidelity import fidelity_score, record_shown
+from graph_research.text.document import source_id, text_hash
+from tests.support.research.harness import PlainContext, make_services
+
+SENTENCE = "The gates of the lagoon were renewed by divers in spring. "
+
+
+class Reader:
+    """A model with a small window that finds nothing but keeps what it was shown."""
+
+    spec = "openai:reader"
+    in_process = False
+
+    def __init__(self, window: int) -> None:
+        self.window_tokens: int | None = window
+        self.requests: list[ModelRequest] = []
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        self.requests.append(request)
+        text = json.dumps({"findings": [], "gaps": []})
+        return ModelReply(text=text, usage=estimated(request, text), model=self.spec)
+
+
+def archived(ctx: PlainContext, number: int, *, sentences: int, relevance: float = 0.5) -> Source:
+    text = f"Report {number}. " + SENTENCE * sentences
+    ctx.put_text(text)
+    return Source(
+        id=source_id(None, text),
+        title=f"Report {number}",
+        content=text[:1_000],
+        archive_hash=text_hash(text),
+        characters=len(text),
+        quality=Quality.MEDIUM,
+        score=SourceScore(relevance=relevance),
+    )
+
+
+def handoff(sources: list[Source]) -> dict[str, Any]:
+    return {
+        "research_id": "r1",
+        "original_query": "Who renewed the gates of the lagoon?",
+        "current_phase": "analysis",
+        "iteration": 1,
+        "source_count": len(sources),
+        "high_quality_sources": 0,
+        "sub_queries": [{"id": "sq-1-1", "query": "gates", "priority": 1, "iteration": 1, "rationale": ""}],
+        "sources": [source.to_json() for source in sources],
+    }
+
+
+def shares(output: dict[str, Any]) -> dict[str, float]:
+    return {row["item_id"]: row["compression_ratio"] for row in output["content_fidelity"]}
+
+
+@pytest.mark.requirement("13.8")
+async def test_the_share_is_measured_against_the_archived_text(context: PlainContext) -> None:
+    source = archived(context, 1, sentences=900)
+    model = Reader(window=128_000)
+    output = await analyzer(make_services([model]))(handoff([source]), context)
+    [record] = output["content_fidelity"]
+    assert source.characters > 50_000
+    assert record["original_tokens"] == source.characters // 4
+    assert record["current_tokens"] <= 3_000
+    assert (record["current_level"], record["phase"]) == ("key_points", "analysis")
+    assert record["truncated"]
+    [changed] = output["sources"]
+    assert changed["fidelity"] == "key_points"
+    assert output["metadata"]["content_allocation"]["items_summarized"] == 1
+
+
+@pytest.mark.requirement("13.8")
+async def test_what_fits_is_full_whatever_its_length(context: PlainContext) -> None:
+    sources = [archived(context, number, sentences=100) for number in range(3)]
+    output = await analyzer(make_services([Reader(window=128_000)]))(handoff(sources), context)
+    assert set(shares(output).values()) == {1.0}
+    assert output["sources"] == []
+    assert not any(kind == "content_fidelity.low" for kind, _ in context.events)
+
+
+@pytest.mark.requirement("13.5")
+@pytest.mark.requirement("B10")
+async def test_in_a_small_window_the_best_sources_keep_a_larger_share(context: PlainContext) -> None:
+    sources = [archived(context, number, sentences=150, relevance=number / 12) for number in range(12)]
+    output = await analyzer(make_services([Reader(window=24_000)]))(handoff(sources), context)
+    by_relevance = [shares(output)[source.id] for source in sources]
+    assert min(by_relevance[7:]) >= 0.28
+    assert max(by_relevance[:7]) < min(by_relevance[7:])
+    assert sum(by_relevance[:7]) > 0
+
+
+@pytest.mark.requirement("13.9")
+async def test_below_a_half_an_event_and_a_limitation_warn(context: PlainContext) -> None:
+    sources = [archived(context, number, sentences=900) for number in range(4)]
+    output = await analyzer(make_services([Reader(window=32_000)]))(handoff(sources), context)
+    [warning] = [data for kind, data in context.events if kind == "content_fidelity.low"]
+    marked = {row["id"]: row for row in output["sources"]}
+    state = {
+        "question": "Who renewed the gates of the lagoon?",
+        "sources": [marked.get(source.id, source.to_json()) for source in sources],
+        "content_fidelity": output["content_fidelity"],
+    }
+    measured = content_fidelity_of(state)
+    assert measured.score == pytest.approx(warning["score"], abs=0.001)
+    assert measured.score == pytest.approx(sum(shares(output).values()) / 4, abs=0.001)
+    assert measured.band == "minimal"
+    report = build_report(state, texts={}, run=RunFacts(run_id="r1", question=state["question"]))
+    assert report.statistics.content_fidelity.items == measured.items
+    assert any("On average the models were shown only" in line for line in report.limitations)
+
+
+@pytest.mark.requirement("13.9")
+@pytest.mark.parametrize(
+    ("share", "band"),
+    [(1.0, "full"), (0.9, "full"), (0.6, "condensed"), (0.3, "compressed"), (0.29, "minimal")],
+)
+def test_bands_go_by_the_mean_share(share: float, band: str) -> None:
+    source = Source(id="src-0000000000", archive_hash="sha256:" + "0" * 64, characters=10_000)
+    changed, records = record_shown([source], {source.id: int(10_000 * share)}, phase="analysis", iteration=1)
+    rows = [row.to_json() for row in changed or [source]]
+    state = {"sources": rows, "content_fidelity": [record.to_json() for record in records]}
+    assert content_fidelity_of(state).band == band
+
+
+@pytest.mark.requirement("2.7")
+@pytest.mark.requirement("B10")
+async def test_without_token_management_20_sources_of_1000_characters_are_shown(context: PlainContext) -> None:
+    sources = [archived(context, number, sentences=100) for number in range(25)]
+    model = Reader(window=128_000)
+    output = await analyzer(make_services([model], token_management_enabled=False))(handoff(sources), context)
+    shown = [share for share in shares(output).values() if share]
+    assert len(shown) == 20
+    assert max(shown) <= 1_000 / 5_800
+    dropped = [row for row in output["content_fidelity"] if row["current_level"] == FidelityLevel.DROPPED]
+    assert len(dropped) == 5
+
+
+def test_of_two_topics_with_one_source_the_larger_share_counts() -> None:
+    source = {"id": "src-1", "url": "https://a.example/1", "title": "A", "archive_hash": "h", "authors": []}
+    rows = [
+        {"id": "gathering:src-1", "item_id": "src-1", "phase": "gathering", "compression_ratio": ratio}
+        for ratio in (0.4, 0.9, 0.2)
+    ]
+    outputs = [{"sources": [source], "content_fidelity": [row]} for row in rows]
+    assert topic_fidelity([], outputs) == [rows[1]]
+
+
+def test_a_source_known_by_its_abstract_only_never_counts_as_full() -> None:
+    abstract = Source(id="src-0000000000", archive_hash="sha256:" + "0" * 64, characters=1_000, fidelity="key_points")
+    assert fidelity_score([abstract]) == 0.2

@@ -38,6 +38,10 @@ class FetchRefused(ProviderRefused):
     """A page is not fetched because of its address, size, type or robots.txt."""
 
 
+class PageGone(FetchRefused):
+    """A page that its server no longer has: it answered 404 or 410."""
+
+
 class AnswerWithheld(ProviderRefused):
     """The model declined to answer, or the provider's filter withheld the answer; the tokens may be billed."""
 

@@ -69,12 +69,14 @@ async def exclude_source(workspace: Workspace, run_id: str, source: str, clock: 
     """Make a version of the report without a source, named by its id, its number in the latest version, its URL, or its
     path or the end of that. `InputInvalid` where no source or several have that name."""
     async with open_store(workspace.home) as store:
-        old = await _latest(workspace, store, run_id)
+        old = await latest(workspace, store, run_id)
         chosen = _source(old.report, source)
         revision = Exclusion(
-            what=shortened(chosen.title or chosen.url or chosen.id, _WHAT_CHARS), at=_now(clock), source_id=chosen.id
+            what=shortened(chosen.title or chosen.url or chosen.id, _WHAT_CHARS),
+            at=timestamp(clock),
+            source_id=chosen.id,
         )
-        bare = await _preview(workspace, store, run_id, revision)
+        bare = await preview(workspace, store, run_id, revision)
         left_out = newly_unsupported(old.report, bare.report)
         return await save(workspace, store, old, revision.model_copy(update={"left_out": left_out}))
 
@@ -94,7 +96,7 @@ async def edit_claim(
     no other has. `InputInvalid` says what does not fit."""
     _check_edit(text, confidence, drop=drop)
     async with open_store(workspace.home) as store:
-        old = await _latest(workspace, store, run_id)
+        old = await latest(workspace, store, run_id)
         sentence, claim_id = _claim(old.report, claim)
         if confidence is not None and not claim_id:
             raise InputInvalid(
@@ -102,7 +104,7 @@ async def edit_claim(
             )
         revision = Edit(
             what=shortened(sentence, _WHAT_CHARS),
-            at=_now(clock),
+            at=timestamp(clock),
             sentence=sentence,
             claim_id=claim_id,
             text=text.strip() if text else None,
@@ -115,11 +117,11 @@ async def edit_claim(
 async def undo_last(workspace: Workspace, run_id: str, clock: Clock | None = None) -> Revised:
     """Make a version of the report without the latest change that holds. `InputInvalid` where there is none."""
     async with open_store(workspace.home) as store:
-        old = await _latest(workspace, store, run_id)
+        old = await latest(workspace, store, run_id)
         held = holding(await stored_revisions(store, run_id))
         if not held:
             raise InputInvalid(f"the report of run {run_id} is as the run wrote it; there is nothing to undo")
-        return await save(workspace, store, old, Undo(what=held[-1].what, at=_now(clock)))
+        return await save(workspace, store, old, Undo(what=held[-1].what, at=timestamp(clock)))
 
 
 async def versions_of(workspace: Workspace, run_id: str) -> list[Version]:
@@ -145,7 +147,7 @@ def newly_unsupported(old: Report, new: Report) -> list[str]:
 async def save(workspace: Workspace, store: Store, old: Built, revision: Revision, calls: int = 0) -> Revised:
     """Store a revision of the report `old`, which is the latest version, and build the new one."""
     run_id = old.report.run_id
-    built = await _preview(workspace, store, run_id, revision)
+    built = await preview(workspace, store, run_id, revision)
     version = await add_revision(store, run_id, revision)
     return Revised(
         run_id=run_id,
@@ -158,16 +160,19 @@ async def save(workspace: Workspace, store: Store, old: Built, revision: Revisio
     )
 
 
-async def _latest(workspace: Workspace, store: Store, run_id: str) -> Built:
+async def latest(workspace: Workspace, store: Store, run_id: str) -> Built:
+    """The latest version of a run's report."""
     return await build_from_store(store, check_name(run_id, "run id"), prices_of(workspace.settings))
 
 
-async def _preview(workspace: Workspace, store: Store, run_id: str, revision: Revision) -> Built:
+async def preview(workspace: Workspace, store: Store, run_id: str, revision: Revision) -> Built:
+    """The version of a run's report that a further revision would make."""
     revisions = [*await stored_revisions(store, run_id), revision]
     return await build_revised(store, run_id, revisions, prices_of(workspace.settings))
 
 
-def _now(clock: Clock | None) -> str:
+def timestamp(clock: Clock | None) -> str:
+    """The time as ISO 8601 in UTC."""
     return (clock or SystemClock()).now().isoformat()
 
 

@@ -115,12 +115,17 @@ def _versions(
     show_table(("VERSION", "CHANGE", "MADE", "WHAT"), rows)
 
 
-def show_revised(workspace: Workspace, revised: Revised, out: Path | None, *, json: bool) -> None:
-    """Write the new report into its folder, and say what changed."""
+def write_files(workspace: Workspace, revised: Revised, out: Path | None) -> dict[str, str]:
+    """Write the new report into `out`, or where the run's report is; `{format: path}`, empty where it is nowhere."""
     from graph_research.app.runs.report import write_report
 
     folder = workspace.folder / (out or Path("research", revised.run_id))
-    files = write_report(workspace, revised.built, folder) if out or (folder / "report.md").exists() else {}
+    return write_report(workspace, revised.built, folder) if out or (folder / "report.md").exists() else {}
+
+
+def show_revised(workspace: Workspace, revised: Revised, out: Path | None, *, json: bool) -> None:
+    """Write the new report into its folder, and say what changed."""
+    files = write_files(workspace, revised, out)
     if json:
         show_json({**revised.to_json(), "files": files})
         return

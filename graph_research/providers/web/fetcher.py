@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from graph_research.providers.errors import FetchRefused, ProviderUnavailable
+from graph_research.providers.errors import FetchRefused, PageGone, ProviderUnavailable
 from graph_research.providers.http.status_errors import retry_after
 from graph_research.providers.http.telemetry import Retried, emit
 from graph_research.providers.web.robots import MOST_BYTES, Robots
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _TRY_AGAIN = (408, 425, 429, 500, 502, 503, 504)
+_GONE = (404, 410)
 _WAIT_SECONDS = 0.5
 _PDF = "application/pdf"
 _TEXTS = re.compile(
@@ -185,7 +186,7 @@ def _accepted(address: WebAddress, answer: Answer) -> Answer:
     if answer.status in _TRY_AGAIN:
         wait = retry_after(answer.headers, now=datetime.now(UTC))
         raise ProviderUnavailable(what, provider="fetch", retry_after_seconds=wait)
-    raise FetchRefused(what, provider="fetch")
+    raise (PageGone if answer.status in _GONE else FetchRefused)(what, provider="fetch")
 
 
 def _is_readable(status: int, content_type: str) -> bool:

@@ -91,6 +91,11 @@ class Library:
         rows = await self._read(lambda index: index.rows("documents")) or []
         return [_facts(row) for row in rows if root is None or Path(row["path"]).is_relative_to(root)]
 
+    async def paths(self, url: str) -> Sequence[Path]:
+        """The files of indexed documents whose path below their folder is `url`."""
+        rows = await self._read(lambda index: index.rows("documents")) or []
+        return [Path(row["path"]) for row in rows if row["url"] == url]
+
     async def document(self, path: Path) -> Document | None:
         """The document of an indexed file, None where it is not indexed or has no text."""
 

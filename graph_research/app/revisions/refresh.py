@@ -1,0 +1,148 @@
+"""The sources of a report fetched again: local files read anew, pages by the fetcher that trusts nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graph_research.app.library import open_library
+from graph_research.app.revisions.changes import Revised, latest, newly_unsupported, preview, save, timestamp
+from graph_research.app.runs.imported import is_foreign, without_pages
+from graph_research.app.runs.revisions import all_sources
+from graph_research.app.store import Store, open_store
+from graph_research.app.wiring.clients import open_clients
+from graph_research.app.workspace import Workspace
+from graph_research.graph.context import Clock
+from graph_research.providers.errors import PageGone, ProviderError
+from graph_research.providers.search.base import LOCAL, Extent
+from graph_research.providers.search.local import Library
+from graph_research.providers.web.page_reader import PageReader
+from graph_research.research.models.source import Source
+from graph_research.research.report.model import Report
+from graph_research.research.revision.model import Refresh
+from graph_research.research.revision.refreshed import Freshness, Reread, freshness
+
+_AT_ONCE = 3
+_PART = "only a search result was archived of it"
+_UNKNOWN = "no added folder has it"
+_REMOVED = "its folder has it no longer"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refreshed:
+    """What became of the sources, and the new version of the report where it was mended."""
+
+    run_id: str
+    freshness: Freshness
+    fetched: int
+    revised: Revised | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON; `fetched` counts the pages that were asked for."""
+        revised = self.revised.to_json() if self.revised else None
+        return {"run_id": self.run_id, "fetched": self.fetched, **self.freshness.to_json(), "revised": revised}
+
+
+async def refresh_run(
+    workspace: Workspace,
+    run_id: str,
+    *,
+    rewrite: bool = False,
+    accept_changes: bool = False,
+    clock: Clock | None = None,
+) -> Refreshed:
+    """Compare the cited sources of a report with what stands there now. With `rewrite` a version of the report is made
+    without the sentences that this touches. `accept_changes` agrees to read the pages that a run names that came in a
+    bundle; without it they are not checked."""
+    async with open_store(workspace.home) as store:
+        old = await latest(workspace, store, run_id)
+        sources = await _cited_sources(store, old.report)
+        local = {row.id: row for row in sources if row.provider == LOCAL}
+        web = {row.id: row for row in sources if row.provider != LOCAL}
+        agreed = accept_changes or not is_foreign(await store.run(run_id))
+        found = {**await _from_files(workspace, local), **await _from_pages(workspace, web, agreed=agreed)}
+        now = await asyncio.to_thread(freshness, old.report, found)
+        revised = None
+        if rewrite and (gone := now.touched_evidence()):
+            titles = [row.title for row in now.sources if any(quote.evidence_id in gone for quote in row.quotes)]
+            revision = Refresh(what="; ".join(titles)[:200], at=timestamp(clock), evidence_ids=gone)
+            bare = await preview(workspace, store, run_id, revision)
+            left_out = newly_unsupported(old.report, bare.report)
+            revised = await save(workspace, store, old, revision.model_copy(update={"left_out": left_out}))
+    return Refreshed(run_id=run_id, freshness=now, fetched=sum(map(_is_page, web.values())), revised=revised)
+
+
+async def _cited_sources(store: Store, report: Report) -> list[Source]:
+    cited = {source.id for source in report.sources if source.n}
+    state = await all_sources(store, report.run_id, await store.state(report.run_id))
+    return [Source.model_validate(row) for row in state.get("sources") or [] if row["id"] in cited]
+
+
+async def _from_files(workspace: Workspace, sources: Mapping[str, Source]) -> dict[str, Reread]:
+    """Local files as they are now, those only that the library has indexed."""
+    library = open_library(workspace)
+    paths = {name: await library.paths(source.url or "") for name, source in sources.items()}
+    chosen = {name: _of_library(found, sources[name]) for name, found in paths.items()}
+    names = {part for folder in await library.list() for part in Path(folder.path).parts}
+    indexed = {name for name, source in sources.items() if str(source.metadata.get("library") or "") in names}
+    with tempfile.TemporaryDirectory() as folder:
+        reader = Library(Path(folder, "sources.db"))
+        existing = [path for path in chosen.values() if path is not None and await asyncio.to_thread(path.is_file)]
+        counts = await reader.add(existing)
+        reasons = {failure.path: failure.reason for failure in counts.failed}
+        return {
+            name: await _from_file(reader, path, existing, reasons, in_index=name in indexed)
+            for name, path in chosen.items()
+        }
+
+
+def _of_library(paths: Sequence[Path], source: Source) -> Path | None:
+    """Of files with the source's path the one whose folder has the name of the source's library."""
+    library = str(source.metadata.get("library") or "")
+    named = [path for path in paths if library in path.parts]
+    return next(iter(named or paths), None)
+
+
+async def _from_file(
+    reader: Library, path: Path | None, existing: Sequence[Path], reasons: Mapping[str, str], *, in_index: bool
+) -> Reread:
+    """`in_index` says whether the folder of the file is indexed, so that a file without a row was removed."""
+    if path is None:
+        return Reread(is_gone=in_index, reason=_REMOVED if in_index else _UNKNOWN)
+    if path not in existing:
+        return Reread(is_gone=True, reason=f"there is no file {path}")
+    document = await reader.document(path)
+    return Reread(document=document, reason="" if document else reasons.get(str(path), "it has no text"))
+
+
+async def _from_pages(workspace: Workspace, sources: Mapping[str, Source], *, agreed: bool) -> dict[str, Reread]:
+    slots = asyncio.Semaphore(_AT_ONCE)
+    async with open_clients(workspace) as opened, opened.of_run() as clients:
+        pages = clients.pages if agreed else without_pages(clients).pages
+        async with asyncio.TaskGroup() as group:
+            tasks = {name: group.create_task(_from_page(pages, row, slots)) for name, row in sources.items()}
+    return {name: task.result() for name, task in tasks.items()}
+
+
+def _is_page(source: Source) -> bool:
+    """Whether the whole of a page of the web was archived."""
+    is_web = (source.url or "").startswith(("http://", "https://"))
+    return is_web and source.metadata.get("extent", Extent.FULL) == Extent.FULL
+
+
+async def _from_page(pages: PageReader, source: Source, slots: asyncio.Semaphore) -> Reread:
+    if not _is_page(source):
+        return Reread(reason=_PART)
+    address = str(source.metadata.get("read_at") or source.url)
+    async with slots:
+        try:
+            page = await pages.read(address)
+        except PageGone as error:
+            return Reread(is_gone=True, reason=error.message)
+        except ProviderError as error:
+            return Reread(reason=error.message)
+    return Reread(document=page.document, address=page.url if page.url != address else "")

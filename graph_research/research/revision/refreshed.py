@@ -1,0 +1,147 @@
+"""What became of a report's sources since they were archived, and which sentences that touches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from graph_research.research.evidence.citations import Citation
+from graph_research.research.evidence.quotes import find_quote
+from graph_research.research.models.record import Record
+from graph_research.research.report.model import Report, ReportSource
+from graph_research.text.document import Document
+from graph_research.text.locators import make_locator
+from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import Pool, rank
+
+_RETRACTED = re.compile(r"\W*(?:retracted|retraction|withdrawn|withdrawal of)\b", re.IGNORECASE)
+
+
+class SourceStatus(StrEnum):
+    """What became of a source.
+
+    `unchanged`: its text is the archived one. `changed`: its text differs. `moved`: it redirects to another address;
+    its text may differ too. `retracted`: its title says that it was retracted or withdrawn. `gone`: it is no longer
+    there. `not_checked`: it cannot be had now, or only a search result was archived of it.
+    """
+
+    UNCHANGED = "unchanged"
+    CHANGED = "changed"
+    MOVED = "moved"
+    RETRACTED = "retracted"
+    GONE = "gone"
+    NOT_CHECKED = "not_checked"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reread:
+    """What was found where a source was. `document` is None where nothing was, or it was not looked for; `reason` says
+    why. `address` is where it is now, where that differs."""
+
+    document: Document | None = None
+    is_gone: bool = False
+    reason: str = ""
+    address: str = ""
+
+
+class QuoteNow(Record):
+    """A quotation and the source as it is now: whether its words still stand, and where; else the `nearest` passage."""
+
+    citation: str
+    evidence_id: str
+    quote: str
+    stands: bool
+    nearest: str = ""
+    locator: str = ""
+
+
+class SourceNow(Record):
+    """A cited source as it is now. `address` is set where it moved, `reason` where it was not checked or is gone."""
+
+    source_id: str
+    n: int
+    title: str
+    url: str | None
+    status: SourceStatus
+    address: str = ""
+    reason: str = ""
+    quotes: list[QuoteNow]
+
+
+class TouchedSentence(Record):
+    """A sentence that rests on a quotation whose words no longer stand, or whose source is gone or retracted."""
+
+    id: str
+    text: str
+    citations: list[str]
+
+
+class Freshness(Record):
+    """The cited sources of a report as they are now, and the sentences that their changes touch."""
+
+    sources: list[SourceNow]
+    sentences: list[TouchedSentence]
+
+    def touched_evidence(self) -> list[str]:
+        """The ids of the evidence that no longer stands."""
+        return [quote.evidence_id for source in self.sources for quote in source.quotes if is_touched(source, quote)]
+
+
+def is_touched(source: SourceNow, quote: QuoteNow) -> bool:
+    """Whether what rests on the quotation has to be looked at again."""
+    if source.status in (SourceStatus.RETRACTED, SourceStatus.GONE):
+        return True
+    return source.status in (SourceStatus.CHANGED, SourceStatus.MOVED) and not quote.stands
+
+
+def freshness(report: Report, found: Mapping[str, Reread]) -> Freshness:
+    """Compare a report with its sources as they were read again, by the source's id."""
+    sources = [_source_now(source, report.citations, found[source.id]) for source in report.sources if source.n]
+    touched = {quote.citation for source in sources for quote in source.quotes if is_touched(source, quote)}
+    sentences = [
+        TouchedSentence(id=row.id, text=row.text, citations=[name for name in row.citations if name in touched])
+        for row in report.statements()
+        if touched.intersection(row.citations)
+    ]
+    return Freshness(sources=sources, sentences=sentences)
+
+
+def _source_now(source: ReportSource, citations: Sequence[Citation], now: Reread) -> SourceNow:
+    own = [citation for citation in citations if citation.source_id == source.id]
+    return SourceNow(
+        source_id=source.id,
+        n=source.n or 0,
+        title=source.title,
+        url=source.url,
+        status=_status(source, now),
+        address=now.address,
+        reason=now.reason,
+        quotes=[_quote_now(citation, now.document) for citation in own],
+    )
+
+
+def _status(source: ReportSource, now: Reread) -> SourceStatus:
+    if now.is_gone:
+        return SourceStatus.GONE
+    if now.document is None:
+        return SourceStatus.NOT_CHECKED
+    if _RETRACTED.match(now.document.title) and not _RETRACTED.match(source.title):
+        return SourceStatus.RETRACTED
+    if now.address:
+        return SourceStatus.MOVED
+    return SourceStatus.UNCHANGED if now.document.hash == source.archive_hash else SourceStatus.CHANGED
+
+
+def _quote_now(citation: Citation, document: Document | None) -> QuoteNow:
+    row = QuoteNow(citation=citation.id, evidence_id=citation.evidence_id, quote=citation.quote, stands=False)
+    if document is None:
+        return row
+    if place := find_quote(document.text, citation.quote):
+        return row.model_copy(update={"stands": True, "locator": make_locator(document, *place)})
+    best = rank(Pool({"source": document}), parse(citation.quote))[:1]
+    if not best:
+        return row
+    unit = best[0].unit
+    return row.model_copy(update={"nearest": unit.text, "locator": make_locator(document, unit.start, unit.end)})

@@ -1,0 +1,75 @@
+"""`refresh`: the sources of a report fetched again, and the sentences that their changes touch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.cli.cli_process import User
+from tests.support.cli.cli_user import DOCUMENTS, QUESTION
+from tests.support.network.fake_services import open_world
+
+
+@pytest.fixture
+def analyst(user: User) -> User:
+    """Somebody with a research over a library that they may change."""
+    user.run("run", QUESTION, "--library", "library", "--run-id", "tides", "--max-iterations", "1")
+    return user
+
+
+def report(user: User) -> Any:
+    return json.loads(user.run("report", "tides", "--json").out)
+
+
+def test_sources_that_did_not_change_are_unchanged(analyst: User) -> None:
+    done = analyst.run("refresh", "tides", "--json").json
+    assert {row["status"] for row in done["sources"]} == {"unchanged"}
+    assert (done["sentences"], done["fetched"], done["revised"]) == ([], 0, None)
+    assert "stays as it is" in analyst.run("refresh", "tides", "--rewrite").out
+
+
+def test_a_changed_file_is_named_with_its_new_wording_and_mended(analyst: User) -> None:
+    cited = report(analyst)
+    touched = next(row for row in cited["citations"] if "mills.md" in source_url(cited, row["source_id"]))
+    words = touched["quote"].split()
+    analyst.write(
+        "library/mills.md", DOCUMENTS["mills.md"].replace(words[-2] + " " + words[-1], f"{words[-2]} indeed.")
+    )
+    done = analyst.run("refresh", "tides", "--json").json
+    (changed,) = [row for row in done["sources"] if row["status"] == "changed"]
+    assert changed["url"] == "mills.md"
+    assert any("indeed" in quote["nearest"] for quote in changed["quotes"] if not quote["stands"])
+    assert done["sentences"]
+    texts = {row["text"] for row in done["sentences"]}
+    mended = analyst.run("refresh", "tides", "--rewrite", "--json").json["revised"]
+    assert (mended["version"], mended["calls"], set(mended["sentences_removed"])) == (2, 0, texts)
+    assert analyst.run("verify", "tides", "--json").json["invalid"] == 0
+    assert analyst.run("refresh", "tides", "--json").json["sentences"] == []
+
+
+def test_a_file_that_was_removed_is_gone_before_and_after_its_folder_is_indexed_again(analyst: User) -> None:
+    url = report(analyst)["sources"][0]["url"]
+    (analyst.folder / "library" / url).unlink()
+    for _ in range(2):
+        done = analyst.run("refresh", "tides", "--json").json
+        assert [row["url"] for row in done["sources"] if row["status"] == "gone"] == [url]
+        analyst.run("library", "add", "library")
+    analyst.run("library", "remove", "library")
+    assert {row["status"] for row in analyst.run("refresh", "tides", "--json").json["sources"]} == {"not_checked"}
+
+
+def test_pages_that_cannot_be_had_touch_nothing(user: User, tmp_path: Path) -> None:
+    with open_world(tmp_path / "calls") as world:
+        asked = ("run", "How high are the tides?", "--llm", "extractive", "--search", "searxng", "--run-id", "tides")
+        user.run(*asked, "--max-iterations", "1", environ=world.environ())
+        environ = world.environ()
+    done = user.run("refresh", "tides", "--json", environ=environ).json
+    assert {row["status"] for row in done["sources"]} <= {"not_checked"}
+    assert done["sentences"] == []
+
+
+def source_url(row: Any, source_id: str) -> str:
+    return next(source["url"] or "" for source in row["sources"] if source["id"] == source_id)

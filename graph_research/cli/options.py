@@ -58,6 +58,24 @@ Language = Annotated[
     typer.Option("--language", metavar="CODE", help="Its language, such as de or pt-BR. [default: the question's]"),
 ]
 Audience = Annotated[str | None, typer.Option("--audience", metavar="TEXT", help="Who will read it, in your words.")]
+AllowDomain = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-domain", metavar="DOMAIN", help="Use web pages of this domain only, such as who.int. May be repeated."
+    ),
+]
+DenyDomain = Annotated[
+    list[str] | None,
+    typer.Option("--deny-domain", metavar="DOMAIN", help="Use no web page of this domain. May be repeated."),
+]
+PublishedFrom = Annotated[
+    str | None,
+    typer.Option("--from", metavar="DATE", help="Use nothing published before this day, month or year."),
+]
+PublishedUntil = Annotated[
+    str | None,
+    typer.Option("--until", metavar="DATE", help="Use nothing published after this day, month or year."),
+]
 MaxCost = Annotated[float | None, typer.Option(metavar="USD", help="What models may cost; a report is made within it.")]
 MaxTokens = Annotated[
     int | None, typer.Option(metavar="N", help="How many models may use; a report is made within it.")

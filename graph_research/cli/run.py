@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from graph_research.cli.options import (
+    AllowDomain,
     Audience,
+    DenyDomain,
     Json,
     Language,
     Length,
@@ -21,6 +23,8 @@ from graph_research.cli.options import (
     NewRunId,
     Now,
     Out,
+    PublishedFrom,
+    PublishedUntil,
     ReportType,
     Role,
     RunId,
@@ -38,6 +42,7 @@ _RUN_EXAMPLES = (
     "run 'Heat pumps or gas boilers?' --type comparison --length long --audience 'home owners'",
     "run 'Your question' --library papers/ --llm gemini:gemini-3-flash --plan",
     "run 'Your question' --llm extractive --search local --max-iterations 2 --json",
+    "run 'Your question' --search wikipedia,tavily --deny-domain pinterest.com --from 2023",
 )
 
 
@@ -57,6 +62,10 @@ def _run(
     role: Role = None,
     search: Search = None,
     library: Library = None,
+    allow_domain: AllowDomain = None,
+    deny_domain: DenyDomain = None,
+    published_from: PublishedFrom = None,
+    published_until: PublishedUntil = None,
     max_iterations: MaxIterations = None,
     max_sub_queries: MaxSubQueries = None,
     max_cost: MaxCost = None,
@@ -96,6 +105,10 @@ def _run(
         report_type=report_type,
         language=language,
         audience=audience,
+        allow_domains=allow_domain,
+        deny_domains=deny_domain,
+        published_from=published_from,
+        published_until=published_until,
     )
     request = request_for(
         workspace,

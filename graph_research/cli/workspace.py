@@ -34,12 +34,12 @@ def open_with(
     timeout: float | None,
     max_iterations: int | None = None,
     max_sub_queries: int | None = None,
-    **wishes: str | None,
+    **settings: str | Sequence[str] | None,
 ) -> Workspace:
     """The workspace of the working directory for a new run, with what its options say in place of the settings;
-    `wishes` are settings of the report."""
+    `settings` are those that an option sets as they are called."""
     options = {
-        **wishes,
+        **settings,
         "default_provider": llm or None,
         "search_providers": ",".join(search) if search else None,
         "library": library or None,

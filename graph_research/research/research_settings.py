@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from graph_research.research.digest.eligibility import DigestOptions
+from graph_research.research.retrieval.source_rules import SourceRules
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +48,8 @@ class ResearchSettings:
     page_timeout: float = 30.0
     fetch_pdfs: bool = False
     """Read PDFs behind hits, also where `follow_links` is off."""
-    flagged_domains: tuple[str, ...] = ()
-    """Domains, in lower case, whose sources are `FLAGGED`."""
+    rules: SourceRules = field(default_factory=SourceRules)
+    """Which sources may be used, and which are flagged."""
     allow_local_terms_in_web_queries: bool = False
     """Let queries over the web hold words that stand in local documents only."""
     fetch_time_summarization: bool = True

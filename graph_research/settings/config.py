@@ -100,6 +100,17 @@ PriceTable = Annotated[
 Rates = Annotated[
     Mapping[str, Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]], BeforeValidator(_as_mapping)
 ]
+_DAY = r"^[12]\d{3}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?$"
+SourceKinds = Annotated[tuple[Literal["web", "academic", "news", "local"], ...], BeforeValidator(_as_list)]
+MediaTypes = Annotated[
+    tuple[
+        Annotated[str, Field(pattern=r"^[\w.+-]+(/([\w.+-]+|\*))?$", max_length=127), AfterValidator(str.lower)], ...
+    ],
+    BeforeValidator(_as_list),
+]
+Languages = Annotated[
+    tuple[Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")], ...], BeforeValidator(_as_list)
+]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 SourceTypes = Annotated[
     tuple[Literal["web", "academic", "news"], ...], Field(min_length=1, max_length=3), BeforeValidator(_as_list)
@@ -217,6 +228,30 @@ class Settings(BaseModel):
     fetch_pdfs: bool = Field(False, description="read PDFs behind results; independent of `follow_links`")
     flagged_domains: Domains = Field(
         (), max_length=1_000, description="domains, with their subdomains, whose sources are rated as known to be wrong"
+    )
+    allow_domains: Domains = Field(
+        (), max_length=1_000, description="the only domains, with their subdomains, whose pages may be used; empty: all"
+    )
+    deny_domains: Domains = Field(
+        (), max_length=1_000, description="domains, with their subdomains, whose pages may not be used"
+    )
+    source_kinds: SourceKinds = Field(
+        (), description="the only kinds of sources that may be used: web, academic, news, local; empty: all"
+    )
+    media_types: MediaTypes = Field(
+        (), description="the only media types of sources, such as pdf, text/html or text/*; empty: all"
+    )
+    source_languages: Languages = Field(
+        (), description="language codes that texts of sources may have, such as en; empty: all"
+    )
+    published_from: str | None = Field(
+        None, pattern=_DAY, description="the first day, month or year of publication of a source, such as 2020-06"
+    )
+    published_until: str | None = Field(
+        None, pattern=_DAY, description="the last day, month or year of publication of a source"
+    )
+    licences: Specs = Field(
+        (), max_length=100, description="the only licences of sources, such as cc-by or cc0; empty: any or none"
     )
     search_timeout: Seconds = Field(
         60.0, gt=0, le=3600, description="seconds that one search provider may take for a query"

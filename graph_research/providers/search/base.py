@@ -28,12 +28,20 @@ class Extent(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRequest:
-    """One query. `folders` confines `local` to these added folders (empty: the whole index)."""
+    """One query. `folders` confines `local` to these added folders (empty: the whole index).
+
+    The other fields are wishes that a provider follows where its server can: only or no hosts of these domains, and
+    the first and last day of publication in ISO 8601. The caller checks the hits.
+    """
 
     query: str
     max_results: int = 5
     source_types: Sequence[str] = ("web",)
     folders: Sequence[str] = ()
+    allow_domains: Sequence[str] = ()
+    deny_domains: Sequence[str] = ()
+    first_day: str | None = None
+    last_day: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,6 +70,7 @@ class CrossrefSearch(HttpSearch):
             "query.bibliographic": shortened(request.query, QUERY_CHARS),
             "rows": str(min(request.max_results, MOST_RESULTS)),
             "select": FIELDS,
+            **_days(request),
         }
         answer = await self.ask_json("/works", holds=("message",), params=params)
         return crossref_hits(answer, request)
@@ -79,6 +80,13 @@ def crossref_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[Sea
     """The works of a response in order."""
     works = rows(mapping(answer.get("message")).get("items"))
     return make_hits(NAME, request, map(_raw_hit, works))
+
+
+def _days(request: SearchRequest) -> dict[str, str]:
+    """The parameter `filter` for the days of publication that a request asks for."""
+    names = {"from-pub-date": request.first_day, "until-pub-date": request.last_day}
+    filters = [f"{name}:{day}" for name, day in names.items() if day]
+    return {"filter": ",".join(filters)} if filters else {}
 
 
 def _raw_hit(work: Mapping[str, Any]) -> RawHit:

@@ -70,6 +70,7 @@ class OpenAlexSearch(HttpSearch):
             "search": " ".join(words),
             "per_page": str(min(request.max_results, MOST_RESULTS)),
             "select": FIELDS,
+            **_days(request),
         }
         answer = await self.ask_json("/works", holds=("results",), params=params)
         return openalex_hits(answer, request)
@@ -78,6 +79,13 @@ class OpenAlexSearch(HttpSearch):
 def openalex_hits(answer: Mapping[str, Any], request: SearchRequest) -> list[SearchHit]:
     """The works of a response in order of relevance."""
     return make_hits(NAME, request, map(_raw_hit, rows(answer.get("results"))))
+
+
+def _days(request: SearchRequest) -> dict[str, str]:
+    """The parameter `filter` for the days of publication that a request asks for."""
+    names = {"from_publication_date": request.first_day, "to_publication_date": request.last_day}
+    filters = [f"{name}:{day}" for name, day in names.items() if day]
+    return {"filter": ",".join(filters)} if filters else {}
 
 
 def abstract_of(index: Any) -> str:
@@ -107,6 +115,7 @@ def _raw_hit(work: Mapping[str, Any]) -> RawHit:
         metadata={
             "pdf_url": web_address(mapping(work.get("best_oa_location")).get("pdf_url"))
             or web_address(primary.get("pdf_url")),
+            "licence": line(mapping(work.get("best_oa_location")).get("license")),
             "cited_by": count(work.get("cited_by_count")),
             "type": line(work.get("type")),
             "openalex_id": line(work.get("id")),

@@ -30,6 +30,7 @@ PER_SECOND = 3.0
 PER_SECOND_WITH_KEY = 10.0
 """NBK25497, Usage Guidelines."""
 _PLACE = "/entrez/eutils"
+_FIRST_DAY, _LAST_DAY = "1000-01-01", "3000-12-31"  # the API takes both bounds or none
 _TIERS = {"Retracted Publication": "FLAGGED", "Preprint": "AUTHORITATIVE", "News": "SECONDARY"}
 
 
@@ -75,6 +76,9 @@ class PubmedSearch(HttpSearch):
     async def _ids(self, term: str, request: SearchRequest) -> list[str]:
         most = min(request.max_results, MOST_RESULTS)
         params = {"term": term, "retmode": "json", "sort": "relevance", "retmax": str(most)}
+        if request.first_day or request.last_day:
+            first, last = request.first_day or _FIRST_DAY, request.last_day or _LAST_DAY
+            params |= {"datetype": "pdat", "mindate": first.replace("-", "/"), "maxdate": last.replace("-", "/")}
         holds = ("esearchresult", "error")
         answer = await self.ask_json(f"{_PLACE}/esearch.fcgi", holds=holds, params=params)
         return pubmed_ids(answer)[:most]

@@ -65,6 +65,8 @@ class SemanticScholarSearch(HttpSearch):
             "limit": str(min(request.max_results, MOST_RESULTS)),
             "fields": FIELDS,
         }
+        if request.first_day or request.last_day:
+            params["publicationDateOrYear"] = f"{request.first_day or ''}:{request.last_day or ''}"
         answer = await self.ask_json("/graph/v1/paper/search", holds=("data", "total"), params=params)
         return semantic_scholar_hits(answer, request)
 

@@ -22,6 +22,7 @@ from graph_research.research.retrieval.query_privacy import PublicWords, word_li
 from graph_research.research.retrieval.rank_fusion import FusedHit, fuse
 from graph_research.research.retrieval.screening import lists_names, screened
 from graph_research.research.retrieval.search import Searched, mixed, search_everywhere
+from graph_research.research.retrieval.source_rules import ExcludedSource, SourceRules, sift
 from graph_research.research.scoring.source import score_source
 from graph_research.research.scoring.tiers import is_makers_site, preliminary_quality, tier_of_address
 from graph_research.text.document import source_id
@@ -51,7 +52,8 @@ def gatherer(services: Services) -> Handler:
         most = min(handoff.get("max_results") or in_all, in_all)
         is_watched = _is_watched(services)
         limits = is_watched and handoff.get("local_read", True)
-        reading = _reading(services, most)
+        rules = services.settings.rules.joined(handoff.get("source_rules") or {})
+        reading = _reading(services, most, rules)
         searched = await search_everywhere(
             services.search,
             handoff["query"],
@@ -62,15 +64,19 @@ def gatherer(services: Services) -> Handler:
             seconds=services.settings.search_timeout,
             public=PublicWords(await _public_texts(handoff, ctx)) if limits else None,
             most_over_web=reading.most if reading else None,
+            rules=rules,
         )
         if searched.all_failed:
             raise _nobody_answered(handoff["query"], searched)
-        new, known = _new(fuse(searched.lists, services.settings.flagged_domains), handoff.get("known") or ())
+        new, known = _new(fuse(searched.lists, rules.flagged_domains), handoff.get("known") or ())
         followed = await fetch_pages(new, handoff["query"], ctx, reading)
+        allowed, excluded = _allowed(followed.fused, rules)
         before = [Source.model_validate(row) for row in handoff.get("known") or ()]
-        kept = screened(_distinct(followed.fused, known), await _texts_of_libraries(before, ctx))
+        kept = screened(_distinct(allowed, known), await _texts_of_libraries(before, ctx))
         now = ctx.now()
-        found = _ranked([_source(document.hit, handoff, ctx, now, services.settings) for document in kept[:most]])
+        found = _ranked(
+            [_source(document.hit, handoff, ctx, now, services.settings, rules) for document in kept[:most]]
+        )
         sources, dropped = _within(before, found, in_all)
         collected = sum(len(hits) for hits in searched.lists)
         return {
@@ -81,13 +87,13 @@ def gatherer(services: Services) -> Handler:
                 "queries_executed": len(searched.asked) - len(searched.errors),
                 "queries_failed": len(searched.errors),
                 "sources_collected": len(sources),
-                "duplicates_skipped": collected - len(kept),
+                "duplicates_skipped": collected - len(excluded) - len(kept),
             },
             "failures": [
                 {"sub_query_id": handoff["sub_query"]["id"], **failure}
                 for failure in (*searched.failures, *followed.failures)
             ],
-            "searches": [_account(handoff, searched, followed)],
+            "searches": [_account(handoff, searched, followed, (*searched.excluded, *excluded))],
             "web_words": _web_words(handoff, searched, followed, ctx, limits) if is_watched else [],
         }
 
@@ -119,7 +125,7 @@ def _web_words(
     return [ctx.put_text(word_list(texts))] if texts else []
 
 
-def _reading(services: Services, most: int) -> PagePolicy | None:
+def _reading(services: Services, most: int, rules: SourceRules) -> PagePolicy | None:
     settings = services.settings
     if services.pages is None or not (settings.follow_links or settings.fetch_pdfs):
         return None
@@ -130,12 +136,21 @@ def _reading(services: Services, most: int) -> PagePolicy | None:
         seconds=settings.page_timeout,
         links=settings.follow_links,
         pdfs=settings.fetch_pdfs,
-        flagged=settings.flagged_domains,
+        flagged=rules.flagged_domains,
     )
+
+
+def _allowed(fused: Sequence[FusedHit], rules: SourceRules) -> tuple[list[FusedHit], tuple[ExcludedSource, ...]]:
+    """The documents that may be used by what their pages say, and the others with their reasons."""
+    hits, excluded = sift([document.hit for document in fused], rules, is_read=True)
+    allowed = set(map(id, hits))
+    return [document for document in fused if id(document.hit) in allowed], excluded
 
 
 def _nobody_answered(query: str, searched: Searched) -> ProviderError:
     reason = "; ".join(failure["message"] for failure in searched.failures)
+    if not searched.asked and searched.skipped and not searched.withheld:
+        reason = "source_kinds allows none of the searches"
     if searched.withheld and not searched.asked:
         reason = "all of its words stand in local documents only, so none of them was sent over the web"
     retry = any(isinstance(error, ProviderUnavailable) for error in searched.errors)
@@ -205,7 +220,9 @@ def _distinct(fused: Sequence[FusedHit], known: Seen) -> list[FusedHit]:
     return kept
 
 
-def _account(handoff: Mapping[str, Any], searched: Searched, followed: FetchedPages) -> dict[str, Any]:
+def _account(
+    handoff: Mapping[str, Any], searched: Searched, followed: FetchedPages, excluded: Sequence[ExcludedSource]
+) -> dict[str, Any]:
     """What was asked of whom, for the report's numbers."""
     return {
         "sub_query_id": handoff["sub_query"]["id"],
@@ -215,14 +232,20 @@ def _account(handoff: Mapping[str, Any], searched: Searched, followed: FetchedPa
         "withheld": list(searched.withheld),
         "pages_read": list(followed.read),
         "pages_failed": [failure["url"] for failure in followed.failures],
+        "excluded": [source.to_json() for source in excluded],
     }
 
 
 def _source(
-    hit: SearchHit, handoff: Mapping[str, Any], ctx: Context, now: datetime, settings: ResearchSettings
+    hit: SearchHit,
+    handoff: Mapping[str, Any],
+    ctx: Context,
+    now: datetime,
+    settings: ResearchSettings,
+    rules: SourceRules,
 ) -> Source:
     """The hit as a source, its text and layout archived with the node's commit."""
-    tier = _tier(hit, settings.flagged_domains, parse(handoff.get("original_query") or "").names)
+    tier = _tier(hit, rules.flagged_domains, parse(handoff.get("original_query") or "").names)
     names_only = lists_names(hit)
     published_at = hit.published_at or hit.document.date or None
     return Source(

@@ -69,6 +69,7 @@ async def _scout(services: Services, question: str, handoff: Mapping[str, Any], 
         source_types=handoff.get("source_types") or services.settings.source_types,
         folders=services.settings.folders,
         seconds=services.settings.search_timeout,
+        rules=services.settings.rules,
     )
     return [
         {"title": hit.title or hit.document.title, "text": excerpt_of(hit, services.settings.content_chars)}

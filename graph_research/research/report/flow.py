@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
@@ -35,9 +35,15 @@ def flow_of(report: Report, labels: Labels) -> list[Stage]:
     gathered, sources = report.statistics.gathering, report.sources
     cited = [source for source in sources if source.citations]
     duplicates = gathered.duplicates_skipped
+    excluded = sum(gathered.excluded.values())
     partly = sum(source.fidelity != "full" for source in sources)
     return [
-        Stage(labels.flow_found, len(sources) + duplicates, _notes((labels.flow_duplicates, duplicates))),
+        Stage(
+            labels.flow_found,
+            len(sources) + duplicates + excluded,
+            _notes((labels.flow_duplicates, duplicates), (labels.flow_excluded, excluded))
+            + _reasons(labels.flow_excluded_why, gathered.excluded),
+        ),
         Stage(
             labels.flow_read,
             len(sources),
@@ -57,8 +63,11 @@ def _notes(*counts: tuple[str, int]) -> tuple[str, ...]:
 
 
 def _left_out(sources: Sequence[ReportSource], labels: Labels) -> tuple[str, ...]:
-    why = Counter(_why_left_out(source) for source in sources)
-    return tuple(f"– {template.format(n=why[key])}" for key, template in labels.flow_left_out_why.items() if why[key])
+    return _reasons(labels.flow_left_out_why, Counter(_why_left_out(source) for source in sources))
+
+
+def _reasons(templates: Mapping[str, str], counts: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(f"– {template.format(n=counts[key])}" for key, template in templates.items() if counts.get(key))
 
 
 def _why_left_out(source: ReportSource) -> str:

@@ -168,10 +168,11 @@ class SearchUse(Record):
 class GatheringStatistics(Record):
     """Counts of searches, pages, summaries and topics. `queries_limited` are web searches from which words of local
     documents were removed, `pages_…` the pages of search results, `excerpts_dropped` excerpts of summaries that no
-    archived text holds."""
+    archived text holds, `excluded` by reason the search results that the source rules do not allow."""
 
     searches: list[SearchUse] = Field(default_factory=list)
     duplicates_skipped: int = 0
+    excluded: dict[str, int] = Field(default_factory=dict)
     queries_limited: int = 0
     pages_read: int = 0
     pages_failed: int = 0

@@ -115,6 +115,7 @@ def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> Gather
             for name in names
         ],
         duplicates_skipped=_duplicates(state.get("topics") or []),
+        excluded=_excluded(accounts),
         queries_limited=sum(bool(row["withheld"]) for row in accounts),
         pages_read=len(read),
         pages_failed=len(unread),
@@ -130,6 +131,12 @@ def _duplicates(topics: Sequence[Mapping[str, Any]]) -> int:
     """Results that a topic had already, and sources that several topics found, each but once."""
     ids = [source_id for topic in topics for source_id in topic.get("source_ids") or []]
     return sum(topic.get("duplicates_skipped") or 0 for topic in topics) + len(ids) - len(set(ids))
+
+
+def _excluded(accounts: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many different search results were excluded for each reason."""
+    reasons = {row["address"]: row["reason"] for account in accounts for row in account.get("excluded") or []}
+    return dict(sorted(Counter(reasons.values()).items()))
 
 
 def _sum(rows: list[Mapping[str, Any]], kind: str, key: str) -> int:

@@ -15,18 +15,23 @@ from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.search.base import LOCAL, Passage, SearchHit, SearchProvider, SearchRequest
 from graph_research.research.retrieval.query_privacy import LimitedQuery, PublicWords
 from graph_research.research.retrieval.rank_fusion import fuse
+from graph_research.research.retrieval.source_rules import ExcludedSource, SourceRules, sift
 from graph_research.text.document import Document
 
 _HEAD = ("provider", "title", "url", "snippet", "relevance")
 _TAIL = ("tier", "publisher", "authors", "published_at", "doi", "content_type", "metadata")
 """Fields of a hit before and after its document, in the order in which they are recorded."""
 
+_WISHES = ("allow_domains", "deny_domains", "first_day", "last_day")
+"""Fields of a request that are recorded where they are not empty."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
     """`lists` holds the hits of each provider that answered, in the configured order; `failures` as the state keeps
     them. `asked` and `skipped` are names: skipped are those that serve none of the source types, and those to which
-    nothing of the query may be sent. `withheld` are the words that were taken out of what was sent over the web."""
+    nothing of the query may be sent. `withheld` are the words that were taken out of what was sent over the web,
+    `excluded` the hits that the source rules do not allow."""
 
     lists: tuple[tuple[SearchHit, ...], ...]
     failures: tuple[dict[str, str], ...]
@@ -34,6 +39,7 @@ class Searched:
     asked: tuple[str, ...]
     skipped: tuple[str, ...]
     withheld: tuple[str, ...] = ()
+    excluded: tuple[ExcludedSource, ...] = ()
 
     @property
     def all_failed(self) -> bool:
@@ -56,23 +62,27 @@ async def search_everywhere(
     seconds: float = 60.0,
     public: PublicWords | None = None,
     most_over_web: int | None = None,
+    rules: SourceRules | None = None,
 ) -> Searched:
     """Ask all providers that serve one of `source_types` at once, each for at most `seconds`. One that fails is
     recorded; the others' hits count.
 
     Where `public` is given, providers other than `local` are sent only its words. `most_over_web` is asked of them
-    instead of `max_results`.
+    instead of `max_results`. Where `rules` exclude sources, providers without an allowed kind are not asked, and twice
+    as many results are asked for.
     """
-    serving, skipped = routed(providers, source_types)
+    ruled = rules or SourceRules()
+    allowed = [provider for provider in providers if not ruled.source_kinds or ruled.kinds_of(provider)]
+    serving, skipped = routed(allowed, source_types)
+    skipped = (*(provider.name for provider in providers if provider not in allowed), *skipped)
     limited = LimitedQuery(query=query) if public is None else public.limited(query)
     asked = [provider for provider in serving if provider.name == LOCAL or limited.query]
+    wishes = _wishes(ruled, source_types)
+    times = 2 if ruled.excludes else 1
     requests = [
-        SearchRequest(
-            query=query if provider.name == LOCAL else limited.query,
-            max_results=max_results if provider.name == LOCAL else most_over_web or max_results,
-            source_types=tuple(source_types),
-            folders=tuple(folders) if provider.name == LOCAL else (),
-        )
+        SearchRequest(query=query, max_results=times * max_results, folders=tuple(folders), **wishes)
+        if provider.name == LOCAL
+        else SearchRequest(query=limited.query, max_results=times * (most_over_web or max_results), **wishes)
         for provider in asked
     ]
     async with asyncio.TaskGroup() as group:
@@ -83,14 +93,28 @@ async def search_everywhere(
     answers = [task.result() for task in tasks]
     errors = [(place, answer) for place, answer in enumerate(answers) if isinstance(answer, ProviderError)]
     over_web = any(provider.name != LOCAL for provider in serving)
+    sifted = [sift(answer, ruled) for answer in answers if not isinstance(answer, ProviderError)]
     return Searched(
-        lists=tuple(tuple(answer) for answer in answers if not isinstance(answer, ProviderError)),
+        lists=tuple(hits for hits, _ in sifted),
+        excluded=tuple(excluded for _, left_out in sifted for excluded in left_out),
         failures=tuple(_failure(asked[place].name, requests[place].query, error) for place, error in errors),
         errors=tuple(error for _, error in errors),
         asked=tuple(provider.name for provider in asked),
         skipped=(*skipped, *(provider.name for provider in serving if provider not in asked)),
         withheld=limited.withheld if over_web else (),
     )
+
+
+def _wishes(rules: SourceRules, source_types: Sequence[str]) -> dict[str, Any]:
+    """The fields of a request that the rules fill, and its source types, those that are allowed where any is."""
+    kinds = [kind for kind in source_types if not rules.source_kinds or kind in rules.source_kinds]
+    return {
+        "source_types": tuple(kinds or source_types),
+        "allow_domains": rules.allow_domains,
+        "deny_domains": rules.deny_domains,
+        "first_day": rules.first_day,
+        "last_day": rules.last_day,
+    }
 
 
 def mixed(providers: Sequence[SearchProvider]) -> bool:
@@ -120,6 +144,7 @@ async def _ask(
         "max_results": request.max_results,
         "source_types": list(request.source_types),
         "folders": list(request.folders),
+        **{name: value for name in _WISHES if (value := getattr(request, name))},
     }
     try:
         answer = await ctx.call(CallKind.SEARCH.value, recorded, partial(_search, provider, request, seconds))

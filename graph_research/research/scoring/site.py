@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from urllib.parse import urlsplit
 
 _SECOND_LEVEL = frozenset(
@@ -39,6 +40,13 @@ def host_of(url: str | None) -> str:
         return (urlsplit(url).hostname or "").lower().rstrip(".").removeprefix("www.")
     except ValueError:
         return ""
+
+
+def belongs_to(host: str, domains: Collection[str]) -> bool:
+    """Whether a host is one of the domains, or in one of them."""
+    while host and host not in domains:
+        host = host.partition(".")[2]
+    return bool(host)
 
 
 def site_of(url: str | None) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from graph_research.research.models.source import Quality, Tier
-from graph_research.research.scoring.site import host_of, name_of_site, site_of
+from graph_research.research.scoring.site import belongs_to, host_of, name_of_site, site_of
 
 CREDIBILITY: Mapping[Tier, float] = {
     Tier.PRIMARY_SOURCE: 1.0,
@@ -89,13 +89,13 @@ def tier_of_address(url: str | None, flagged: Collection[str] = ()) -> Tier:
     host = host_of(url)
     if not host:
         return Tier.UNVERIFIED
-    if _belongs(host, flagged):
+    if belongs_to(host, flagged):
         return Tier.FLAGGED
-    if _belongs(host, _AUTHORITATIVE_HOSTS):
+    if belongs_to(host, _AUTHORITATIVE_HOSTS):
         return Tier.AUTHORITATIVE
-    if _belongs(host, _SECONDARY_HOSTS):
+    if belongs_to(host, _SECONDARY_HOSTS):
         return Tier.SECONDARY
-    if host.endswith(_PRIMARY_ENDINGS) or _PRIMARY_NATIONAL.search(host) or _belongs(host, _PRIMARY_HOSTS):
+    if host.endswith(_PRIMARY_ENDINGS) or _PRIMARY_NATIONAL.search(host) or belongs_to(host, _PRIMARY_HOSTS):
         return Tier.PRIMARY_SOURCE
     return Tier.UNVERIFIED
 
@@ -114,9 +114,3 @@ def is_makers_site(url: str | None, names: Collection[str]) -> bool:
 def preliminary_quality(tier: Tier) -> Quality:
     """The quality of a source until the analyzer has judged it."""
     return _QUALITY[tier]
-
-
-def _belongs(host: str, hosts: Collection[str]) -> bool:
-    while host and host not in hosts:
-        host = host.partition(".")[2]
-    return bool(host)

@@ -150,6 +150,8 @@ class Labels:
     flow: str
     flow_found: str
     flow_duplicates: str
+    flow_excluded: str
+    flow_excluded_why: Mapping[str, str]
     flow_read: str
     flow_partly: str
     flow_unread: str

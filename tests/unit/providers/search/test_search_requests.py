@@ -334,3 +334,32 @@ async def test_no_query_chooses_the_engines_of_searxng(server: WireServer, http:
     SPOKEN["searxng"].answer(server)
     await SPOKEN["searxng"].at(server, http).search(SearchRequest(query="!!g smolts :de what?"))
     assert server.received[0].query["q"] == "g smolts de what?"
+
+
+@pytest.mark.parametrize(
+    ("provider", "sent"),
+    [
+        ("openalex", {"filter": "from_publication_date:2020-01-01,to_publication_date:2024-02-29"}),
+        ("crossref", {"filter": "from-pub-date:2020-01-01,until-pub-date:2024-02-29"}),
+        ("semantic_scholar", {"publicationDateOrYear": "2020-01-01:2024-02-29"}),
+        ("pubmed", {"datetype": "pdat", "mindate": "2020/01/01", "maxdate": "2024/02/29"}),
+    ],
+)
+async def test_searches_that_know_dates_are_sent_the_days(
+    provider: str, sent: dict[str, str], server: WireServer, http: HttpClient
+) -> None:
+    SPOKEN[provider].answer(server)
+    await SPOKEN[provider].at(server, http).search(replace(REQUEST, first_day="2020-01-01", last_day="2024-02-29"))
+    assert {name: server.received[0].query.get(name) for name in sent} == sent
+
+
+async def test_tavily_is_sent_the_domains_and_days_of_the_rules(server: WireServer, http: HttpClient) -> None:
+    SPOKEN["tavily"].answer(server)
+    options = TavilyOptions(include_domains=("gov.example",), exclude_domains=("ads.example",))
+    search = TavilySearch(http=http, endpoint=tavily_endpoint(KEY, base_url=server.url), options=options)
+    ruled = replace(REQUEST, allow_domains=("who.int",), deny_domains=("b.org",), first_day="2020-01-01")
+    await search.search(ruled)
+    sent = server.received[0].json()
+    assert (sent["include_domains"], sent["exclude_domains"]) == (["who.int"], ["b.org", "ads.example"])
+    assert sent["start_date"] == "2020-01-01"
+    assert "end_date" not in sent

@@ -15,6 +15,7 @@ from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.web.page_reader import Page
 from graph_research.research.retrieval.page_fetch import PagePolicy, fetch_pages, promise
 from graph_research.research.retrieval.rank_fusion import fuse
+from graph_research.research.retrieval.source_rules import SourceRules
 from graph_research.text.readers.plain import plain_document
 from tests.support.research.harness import Bench, FolderOfHits, PlainContext, hit
 
@@ -253,7 +254,7 @@ async def test_sources_of_flagged_domains_are_flagged_whatever_else_is_known_of_
             return replace(page, url="https://www.fake.gov/2") if "moved" in url else page
 
     pages = {"https://a.org/moved": f"{PAGE} Moved.", "https://notfake.gov/tarn": f"{PAGE} County."}
-    result = await research(bench(found, Elsewhere(pages), flagged_domains=("fake.gov",)))
+    result = await research(bench(found, Elsewhere(pages), rules=SourceRules(flagged_domains=("fake.gov",))))
     rated = {row["url"]: (row["tier"], row["quality"], row["score"]["credibility"]) for row in result.state["sources"]}
     assert rated == {
         "https://blog.fake.gov/tarn": ("FLAGGED", "low", 0.0),

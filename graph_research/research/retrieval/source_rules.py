@@ -1,0 +1,173 @@
+"""Which sources a research may use: one set of rules for every search provider, applied before a page is read."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+from calendar import monthrange
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+from urllib.parse import urlsplit
+
+from graph_research.providers.search.base import LOCAL, Extent, SearchHit, SearchProvider
+from graph_research.research.scoring.site import belongs_to, host_of
+from graph_research.text.language.words import language_of
+
+_LEAST_CHARS = 200  # of a text whose language is judged
+_LICENCE_URL = re.compile(r"creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)(?:/([\d.]+))?", re.IGNORECASE)
+_NOT_LIMITING = re.compile(r"[\d.]+|v\d[\d.]*|igo|international|or|later|only|license|licence")
+
+
+class Exclusion(StrEnum):
+    """Why a source may not be used."""
+
+    DENIED_DOMAIN = "denied_domain"
+    OTHER_DOMAIN = "other_domain"
+    MEDIA_TYPE = "media_type"
+    LANGUAGE = "language"
+    TOO_OLD = "too_old"
+    TOO_NEW = "too_new"
+    LICENCE = "licence"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceRules:
+    """What a source must be; an empty field asks for nothing. The fields are called like the settings of the user.
+
+    Domains are in lower case and stand for their subdomains too; they are asked of web addresses only, since a local
+    document has none. `source_kinds` are web, academic, news and local. `media_types` are such as `application/pdf`,
+    `text/*` or `pdf`. Dates are a year, a month or a day in ISO 8601, both ends included. Where date, language or media
+    type of a source are not known, it is kept; where its licence is not, it is excluded once its text was read.
+    Sources of `flagged_domains` are not excluded but `FLAGGED`.
+    """
+
+    allow_domains: tuple[str, ...] = ()
+    deny_domains: tuple[str, ...] = ()
+    flagged_domains: tuple[str, ...] = ()
+    source_kinds: tuple[str, ...] = ()
+    media_types: tuple[str, ...] = ()
+    source_languages: tuple[str, ...] = ()
+    published_from: str | None = None
+    published_until: str | None = None
+    licences: tuple[str, ...] = ()
+
+    @property
+    def excludes(self) -> bool:
+        """Whether any source could be excluded."""
+        return replace(self, flagged_domains=()) != SourceRules()
+
+    @property
+    def first_day(self) -> str | None:
+        """The first day that `published_from` allows."""
+        return None if self.published_from is None else (self.published_from + "-01-01")[:10]
+
+    @property
+    def last_day(self) -> str | None:
+        """The last day that `published_until` allows."""
+        if self.published_until is None or len(self.published_until) == len("2024-01-01"):
+            return self.published_until
+        year, month = int(self.published_until[:4]), int(self.published_until[5:7] or 12)
+        return f"{year:04}-{month:02}-{monthrange(year, month)[1]}"
+
+    def joined(self, row: Mapping[str, Any]) -> SourceRules:
+        """These rules with those of a node, by the names of the fields: domains that are denied or flagged are added,
+        anything else replaces what is here. A name that is no field is left out."""
+        given: dict[str, Any] = {
+            field.name: tuple(value) if isinstance(value, list) else value
+            for field in fields(self)
+            if (value := row.get(field.name))
+        }
+        for name in given.keys() & {"deny_domains", "flagged_domains"}:
+            given[name] = (*getattr(self, name), *given[name])
+        return replace(self, **given)
+
+    def kinds_of(self, provider: SearchProvider) -> frozenset[str]:
+        """The kinds of sources of a provider that may be used; a provider without any is not asked."""
+        kinds = frozenset({LOCAL}) if provider.name == LOCAL else provider.serves
+        return kinds & frozenset(self.source_kinds) if self.source_kinds else kinds
+
+    def why_excluded(self, hit: SearchHit, *, is_read: bool = False) -> Exclusion | None:
+        """The first reason why a search result may not be used, None where it may. It `is_read` once its page was
+        tried: nothing more will be known of it."""
+        addresses = [address for address in (hit.url, hit.metadata.get("read_at")) if host_of(address)]
+        if any(belongs_to(host_of(address), self.deny_domains) for address in addresses):
+            return Exclusion.DENIED_DOMAIN
+        if self.allow_domains and not all(belongs_to(host_of(address), self.allow_domains) for address in addresses):
+            return Exclusion.OTHER_DOMAIN
+        if self.media_types and not _is_of_type(_media_type(hit), self.media_types):
+            return Exclusion.MEDIA_TYPE
+        if (why := self._why_date(hit.published_at or hit.document.date or "")) is not None:
+            return why
+        if self.source_languages and not _is_in(hit.document.text, self.source_languages):
+            return Exclusion.LANGUAGE
+        licence = str(hit.metadata.get("licence") or hit.document.licence)
+        is_known = bool(licence) or is_read or hit.extent is Extent.FULL
+        if self.licences and is_known and not any(_permits(allowed, licence) for allowed in self.licences):
+            return Exclusion.LICENCE
+        return None
+
+    def _why_date(self, published: str) -> Exclusion | None:
+        """A date that is known in part is compared as far as it is known."""
+        day = published[:10]
+        first, last = self.published_from or "", self.published_until or ""
+        if day and first and day[: len(first)] < first[: len(day)]:
+            return Exclusion.TOO_OLD
+        return Exclusion.TOO_NEW if day and last and day[: len(last)] > last[: len(day)] else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExcludedSource:
+    """A search result that may not be used; `address` is its web address, its path or its title."""
+
+    address: str
+    reason: Exclusion
+
+    def to_json(self) -> dict[str, str]:
+        """`{address, reason}`."""
+        return {"address": self.address, "reason": self.reason.value}
+
+
+def sift(
+    hits: Sequence[SearchHit], rules: SourceRules, *, is_read: bool = False
+) -> tuple[tuple[SearchHit, ...], tuple[ExcludedSource, ...]]:
+    """The hits that may be used, and the others with their reasons."""
+    reasons = [rules.why_excluded(hit, is_read=is_read) for hit in hits] if rules.excludes else [None] * len(hits)
+    pairs = list(zip(hits, reasons, strict=True))
+    return (
+        tuple(hit for hit, reason in pairs if reason is None),
+        tuple(
+            ExcludedSource(address=hit.url or hit.title, reason=reason) for hit, reason in pairs if reason is not None
+        ),
+    )
+
+
+def _media_type(hit: SearchHit) -> str:
+    """The media type of a source; empty where neither its address nor what was read tells it."""
+    if hit.provider == LOCAL or hit.metadata.get("read_at"):
+        return hit.content_type
+    return mimetypes.guess_type(urlsplit(hit.metadata.get("pdf_url") or hit.url or "").path)[0] or ""
+
+
+def _is_of_type(media_type: str, allowed: Collection[str]) -> bool:
+    main, _, sub = media_type.partition("/")
+    return not media_type or not {media_type, f"{main}/*", sub}.isdisjoint(each.lower() for each in allowed)
+
+
+def _is_in(text: str, languages: Collection[str]) -> bool:
+    primary = {language.partition("-")[0].lower() for language in languages}
+    return len(text) < _LEAST_CHARS or language_of(text) in primary
+
+
+def _permits(allowed: str, licence: str) -> bool:
+    """Whether a licence is the allowed one, in any version of it."""
+    wanted, given = _licence_words(allowed), _licence_words(licence)
+    return given[: len(wanted)] == wanted and all(map(_NOT_LIMITING.fullmatch, given[len(wanted) :]))
+
+
+def _licence_words(name: str) -> list[str]:
+    if address := _LICENCE_URL.search(name):
+        kind = "0" if address[1].lower() == "zero" else address[1]
+        name = f"cc {kind} {address[2] or ''}"
+    return re.findall(r"[a-z]+|[\d.]+", name.lower())

@@ -1,0 +1,113 @@
+"""Rules for sources: what they exclude, before anything is read, and what the report says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.research.report.build import build_report
+from graph_research.research.report.flow import flow_of
+from graph_research.research.report.labels.languages import labels_for
+from graph_research.research.report.run_metadata import RunFacts
+from graph_research.research.retrieval.search import search_everywhere
+from graph_research.research.retrieval.source_rules import Exclusion, SourceRules
+from tests.support.research.harness import Bench, FolderOfHits, PlainContext, hit, research_script, small_web
+
+GERMAN = "Das Kraftwerk an der Mündung wurde im Jahr 1990 eröffnet und liefert seither Strom für die Stadt. " * 3
+
+
+def of(
+    url: str | None = "https://www.example.org/a", text: str = "The plant opened in 1990.", **facts: Any
+) -> SearchHit:
+    return replace(hit(text, url=url or ""), **{"url": url, **facts})
+
+
+@pytest.mark.parametrize(
+    ("rules", "found", "reason"),
+    [
+        ({"deny_domains": ("example.org",)}, of(), Exclusion.DENIED_DOMAIN),
+        ({"deny_domains": ("ample.org",)}, of(), None),
+        ({"deny_domains": ("b.org",)}, of(metadata={"read_at": "https://sub.b.org/x"}), Exclusion.DENIED_DOMAIN),
+        ({"allow_domains": ("example.org",)}, of(), None),
+        ({"allow_domains": ("who.int",)}, of(), Exclusion.OTHER_DOMAIN),
+        ({"allow_domains": ("who.int",)}, of("notes/a.md", provider="local"), None),
+        ({"published_from": "2020-06"}, of(published_at="2020-05-31"), Exclusion.TOO_OLD),
+        ({"published_from": "2020-06"}, of(published_at="2020"), None),
+        ({"published_from": "2020"}, of(published_at="2020-01-01T10:00:00+00:00"), None),
+        ({"published_from": "2020"}, of(), None),
+        ({"published_until": "2020"}, of(published_at="2020-12-31"), None),
+        ({"published_until": "2020"}, of(published_at="2021-01-01"), Exclusion.TOO_NEW),
+        (
+            {"media_types": ("pdf",)},
+            of("notes/a.md", provider="local", content_type="text/markdown"),
+            Exclusion.MEDIA_TYPE,
+        ),
+        ({"media_types": ("text/*",)}, of("notes/a.md", provider="local", content_type="text/markdown"), None),
+        ({"media_types": ("text/html",)}, of("https://a.org/paper.pdf"), Exclusion.MEDIA_TYPE),
+        ({"source_languages": ("en-GB",)}, of(text=GERMAN), Exclusion.LANGUAGE),
+        ({"source_languages": ("de",)}, of(text=GERMAN), None),
+        ({"licences": ("cc-by",)}, of(metadata={"licence": "https://creativecommons.org/licenses/by/4.0/"}), None),
+        ({"licences": ("cc-by",)}, of(metadata={"licence": "CC BY-NC 4.0"}), Exclusion.LICENCE),
+        ({"licences": ("cc0",)}, of(metadata={"licence": "https://creativecommons.org/publicdomain/zero/1.0/"}), None),
+        ({"licences": ("cc0",)}, of(), Exclusion.LICENCE),
+        ({"licences": ("cc0",)}, of(metadata={"extent": "snippet"}), None),
+    ],
+)
+def test_the_reason_why_a_source_is_excluded(rules: dict[str, Any], found: SearchHit, reason: Exclusion | None) -> None:
+    assert SourceRules(**rules).why_excluded(found) is reason
+
+
+def test_the_days_of_a_month_and_a_year() -> None:
+    rules = SourceRules(published_from="2020", published_until="2024-02")
+    assert (rules.first_day, rules.last_day) == ("2020-01-01", "2024-02-29")
+    assert SourceRules(published_until="2019").last_day == "2019-12-31"
+
+
+def test_the_rules_of_a_node_add_denied_domains_and_replace_the_rest() -> None:
+    rules = SourceRules(deny_domains=("a.org",), published_from="2020")
+    joined = rules.joined({"deny_domains": ["b.org"], "published_from": "2022", "allow_domains": []})
+    assert joined == SourceRules(deny_domains=("a.org", "b.org"), published_from="2022")
+
+
+class Serving(FolderOfHits):
+    def __init__(self, name: str, *serves: str) -> None:
+        super().__init__(name, lambda request: [replace(hit(f"Of {name}.", url=f"https://{name}.org"), provider=name)])
+        self.serves = frozenset(serves)
+
+
+async def test_a_search_of_another_kind_is_not_asked_and_the_others_get_the_rules() -> None:
+    web, papers = Serving("web", "web", "news"), Serving("papers", "academic")
+    rules = SourceRules(source_kinds=("news",), deny_domains=("b.org",), published_from="2020")
+    result = await search_everywhere(
+        [web, papers], "tarn", PlainContext(), max_results=5, source_types=("web", "news"), rules=rules
+    )
+    assert (result.asked, result.skipped) == (("web",), ("papers",))
+    [request] = web.requests
+    assert request == SearchRequest(
+        query="tarn", max_results=10, source_types=("news",), deny_domains=("b.org",), first_day="2020-01-01"
+    )
+
+
+@pytest.mark.requirement("17.2")
+async def test_excluded_sources_are_neither_read_nor_used_and_are_counted_with_their_reasons() -> None:
+    def web(request: SearchRequest) -> Sequence[SearchHit]:
+        old = replace(hit("The Tarn plant in 1980.", url="https://old.org/1"), published_at="1980")
+        return [*small_web(request), hit("Tarn, they say.", url="https://m.gossip.org/2"), old]
+
+    rules = SourceRules(deny_domains=("gossip.org",), published_from="1985")
+    result = await Bench(research_script(), search=web, settings={"rules": rules}).run()
+    assert not {"https://m.gossip.org/2", "https://old.org/1"} & {row["url"] for row in result.state["sources"]}
+    report = build_report(
+        result.state, texts={}, run=RunFacts(run_id="run-1", question="What is Tarn?", search=["web"])
+    )
+    assert report.statistics.gathering.excluded == {"denied_domain": 1, "too_old": 1}
+    found = flow_of(report, labels_for("en"))[0]
+    assert found.notes[-3:] == (
+        "Excluded by your rules for sources: 2",
+        "– a domain that you deny: 1",
+        "– published earlier: 1",
+    )

@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from graph_research.graph.errors import GraphInvalid
     from graph_research.graph.loader import load_graph
     from graph_research.graph.runtime import Runtime
+    from graph_research.research.models.decision import HookDecision
 
 __all__ = [
     "Graph",
     "GraphInvalid",
+    "HookDecision",
     "MemoryCheckpointer",
     "Runtime",
     "SqliteCheckpointer",
@@ -47,6 +49,7 @@ __all__ = [
 _HOMES = {
     "Graph": "graph.definition.compiler",
     "GraphInvalid": "graph.errors",
+    "HookDecision": "research.models.decision",
     "MemoryCheckpointer": "graph.checkpoint.memory",
     "Runtime": "graph.runtime",
     "SqliteCheckpointer": "graph.checkpoint.sqlite",

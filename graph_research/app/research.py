@@ -121,7 +121,8 @@ async def deep_research(
     Models may cost `max_cost` USD and use `max_tokens`, input and output together, and the run may take
     `timeout_seconds`. Within these limits a report is made; `saved` says what was left out for them. `LimitTooSmall`
     where they hold no report at all.
-    `hooks.on_think_pause(state, prompt)` is called after each phase; what it returns guides the next one.
+    `hooks.on_think_pause(state, prompt)` is called after each phase; a text that it returns guides the next one, and a
+    `HookDecision` takes the place of the supervisor's verdict.
     What is not given comes from the settings. A folder's own files are used only if its user agreed to them before;
     those beside a graph file that is named add names, and override none.
     The run is kept in the data home like one of the command line. Raises `UserMistake` for a request that cannot be

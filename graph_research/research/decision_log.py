@@ -72,15 +72,19 @@ def pause(phase: str, iteration: int, prompt: str, guidance: str | None, ctx: Co
     )
 
 
-def verdict(answer: Mapping[str, Any], inputs: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-    """The supervisor's verdict on a phase; `inputs.wanted` is what its model asked for before the retries ran out."""
-    return _of_supervisor(
-        ctx,
+def verdict(
+    answer: Mapping[str, Any], inputs: Mapping[str, Any], ctx: Context, *, agent: str = "supervisor"
+) -> dict[str, Any]:
+    """The verdict on a phase, by the supervisor or by the hook; `inputs.wanted` is what the model or the hook asked
+    for before the retries ran out."""
+    return Decision(
+        agent=agent,
         action="judge_phase",
         rationale=answer["rationale"],
         inputs=dict(inputs),
         outputs=dict(answer),
-    )
+        timestamp=_timestamp(ctx),
+    ).to_json()
 
 
 def iteration_decision(

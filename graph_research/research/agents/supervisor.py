@@ -17,7 +17,7 @@ from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section, shortened
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
-from graph_research.research.models.decision import PhaseAction
+from graph_research.research.models.decision import HookDecision, PhaseAction
 from graph_research.research.models.phase import PHASES, phase_of_node
 from graph_research.research.retrieval.excerpts import fair_share
 
@@ -42,7 +42,7 @@ def supervisor(services: Services) -> Handler:
         progress = {name: handoff[name] for name in ("iteration", "max_iterations")}
         facts = {"phase": phase, **progress, **handoff["metrics"]}
         prompt = await services.prompts.off_loop(lambda: services.prompts.render("supervisor/pause", facts))
-        hinted = await _think_pause(services, handoff, prompt, ctx)
+        hinted, decided = await _think_pause(services, handoff, prompt, ctx)
         wishes = await instructions_of(services.instructions, InstructionKind.GUIDANCE, ctx)
         guidance = "\n".join(filter(None, (hinted, *wishes))) or None
         log.append(decision_log.pause(phase, iteration, prompt, guidance, ctx))
@@ -60,7 +60,9 @@ def supervisor(services: Services) -> Handler:
             "human_guidance": guidance,
             "result": _digest(handoff.get("result") or [], RESULT_CHARS),
         }
-        if _can_change_something(handoff, hinted):
+        if decided is not None:
+            result = AgentResult(output=_by_the_hook(decided, gate))
+        elif _can_change_something(handoff, hinted):
             result = await agent.call(
                 services,
                 material,
@@ -73,8 +75,10 @@ def supervisor(services: Services) -> Handler:
             by_gate = _by_the_gate(gate, "The gate decides; no verdict could change what follows.")
             result = AgentResult(output={**by_gate, "guidance": None})
         wanted = result.output["action"]
-        verdict = {**result.output, "action": await _within_limits(services, _action(wanted, handoff), handoff, ctx)}
-        log.append(decision_log.verdict(verdict, {"phase": phase, "iteration": iteration, "wanted": wanted}, ctx))
+        action = _action(wanted, handoff, by_hook=decided is not None)
+        verdict = {**result.output, "action": await _within_limits(services, action, handoff, ctx)}
+        inputs = {"phase": phase, "iteration": iteration, "wanted": wanted}
+        log.append(decision_log.verdict(verdict, inputs, ctx, agent="hook" if decided else "supervisor"))
         return {
             "phase": phase,
             "decision": verdict,
@@ -88,15 +92,16 @@ def supervisor(services: Services) -> Handler:
 
 
 def iteration_decider(services: Services) -> Handler:
-    """Whether another iteration follows: open gaps, iterations left, something new in this one, and room for it within
-    the limits of the run."""
+    """Whether another iteration follows: open gaps, iterations left, something new in this one, no verdict that the
+    research is complete, and room for it within the limits of the run."""
 
     async def decide(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         gaps, iteration, most = handoff["gap_count"], handoff["iteration"], handoff["max_iterations"]
         brought_new = handoff.get("brought_new", True)
-        refused = None
+        complete = handoff.get("verdict") == PhaseAction.COMPLETE
+        refused = "the review of the report found the research complete" if complete else None
         allowance = services.allowance
-        if allowance is not None and gaps > 0 and iteration < most and brought_new:
+        if allowance is not None and refused is None and gaps > 0 and iteration < most and brought_new:
 
             async def ask() -> str | None:
                 return allowance.refuses_round()
@@ -123,19 +128,25 @@ def abort_recorder(services: Services) -> Handler:  # noqa: ARG001 -- every make
     return record
 
 
-async def _think_pause(services: Services, handoff: Mapping[str, Any], prompt: str, ctx: Context) -> str | None:
-    """The hook's guidance, journalled, so that a resumed run does not ask a second time."""
+async def _think_pause(
+    services: Services, handoff: Mapping[str, Any], prompt: str, ctx: Context
+) -> tuple[str | None, HookDecision | None]:
+    """The hook's guidance and its decision, journalled, so that a resumed run does not ask a second time."""
     hooks, phase = services.hooks, handoff["current_phase"]
     if hooks is None:
-        return None
+        return None, None
 
-    async def ask() -> str | None:
+    async def ask() -> str | dict[str, Any] | None:
         channels = await services.read_state(ctx.run_id) if services.read_state else {}
         reviewed = {"phase": phase, "current_phase": phase, "metrics": handoff["metrics"], "gate": handoff["gate"]}
-        return hooks.on_think_pause(copy.deepcopy({**channels, **reviewed}), prompt)
+        answer = hooks.on_think_pause(copy.deepcopy({**channels, **reviewed}), prompt)
+        return answer.to_json() if isinstance(answer, HookDecision) else answer
 
     answer = await ctx.call(CallKind.THINK_PAUSE.value, {"phase": phase, "prompt": prompt}, ask)
-    return str(answer) if answer else None
+    if isinstance(answer, dict):
+        decided = HookDecision.model_validate(answer)
+        return decided.guidance, decided
+    return (str(answer) if answer else None), None
 
 
 def _dispatched(handoff: Mapping[str, Any], ctx: Context) -> list[dict[str, Any]]:
@@ -160,11 +171,11 @@ async def _within_limits(services: Services, action: str, handoff: Mapping[str, 
     return PhaseAction.PROCEED.value if refused else action
 
 
-def _action(wanted: str, handoff: Mapping[str, Any]) -> str:
-    """A phase whose gate failed, or that the model sends back, is retried as long as a retry is left; then the run
-    proceeds."""
+def _action(wanted: str, handoff: Mapping[str, Any], *, by_hook: bool) -> str:
+    """A phase whose gate failed, or that the model or the hook sends back, is retried as long as a retry is left; then
+    the run proceeds. What a hook decides is done although the gate failed."""
     if handoff["retries_left"] > 0:
-        return wanted if handoff["gate"]["valid"] else PhaseAction.RETRY.value
+        return wanted if by_hook or handoff["gate"]["valid"] else PhaseAction.RETRY.value
     return PhaseAction.PROCEED.value if wanted == PhaseAction.RETRY else wanted
 
 
@@ -196,13 +207,23 @@ def _by_the_gate(gate: Mapping[str, Any], rationale: str) -> dict[str, Any]:
     return {
         "action": (PhaseAction.PROCEED if gate["valid"] else PhaseAction.RETRY).value,
         "rationale": rationale,
-        "quality_assessment": {
-            "score": min(max(gate["quality_score"], 1), 10),
-            "strengths": [],
-            "weaknesses": list(gate["issues"]),
-        },
+        "quality_assessment": _marks_of_gate(gate),
         "guidance": "; ".join(gate["issues"]) or None,
     }
+
+
+def _by_the_hook(decided: HookDecision, gate: Mapping[str, Any]) -> dict[str, Any]:
+    """The hook's decision as a verdict; its guidance is passed on with that of the pause."""
+    return {
+        "action": decided.action.value,
+        "rationale": decided.rationale,
+        "quality_assessment": _marks_of_gate(gate),
+        "guidance": None,
+    }
+
+
+def _marks_of_gate(gate: Mapping[str, Any]) -> dict[str, Any]:
+    return {"score": min(max(gate["quality_score"], 1), 10), "strengths": [], "weaknesses": list(gate["issues"])}
 
 
 def _passed_with_issues(handoff: Mapping[str, Any], verdict: Mapping[str, Any], ctx: Context) -> list[dict[str, Any]]:

@@ -36,6 +36,14 @@ class Verdict(Record):
     guidance: str | None = None
 
 
+class HookDecision(Record):
+    """What a hook decides on a phase in place of the supervisor; `guidance` is for the next phase."""
+
+    action: PhaseAction
+    rationale: str = "The hook decided."
+    guidance: str | None = None
+
+
 class Decision(Record):
     """One entry of the decision log; `outputs` is null until the action has run. `timestamp` is ISO 8601."""
 

@@ -14,6 +14,7 @@ from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.agents.supervisor import RESULT_CHARS, supervisor
+from graph_research.research.models.decision import HookDecision, PhaseAction
 from graph_research.research.models.ids import gap_id
 from graph_research.research.report.build import build_report
 from graph_research.research.report.documents.markdown import render_markdown
@@ -716,3 +717,58 @@ async def test_the_dispatch_of_a_phase_that_failed_is_recorded_without_outputs(a
     assert (record["agent"], record["outputs"], record["timestamp"]) == (agent, None, NOW.isoformat())
     assert record["inputs"]["current_phase"] == phase
     assert state["metadata"]["abort_phase"] == phase
+
+
+class Decides:
+    """A hook that decides on one phase, as often as it is reached."""
+
+    def __init__(self, phase: str, decision: HookDecision) -> None:
+        self.phase = phase
+        self.decision = decision
+
+    def on_think_pause(self, state: Mapping[str, Any], prompt: str) -> str | HookDecision | None:
+        return self.decision if state["current_phase"] == self.phase else None
+
+
+def judged(state: Mapping[str, Any], phase: str) -> list[tuple[str, str, str]]:
+    """Who judged a phase, what was wanted, and what was done."""
+    return [
+        (row["agent"], row["inputs"]["wanted"], row["outputs"]["action"])
+        for row in state["decisions"]
+        if row["action"] == "judge_phase" and row["inputs"]["phase"] == phase
+    ]
+
+
+@pytest.mark.requirement("4.4", "B44")
+async def test_a_hook_sends_a_phase_back_once_although_its_gate_holds_and_its_guidance_goes_along() -> None:
+    hook = Decides("planning", HookDecision(action=PhaseAction.RETRY, guidance="Ask for the owner."))
+    bench = Bench(research_script(), hooks=hook)
+    state = (await bench.run()).state
+    assert (await bench.nodes()).count("plan") == 2
+    assert judged(state, "planning") == [("hook", "retry", "retry"), ("hook", "retry", "proceed")]
+    first, second = bench.model.asked("planner")
+    assert "Ask for the owner." in second.user
+    assert "Ask for the owner." not in first.user
+    assert bench.model.asked("supervisor") == []
+
+
+@pytest.mark.requirement("4.4", "B44")
+async def test_a_hook_passes_a_gate_that_failed_and_the_objection_is_recorded() -> None:
+    hook = Decides("planning", HookDecision(action=PhaseAction.PROCEED, rationale="One is enough."))
+    bench = Bench(research_script(planner=[THIN], supervisor=[retries("planning", 9)]), hooks=hook)
+    state = (await bench.run()).state
+    assert (await bench.nodes()).count("plan") == 1
+    assert judged(state, "planning") == [("hook", "proceed", "proceed")]
+    [record] = [row for row in state["decisions"] if row["agent"] == "hook"]
+    assert record["rationale"] == "One is enough."
+    assert "planning: Insufficient sub-queries (minimum: 2)" in [row["reason"] for row in state["degraded"]]
+
+
+@pytest.mark.requirement("4.4", "B44")
+@pytest.mark.parametrize(("phase", "refined"), [("synthesis", 0), ("refinement", 1)])
+async def test_a_hook_that_calls_the_research_complete_ends_the_rounds(phase: str, refined: int) -> None:
+    hook = Decides(phase, HookDecision(action=PhaseAction.COMPLETE))
+    bench = Bench(research_script(analyzer=[{"findings": [OPENED, COST], "gaps": [FISH_GAP]}]), hooks=hook)
+    result = await bench.run()
+    assert (result.status, result.state["iteration"]) == ("completed", 1)
+    assert (await bench.nodes()).count("refine") == refined

@@ -299,14 +299,17 @@ def gathering_metrics(sources: Rows, sub_queries: Rows) -> dict[str, Any]:
 
 
 def gathering_stats(sub_queries: Rows, topics: Rows, sources: Rows, iteration: int) -> dict[str, Any]:
-    """The gatherer's numbers of one iteration , summed up from its topics."""
+    """The gatherer's numbers of one iteration, summed up from its topics. What two topics found, or what an earlier
+    iteration had, counts as a duplicate too."""
     ids = {row["id"] for row in sub_queries if row["iteration"] == iteration}
     own = [row for row in topics if row["sub_query_id"] in ids]
+    collected = sum(1 for row in sources if row["iteration"] == iteration)
+    shared = max(sum(len(row["source_ids"]) for row in own) - collected, 0)
     return {
         "queries_executed": sum(row["searches_performed"] for row in own),
         "queries_failed": sum(1 for row in failed(sub_queries) if row["id"] in ids),
-        "sources_collected": sum(1 for row in sources if row["iteration"] == iteration),
-        "duplicates_skipped": sum(row["duplicates_skipped"] for row in own),
+        "sources_collected": collected,
+        "duplicates_skipped": sum(row["duplicates_skipped"] for row in own) + shared,
     }
 
 

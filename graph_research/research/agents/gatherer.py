@@ -13,7 +13,7 @@ from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
 from graph_research.providers.search.base import LOCAL, Extent, SearchHit
 from graph_research.research.llm.services import Services
-from graph_research.research.models.source import Quality, Source, Tier
+from graph_research.research.models.source import Quality, RetrievalMethod, Source, Tier
 from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.retrieval.deduplication import Identity, Seen, canonical_url
 from graph_research.research.retrieval.excerpts import excerpt_of
@@ -265,6 +265,7 @@ def _source(
         retrieved_at=now.isoformat(),
         doi=hit.doi,
         provider=hit.provider,
+        retrieval_method=RetrievalMethod.RAG if hit.provider == LOCAL else RetrievalMethod.WEB,
         iteration=handoff["iteration"],
         archive_hash=ctx.put_text(hit.document.text),
         layout_hash=ctx.put_text(orjson.dumps(hit.document.layout()).decode()),

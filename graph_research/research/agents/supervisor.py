@@ -154,8 +154,14 @@ def _dispatched(handoff: Mapping[str, Any], ctx: Context) -> list[dict[str, Any]
     dispatched = handoff.get("dispatched")
     if not dispatched:
         return []
-    decision = decision_log.dispatch({**handoff, **dispatched["inputs"]}, ctx, *dispatched["inputs"])
-    return [decision_log.completed(decision, **dispatched["outputs"])]
+    inputs, outputs = dispatched["inputs"], dispatched["outputs"]
+    given = {
+        "sub_queries": [row["query"] for row in inputs["sub_queries"]],
+        "source_types": inputs["source_types"],
+        "max_sources_per_query": inputs["max_sources_per_query"],
+    }
+    decision = decision_log.dispatch({**handoff, **given}, ctx, *given)
+    return [decision_log.completed(decision, source_ids=[row["id"] for row in outputs["sources"]], **outputs["stats"])]
 
 
 async def _within_limits(services: Services, action: str, handoff: Mapping[str, Any], ctx: Context) -> str:

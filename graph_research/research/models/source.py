@@ -30,6 +30,13 @@ class Quality(StrEnum):
     UNKNOWN = "unknown"
 
 
+class RetrievalMethod(StrEnum):
+    """Where a source was retrieved from: the user's documents, or a search outside."""
+
+    RAG = "rag"
+    WEB = "web"
+
+
 class SourceScore(Record):
     """The four dimensions and their weighted sum, each 0 to 1, but `authority` 0 to 100."""
 
@@ -65,6 +72,7 @@ class Source(Record):
     retrieved_at: str | None = None
     doi: str | None = None
     provider: str = ""
+    retrieval_method: RetrievalMethod = RetrievalMethod.WEB
     iteration: int = 1
     archive_hash: str = schema_field(pattern="^sha256:[0-9a-f]{64}$")
     layout_hash: str | None = None

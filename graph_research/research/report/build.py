@@ -29,6 +29,7 @@ from graph_research.research.report.model import (
     ReportClaim,
     ReportDecision,
     ReportGap,
+    ReportMetadata,
     ReportRevision,
     ReportSource,
     SubQueryOutcome,
@@ -82,7 +83,8 @@ def build_report(
     gaps = [Gap.model_validate(row) for row in state.get("gaps") or []]
     claims = [Claim.model_validate(row) for row in state.get("claims") or []]
     sub_queries = _outcomes(state)
-    decisions = [_decision(Decision.model_validate(row)) for row in state.get("decisions") or []]
+    agent_decisions = [Decision.model_validate(row) for row in state.get("decisions") or []]
+    decisions = [_decision(decision) for decision in agent_decisions]
     degraded = state.get("degraded") or []
     gathered = gathering_of(state, run.search)
     fidelity = content_fidelity_of(state)
@@ -139,6 +141,7 @@ def build_report(
         ),
         sub_queries=sub_queries,
         decisions=decisions,
+        metadata=ReportMetadata(agent_decisions=agent_decisions),
         fabricated_dropped=fabricated_dropped,
         version=version,
         revisions=list(revisions),
@@ -249,7 +252,7 @@ def _source(source: Source, citations: Sequence[Citation], behind: str) -> Repor
             mode="json",
             include={
                 *("id", "title", "authors", "publisher", "url", "doi", "tier", "published_at", "retrieved_at"),
-                *("quality", "fidelity", "provider", "archive_hash", "characters"),
+                *("quality", "fidelity", "provider", "retrieval_method", "archive_hash", "characters"),
             },
         ),
         **{name: round(value, 4) for name, value in source.score.model_dump().items()},

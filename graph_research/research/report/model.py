@@ -14,9 +14,11 @@ from graph_research.research.evidence.citations import (
     CitedSection,
     CitedStatement,
 )
+from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import statements_of
 from graph_research.research.models.fidelity import FidelityRecord
 from graph_research.research.models.record import Record
+from graph_research.research.models.source import RetrievalMethod
 
 
 class ReportClaim(Record):
@@ -64,6 +66,7 @@ class ReportSource(Record):
     relevance: float
     credibility: float
     provider: str
+    retrieval_method: RetrievalMethod = RetrievalMethod.WEB
     archive_hash: str
     characters: int
     n: int | None = None
@@ -239,6 +242,12 @@ class ReportDecision(Record):
     issues: list[str]
 
 
+class ReportMetadata(Record):
+    """What the run recorded of itself: `agent_decisions` is the decision log of the state, entry by entry."""
+
+    agent_decisions: list[Decision] = Field(default_factory=list)
+
+
 class Report(Record):
     """One research, ready to be read. `[n]` is the number of a source.
 
@@ -284,6 +293,7 @@ class Report(Record):
     statistics: ReportStatistics
     sub_queries: list[SubQueryOutcome]
     decisions: list[ReportDecision]
+    metadata: ReportMetadata = Field(default_factory=ReportMetadata)
     degraded: list[str]
     quotes_dropped: int
     fabricated_dropped: int

@@ -78,14 +78,14 @@ def test_failed_items_of_a_fan_out_become_search_failures() -> None:
 def test_the_gatherers_numbers_count_one_iteration() -> None:
     rows = [sub_query("a", "completed"), sub_query("b", "failed"), sub_query("c", "completed", iteration=2)]
     topics = [
-        {"sub_query_id": "a", "searches_performed": 2, "duplicates_skipped": 3},
-        {"sub_query_id": "c", "searches_performed": 5, "duplicates_skipped": 7},
+        {"sub_query_id": "a", "searches_performed": 2, "duplicates_skipped": 3, "source_ids": ["src-1", "src-0"]},
+        {"sub_query_id": "c", "searches_performed": 5, "duplicates_skipped": 7, "source_ids": ["src-1"]},
     ]
     assert gathering_stats(rows, topics, [source("src-1", "t")], 1) == {
         "queries_executed": 2,
         "queries_failed": 1,
         "sources_collected": 1,
-        "duplicates_skipped": 3,
+        "duplicates_skipped": 4,
     }
 
 

@@ -49,6 +49,23 @@ def test_an_imported_run_is_a_run_like_any_other_and_is_not_imported_twice(
     assert "exists already" in stranger.run("import-run", str(bundle), expect=2).err
 
 
+@pytest.mark.requirement("1.14", "B38")
+def test_the_decision_log_stands_in_the_report_and_goes_along_in_a_bundle(
+    user: User, bundle: Path, researcher: User
+) -> None:
+    user.run("import-run", str(bundle), "--json")
+    last = researcher.run("status", "tides", "--json").json["step"]
+    state = researcher.run("show", "tides", "--step", str(last), "--json").json["state"]
+    reports = [owner.run("report", "tides", "--json").json for owner in (researcher, user)]
+    for report in reports:
+        assert report["metadata"]["agent_decisions"] == state["decisions"]
+    for row in state["decisions"]:
+        assert set(row) == {"agent", "action", "rationale", "inputs", "outputs", "timestamp"}
+    assert {"execute_planning", "execute_gathering", "evaluate_phase", "judge_phase", "decide_iteration"} <= {
+        row["action"] for row in state["decisions"]
+    }
+
+
 def test_a_changed_bundle_is_refused_by_every_command_that_reads_one(
     stranger: User, bundle: Path, tmp_path: Path
 ) -> None:

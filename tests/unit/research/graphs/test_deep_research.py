@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from graph_research.app.definitions import schema_resolver
+from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
@@ -772,3 +773,33 @@ async def test_a_hook_that_calls_the_research_complete_ends_the_rounds(phase: st
     result = await bench.run()
     assert (result.status, result.state["iteration"]) == ("completed", 1)
     assert (await bench.nodes()).count("refine") == refined
+
+
+@pytest.mark.requirement("2.3", "2.4")
+async def test_the_gathering_is_handed_over_as_its_schemas_say_and_logged_with_its_counts() -> None:
+    plan = {**PLAN, "sub_queries": [*PLAN["sub_queries"], {"query": "this search is down", "priority": 3}]}
+    state = (await Bench(research_script(planner=[plan])).run(max_sources_per_query=4)).state
+    schemas = schema_resolver()
+    [record] = [row for row in state["decisions"] if row["action"] == "execute_gathering"]
+    assert record["inputs"] == {
+        "research_id": "run-1",
+        "original_query": "What is known of the Tarn plant?",
+        "current_phase": "gathering",
+        "iteration": 1,
+        "sub_queries": [row["query"] for row in plan["sub_queries"]],
+        "source_types": ["web", "academic", "news"],
+        "max_sources_per_query": 4,
+    }
+    stats = {"queries_executed": 2, "queries_failed": 1, "sources_collected": 3, "duplicates_skipped": 1}
+    assert record["outputs"] == {"source_ids": [row["id"] for row in state["sources"]], **stats}
+    for name, value in {
+        "gatherer.input": {**record["inputs"], "sub_queries": state["sub_queries"]},
+        "gatherer.output": {"sources": state["sources"], "stats": stats},
+    }.items():
+        found = schemas.find(name)
+        assert found is not None
+        contract = Contract(json.loads(found[0]), name, schemas)
+        contract.check(value, name)
+        for field in json.loads(found[0])["required"]:
+            with pytest.raises(HandoffInvalid):
+                contract.check({key: part for key, part in value.items() if key != field}, name)

@@ -185,3 +185,19 @@ async def test_an_index_of_a_book_is_a_source_of_low_quality_and_comes_last() ->
     [first, last] = (await research(bench(STOP, search=lambda request: [index, page]))).state["sources"]
     assert (first["url"], last["url"]) == ("https://x.example/page", "https://x.example/index")
     assert last["quality"] == "low"
+
+
+@pytest.mark.requirement("18.2")
+async def test_a_source_says_what_it_is_and_whether_documents_or_the_web_gave_it() -> None:
+    def both(request: SearchRequest) -> Sequence[SearchHit]:
+        own = replace(hit("A text of the user's own.", url="file:///notes.md"), provider="local")
+        return [own, hit("A page of the web.", url="https://a.gov/1", published_at="2024-05-01")]
+
+    rows = (await research(bench(STOP, search=both))).state["sources"]
+    assert {row["url"]: row["retrieval_method"] for row in rows} == {
+        "file:///notes.md": "rag",
+        "https://a.gov/1": "web",
+    }
+    [page] = [row for row in rows if row["url"] == "https://a.gov/1"]
+    assert (page["title"], page["published_at"], page["tier"]) == ("A title", "2024-05-01", "PRIMARY_SOURCE")
+    assert (page["score"]["relevance"], page["score"]["authority"]) == (0.8, 100.0)

@@ -184,7 +184,7 @@ def cite(
         ],
         contradictions=[numbering.contradiction(row) for row in contradictions],
         conclusions=numbering.blocks(draft.conclusions),
-        more_evidence=numbering.statements(draft.more),
+        more_evidence=numbering.supported(draft.more),
         citations=numbering.citations,
     )
 
@@ -232,6 +232,23 @@ class _Numbering:
 
     def statements(self, statements: Iterable[Statement], *, is_code: bool = False) -> list[CitedStatement]:
         return [self._statement(row, is_code=is_code) for row in statements if row.text.strip()]
+
+    def supported(self, statements: Iterable[Statement]) -> list[CitedStatement]:
+        """The statements that hold; one that does not is left out and numbers no source."""
+        return [self._statement(row) for row in statements if row.text.strip() and self._holds(row)]
+
+    def _holds(self, statement: Statement) -> bool:
+        known = [self._evidence[name] for name in statement.evidence_ids if name in self._evidence]
+        passages = [passage_of(self._citation(row, "", 0), self._archive, self._titles) for row in known]
+        judgement = judge(
+            without_markers(statement.text)[0] if statement.kind is not StatementKind.QUOTE else statement.text,
+            statement.kind,
+            passages,
+            question=self._question,
+            computed=statement.computed,
+            verdict=self._verdicts.get(statement.id),
+        )
+        return judgement.status is not Status.UNSUPPORTED
 
     def contradiction(self, contradiction: Contradiction) -> CitedContradiction:
         return CitedContradiction(

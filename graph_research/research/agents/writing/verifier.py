@@ -25,8 +25,8 @@ _SECTIONS = (
 """The text around quotes gives way first; a sentence that has no room is not verified."""
 
 
-_LABELS = (StatementKind.TRANSITION, StatementKind.LIMIT)
-"""Kinds of a table's cells that code alone checks: labels, and that something was not found."""
+_BY_CODE = (StatementKind.QUOTE, StatementKind.LIMIT)
+"""Kinds that code alone checks: no passage shows that something was not found."""
 
 
 def verifier(services: Services) -> Handler:
@@ -51,15 +51,15 @@ def verifier(services: Services) -> Handler:
     async def _verdicts(
         handoff: Mapping[str, Any], statements: Sequence[Statement], passages: Passages, ctx: Context
     ) -> tuple[dict[str, StatementVerdict], list[dict[str, Any]]]:
-        """What the model says of the statements, by id. Code alone checks quotes and labels."""
+        """What the model says of the statements, by id. Code alone checks quotes, limits and labels."""
         by_code = all(model.in_process for model in services.models.models(ctx.role or agent.role, agent.phase))
         numbered = [
             {"n": n, "where": given.get("where") or "", **row.to_json()}
             for n, (row, given) in enumerate(zip(statements, handoff["batch"], strict=True), 1)
             if not (
                 given.get("verdict")
-                or row.kind is StatementKind.QUOTE
-                or (given.get("context") and row.kind in _LABELS)
+                or row.kind in _BY_CODE
+                or (given.get("context") and row.kind is StatementKind.TRANSITION)
             )
         ]
         if by_code or not numbered:

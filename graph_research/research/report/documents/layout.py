@@ -150,19 +150,23 @@ class _Layout:
     def _disagreements(self) -> Iterator[Element]:
         if not self.report.contradictions:
             return
+        told = [(row, compared_under(row, self.report)) for row in self.report.contradictions]
         yield Heading(self.labels.disagreements, 1)
-        yield Paragraph(line(f"{self.labels.disagreements_lead} {self.labels.disagreements_marked}"))
-        for contradiction in self.report.contradictions:
-            topic = one_line(contradiction.topic)
-            yield Heading(topic[:1].upper() + topic[1:], 2)
-            yield from self._disagreement(contradiction)
+        if open_ones := [row for row, section in told if section is None]:
+            yield Paragraph(line(f"{self.labels.disagreements_lead} {self.labels.disagreements_marked}"))
+            for contradiction in open_ones:
+                yield Heading(_topic(contradiction), 2)
+                yield from self._disagreement(contradiction)
+        if compared := [(row, section) for row, section in told if section]:
+            yield Items(tuple(Item(self._told(row, section)) for row, section in compared))
+
+    def _told(self, contradiction: CitedContradiction, section: CitedSection) -> Spans:
+        """Where the text compares the sides."""
+        said = self.labels.disagreement_told.format(heading=one_line(section.heading))
+        numbers = self.sentences.numbers(name for side in contradiction.sides for name in side.citations)
+        return joined([line(self.labels.pair.format(name=_topic(contradiction), value=said)), numbers])
 
     def _disagreement(self, contradiction: CitedContradiction) -> Iterator[Element]:
-        if section := compared_under(contradiction, self.report):
-            said = line(self.labels.disagreement_told.format(heading=one_line(section.heading)))
-            numbers = self.sentences.numbers(name for side in contradiction.sides for name in side.citations)
-            yield Paragraph(joined([said, numbers]))
-            return
         if description := one_line(description_beside_values(contradiction)):
             yield Paragraph(line(description))
         yield self.sentences.sides(contradiction)
@@ -207,6 +211,11 @@ class _Layout:
                 source=source_title(source) if source else citation.source_id,
                 where=place(citation.locator, self.labels, citation.place),
             )
+
+
+def _topic(contradiction: CitedContradiction) -> str:
+    topic = one_line(contradiction.topic)
+    return topic[:1].upper() + topic[1:]
 
 
 def _nested(sections: Sequence[CitedSection]) -> Iterator[Item]:

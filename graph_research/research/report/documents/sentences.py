@@ -57,7 +57,8 @@ class Sentences:
         analysed = analysis_columns(block)
         header = [one_line(head) + (f" {ANALYSIS}" if n in analysed else "") for n, head in enumerate(block.header)]
         rows = [
-            [self._sentence(cell, says_analysis=n not in analysed) for n, cell in enumerate(row)] for row in block.rows
+            [self._sentence(cell, says_analysis=n not in analysed, says_disputed=False) for n, cell in enumerate(row)]
+            for row in block.rows
         ]
         return Table(
             tuple(header + [""] * (width - len(header))),
@@ -85,10 +86,10 @@ class Sentences:
             ]
         return tuple(spans)
 
-    def marks(self, statement: CitedStatement, *, says_analysis: bool = True) -> Spans:
+    def marks(self, statement: CitedStatement, *, says_analysis: bool = True, says_disputed: bool = True) -> Spans:
         """The numbers behind a sentence, and whether it is disputed, analysis or unsupported."""
         is_analysis = statement.status is Status.ANALYSIS
-        disputed = not is_analysis and any(name in self._disputed for name in statement.citations)
+        disputed = says_disputed and not is_analysis and any(name in self._disputed for name in statement.citations)
         return joined([self.numbers(statement.citations), self._status(statement, disputed, says_analysis)])
 
     def _status(self, statement: CitedStatement, disputed: bool, says_analysis: bool) -> Spans:
@@ -106,10 +107,15 @@ class Sentences:
     def _unsupported(self) -> Spans:
         return line(f"({self._labels.unsupported})", Style.STRONG)
 
-    def _sentence(self, statement: CitedStatement, *, says_analysis: bool = True) -> Spans:
+    def _sentence(self, statement: CitedStatement, *, says_analysis: bool = True, says_disputed: bool = True) -> Spans:
         text = one_line(statement.text)
         said = quoted(text, self._labels) if statement.kind is StatementKind.QUOTE else text
-        return joined([(Span(said),) if said else (), self.marks(statement, says_analysis=says_analysis)])
+        return joined(
+            [
+                (Span(said),) if said else (),
+                self.marks(statement, says_analysis=says_analysis, says_disputed=says_disputed),
+            ]
+        )
 
     def _quote(self, statement: CitedStatement) -> Spans:
         first = self._citations[statement.citations[0]] if statement.citations else None

@@ -543,8 +543,13 @@ async def test_without_a_usable_summary_the_answer_is_drawn_from_the_sections(la
 
 
 ASKED = {
-    "outliner": ["a last row for the case asked", "the versions and dates that the sources describe"],
-    "section_writer": ["from which share of the bound to act", "look among all quotes", "A row is read as a whole"],
+    "outliner": ["the last row is what holds if none applies", "the versions and dates that the sources describe"],
+    "section_writer": [
+        "gets the line that bounds it",
+        "from which share of the bound to act",
+        "look among all quotes",
+        "A row is read as a whole",
+    ],
     "editor": ["decides the case as asked", "names the versions and dates"],
     "verifier": ["A table's row is read as a whole", "in another passage shown"],
 }

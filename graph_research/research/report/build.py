@@ -259,6 +259,7 @@ def _source(source: Source, citations: Sequence[Citation], behind: str) -> Repor
         origin=behind,
         n=citations[0].n if citations else None,
         citations=[citation.id for citation in citations],
+        superseded=source.metadata.get("superseded"),
     )
 
 

@@ -54,6 +54,13 @@ def source_title(source: ReportSource) -> str:
     return one_line(source.title) or one_line(source.url or "") or source.id
 
 
+def superseded(source: ReportSource, labels: Labels) -> str:
+    """That a source is an old version, and which is the newer one; empty for a current one."""
+    if source.superseded is None:
+        return ""
+    return labels.superseded_by.format(by=one_line(source.superseded)) if source.superseded else labels.superseded
+
+
 def publisher(source: ReportSource) -> str:
     """Who stands behind a source: its publisher, else its authors, else the host of its web address."""
     host = urlsplit(web_link(source.url) or "").hostname or ""

@@ -46,7 +46,8 @@ class ReportRevision(Record):
 
 class ReportSource(Record):
     """A source with its scores. `n` is the number it is cited by, null where it is not cited, `citations` the ids of
-    the citations that quote it, `origin` its publisher, host or authors."""
+    the citations that quote it, `origin` its publisher, host or authors. `superseded` is the address of a newer
+    version, empty where the source says itself that it is superseded, null for a current one."""
 
     id: str
     title: str
@@ -71,6 +72,7 @@ class ReportSource(Record):
     characters: int
     n: int | None = None
     citations: list[str]
+    superseded: str | None = None
 
 
 class ReportGap(Record):

@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from graph_research.text.canonical import DocumentBuilder, canonical_text
 from graph_research.text.document import BlockKind, Document
 from graph_research.text.readers.html_date import head_date, stated_date
+from graph_research.text.readers.html_head import PageHead, page_head
 from graph_research.text.readers.html_nesting import bound_nesting
 from graph_research.text.readers.html_tags import (
     BLOCK_TAGS,
@@ -47,6 +48,8 @@ def html_document(source: str) -> Document:
     node = parser.css_first(":not(svg) > title") if "title" in tags else None
     title = canonical_text(node.text()) if node is not None else ""
     date = head_date(parser) if not tags.isdisjoint(("meta", "script")) else ""
+    head = page_head(parser) if not tags.isdisjoint(("meta", "script", "link")) else PageHead()
+    title = title or head.title
     body = parser.body or parser.root
     builder = DocumentBuilder()
     if body is not None:
@@ -55,7 +58,7 @@ def html_document(source: str) -> Document:
     heading = builder.first_heading()
     only_adds_the_site = bool(heading) and title.startswith(heading)
     document = builder.document(heading if only_adds_the_site else title)
-    return replace(document, date=date or stated_date(document.text))
+    return replace(document, date=date or stated_date(document.text), authors=head.authors, licence=head.licence)
 
 
 def _prune(body: LexborNode, tags: frozenset[str]) -> None:

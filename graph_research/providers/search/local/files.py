@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from graph_research.providers.search.local.bibliography import is_bibliography, may_have_references
 from graph_research.providers.search.local.catalog import CATALOG_NAME
 from graph_research.providers.search.local.records import Failure
 from graph_research.text.decoding import decode
@@ -28,6 +29,7 @@ class FoundFile:
     mtime_ns: int
     size: int
     content_type: str
+    is_bibliography: bool = False
 
 
 def find_files(root: Path) -> Iterator[FoundFile | Failure]:
@@ -51,7 +53,11 @@ def find_files(root: Path) -> Iterator[FoundFile | Failure]:
         within = Path(folder).relative_to(root).as_posix()
         for name in sorted(files):
             path = Path(folder, name)
-            if media_type_of(name) is not None and not name.startswith(".") and name != CATALOG_NAME:
+            if (
+                (media_type_of(name) is not None or may_have_references(name))
+                and not name.startswith(".")
+                and name != CATALOG_NAME
+            ):
                 yield _found(path, name if within == "." else f"{within}/{name}", root)
             elif name != CATALOG_NAME and not name.startswith("."):
                 yield _unsupported(path)
@@ -76,10 +82,18 @@ def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
         return Failure(path=str(path), reason="it is a symbolic link that leads out of the folder")
     if not stat.S_ISREG(facts.st_mode):
         return Failure(path=str(path), reason="it is not a regular file")
-    content_type = media_type_of(path.name)
+    has_references = is_bibliography(target)
+    content_type = "" if has_references else media_type_of(path.name)
     if content_type is None:
         return _unsupported(path)
-    return FoundFile(path=target, url=url, mtime_ns=facts.st_mtime_ns, size=facts.st_size, content_type=content_type)
+    return FoundFile(
+        path=target,
+        url=url,
+        mtime_ns=facts.st_mtime_ns,
+        size=facts.st_size,
+        content_type=content_type,
+        is_bibliography=has_references,
+    )
 
 
 def _unsupported(path: Path) -> Failure:

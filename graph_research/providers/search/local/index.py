@@ -21,11 +21,13 @@ from graph_research.graph.checkpoint.sqlite_writer import connected
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import LOCAL
 from graph_research.providers.search.local.query import folder_term
+from graph_research.providers.search.local.versions import superseded
 from graph_research.text.document import Document, source_id
+from graph_research.text.language.versions import says_it_is_superseded
 from graph_research.text.language.words import index_text, language_of
 from graph_research.text.passages import passages
 
-_VERSION = 5  # raise it with every change of the schema or of what is indexed: an older index is made anew
+_VERSION = 6  # raise it with every change of the schema or of what is indexed: an older index is made anew
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.05
 
@@ -66,13 +68,16 @@ def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
         "text": zlib.compress(document.text.encode()),
         "layout": zlib.compress(orjson.dumps(document.layout())),
         "warnings": orjson.dumps(document.warnings).decode(),
+        "own_date": document.date,
+        "says_superseded": says_it_is_superseded(document.text),
     }
     return IndexEntry(columns, spans)
 
 
 def failure_entry(values: Mapping[str, Any], reason: str) -> IndexEntry:
     """Remembers that a file gave no text."""
-    nothing = dict.fromkeys(("source_id", "own_title", "text_hash", "language", "text", "layout"))
+    own = ("source_id", "own_title", "own_date", "text_hash", "language", "text", "layout", "says_superseded")
+    nothing = dict.fromkeys(own)
     return IndexEntry({**values, **nothing, "reason": reason, "warnings": "[]"})
 
 
@@ -146,6 +151,15 @@ class Index:
             self._run("delete_omissions", folder=folder)
             for omission in omissions:
                 self._run("insert_omission", folder=folder, **omission)
+
+    def supersede(self, folder: int) -> None:
+        """Find the old versions in a folder anew."""
+        rows = self.rows("versions", folder=folder)
+        found = superseded(rows, lambda number: self.document(number).text)
+        changed = {row["id"]: found.get(row["id"]) for row in rows if row["superseded"] != found.get(row["id"])}
+        with self._transaction():
+            for number, by in changed.items():
+                self._run("supersede", id=number, by=by)
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Forget these documents."""

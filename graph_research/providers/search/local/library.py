@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from graph_research.providers.search.local.bibliography import Bibliography
 from graph_research.providers.search.local.catalog import Catalog, CatalogEntry, installed_package, library_name
 from graph_research.providers.search.local.files import FoundFile, find_files, read_bytes, read_document
 from graph_research.providers.search.local.index import Index, IndexEntry, Row, document_entry, failure_entry
@@ -165,6 +166,7 @@ class _Adding:
         self._reader = reader
         self._root = root.path
         self._catalog = root.catalog
+        self._bibliography = Bibliography()
         self._on_progress = on_progress
         self._counts = {"added": 0, "updated": 0, "unchanged": 0, "removed": 0}
         self._failed: list[Failure] = []
@@ -176,7 +178,9 @@ class _Adding:
         folder = self._index.folder(str(self._root))
         found = await asyncio.to_thread(lambda: list(find_files(self._root)))
         known = {row["url"]: row for row in self._index.rows("known", folder=folder)}
-        files = [file for file in found if isinstance(file, FoundFile)]
+        files = [file for file in found if isinstance(file, FoundFile) and not file.is_bibliography]
+        references = [file.path for file in found if isinstance(file, FoundFile) and file.is_bibliography]
+        self._bibliography = await asyncio.to_thread(Bibliography.read, references)
         self._failed.extend(failure for failure in found if isinstance(failure, Failure))
         done = 0
         try:
@@ -190,6 +194,7 @@ class _Adding:
             await _to_its_end(self._write)
         self._tell(len(files), len(files), "")
         self._remove(list(known.values()))
+        await _to_its_end(self._index.supersede, folder)
         omissions = [*self._failed, *self._partly]
         await _to_its_end(self._index.note_omissions, folder, map(asdict, omissions))
         return Counts(**self._counts, failed=self._failed, partly=self._partly)
@@ -248,7 +253,7 @@ class _Adding:
                 **values,
                 "url": url,
                 "content_type": part.media_type or values["content_type"],
-                "entry": _as_json(self._catalog.entry(url)),
+                "entry": self._entry(url, part.document.title if part.document else ""),
             }
             row = before.pop(url, None)
             if part.document is None:
@@ -276,7 +281,7 @@ class _Adding:
         """The bytes are as before; what `library.toml` says of them may be new."""
         for row in known:
             name = row["url"].removeprefix(file.url).lstrip("/")
-            entry = _as_json(self._catalog.entry(row["url"]))
+            entry = self._entry(row["url"], row["own_title"] or "")
             if row["reason"] is not None:
                 self._fail(file, row["reason"], name)
                 continue
@@ -284,6 +289,10 @@ class _Adding:
             if row["entry"] != entry:
                 self._index.describe(row["id"], entry)
             self._counts["unchanged" if row["entry"] == entry else "updated"] += 1
+
+    def _entry(self, url: str, title: str) -> str:
+        """What `library.toml` says of a document, and what a bibliography adds."""
+        return _as_json(self._bibliography.complete(self._catalog.entry(url), url, title))
 
     def _tell(self, done: int, total: int, path: str) -> None:
         if self._on_progress is not None:
@@ -399,6 +408,7 @@ def _facts(row: Mapping[str, Any]) -> DocumentFacts:
         published_at=entry.published_at,
         doi=entry.doi,
         library=library_name(row["path"], row["url"]),
+        superseded=row["superseded"],
     )
 
 
@@ -412,6 +422,7 @@ def _hits(found: FoundDocument) -> list[PassageHit]:
             text=found.document.text[passage.start : passage.end],
             score=round(passage.score, 4),
             place=_place(found.document, passage.start, passage.end),
+            superseded=found.facts.superseded,
         )
         for passage in found.passages[:_HITS_A_DOCUMENT]
     ]

@@ -50,5 +50,8 @@ def _hit(found: FoundDocument) -> SearchHit:
         published_at=facts.published_at,
         doi=facts.doi,
         content_type=facts.content_type,
-        metadata={"library": facts.library} if facts.library else {},
+        metadata={
+            **({"library": facts.library} if facts.library else {}),
+            **({"superseded": facts.superseded} if facts.superseded is not None else {}),
+        },
     )

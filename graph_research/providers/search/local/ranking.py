@@ -23,6 +23,7 @@ from graph_research.text.relevance.ranking import STANDARD
 
 _CANDIDATES = 200  # passages, of which the best document may have many
 _RANKED_BY_MEANING = 30
+_OLD_VERSION = 0.8  # what a passage of a superseded document is worth beside one of a current document
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ def rank(
     rows = index.rows("best_passages", match=query.match, limit=max(_CANDIDATES, most * most_passages))
     if embedder is not None:
         rows = _by_meaning(index, text, rows, embedder)
+    rows = _old_versions_behind(rows)
     by_text: dict[str, list[Row]] = {}
     for row in rows:
         same_text = by_text.setdefault(row["text_hash"], [])
@@ -65,6 +67,22 @@ def rank(
         )
         for found in list(by_text.values())[:most]
     ]
+
+
+def _old_versions_behind(rows: Sequence[Row]) -> list[Row]:
+    """Passages of superseded documents are worth less, and never more than the newer version's best."""
+    best: dict[tuple[int, str], float] = {}
+    for row in rows:
+        place = (row["folder"], row["url"])
+        best[place] = max(row["value"], best.get(place, 0.0))
+
+    def weighed(row: Row) -> Row:
+        if row["superseded"] is None:
+            return row
+        newer: float = best.get((row["folder"], row["superseded"]), float(row["value"]))
+        return {**row, "value": min(row["value"], newer) * _OLD_VERSION}
+
+    return sorted(map(weighed, rows), key=lambda row: -row["value"])
 
 
 def _by_meaning(index: Index, text: str, rows: Sequence[Row], embedder: Embedder) -> list[Row]:

@@ -60,7 +60,8 @@ class FolderRecord:
 @dataclass(frozen=True, kw_only=True)
 class DocumentFacts:
     """What is known of a document besides its text; `url` is its path relative to the folder that was added, `library`
-    the name of that folder."""
+    the name of that folder. `superseded` is the URL of a newer version in it, empty where the document says itself that
+    it is superseded."""
 
     source_id: str
     url: str
@@ -72,6 +73,7 @@ class DocumentFacts:
     published_at: str | None = None
     doi: str | None = None
     library: str = ""
+    superseded: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +99,7 @@ class PassageHit:
     text: str
     score: float
     place: str = ""
+    superseded: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -39,6 +39,7 @@ from graph_research.research.report.formatting import (
     publisher,
     quoted,
     source_title,
+    superseded,
     web_link,
 )
 from graph_research.research.report.labels.table import Labels
@@ -182,6 +183,7 @@ class _Layout:
     def _source_row(self, group: SourceGroup) -> tuple[Spans, ...]:
         first = group.sources[0]
         places = [self._place(source, first) for source in group.sources]
+        places += [line(superseded(source, self.labels)) for source in group.sources if source.superseded is not None]
         return (
             joined(line(f"[{n}]", Style.NUMBER) for n in group.numbers),
             joined(dict.fromkeys([titled(first), *places]), LINE_BREAK),

@@ -125,6 +125,8 @@ class Labels:
     score: str
     score_of: str
     passages_cited: str
+    superseded: str
+    superseded_by: str
     also_at: str
     not_cited: str
     no_date: str

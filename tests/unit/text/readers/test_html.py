@@ -181,3 +181,26 @@ def test_a_row_of_a_table_knows_its_cells_and_an_empty_one_keeps_its_place() -> 
     assert document.text == "Before. Mode Size Note WAL mode fast 9 x"
     assert Document.from_layout(document.text, document.layout()) == document
     assert "cells" not in html_document("<p>No table.</p>").layout()
+
+
+@pytest.mark.parametrize(
+    ("head", "authors", "licence"),
+    [
+        ('<meta name="author" content="Ann Writer">', ("Ann Writer",), ""),
+        ('<meta name="DC.creator" content="Ann"><meta name="DC.rights" content="CC BY">', ("Ann",), "CC BY"),
+        ('<meta name="citation_author" content="A"><meta name="citation_author" content="B">', ("A", "B"), ""),
+        ('<link rel="license" href="https://example.org/by">', (), "https://example.org/by"),
+        ('<meta property="article:author" content="https://example.org/ann">', (), ""),
+        (
+            '<script type="application/ld+json">{"@graph": [{"@type": "Article", "author": [{"name": "Ann"}, "Bob"], '
+            '"license": "https://example.org/by"}]}</script>',
+            ("Ann", "Bob"),
+            "https://example.org/by",
+        ),
+        ('<script type="application/ld+json">{broken</script>', (), ""),
+        ('<script type="application/ld+json">' + "[" * 100_000 + "</script>", (), ""),
+    ],
+)
+def test_a_page_names_its_authors_and_its_licence(head: str, authors: tuple[str, ...], licence: str) -> None:
+    document = html_document(f"<html><head>{head}</head><body><p>Open both gates.</p></body></html>")
+    assert (document.authors, document.licence, document.text) == (authors, licence, "Open both gates.")

@@ -36,9 +36,9 @@ UPDATE documents SET entry = :entry WHERE id = :id
 
 -- name: insert_document
 INSERT INTO documents (folder, url, path, mtime_ns, size, bytes_hash, reason, source_id, own_title, content_type,
-                       text_hash, language, text, layout, entry, warnings)
+                       text_hash, language, text, layout, entry, warnings, own_date, says_superseded)
 VALUES (:folder, :url, :path, :mtime_ns, :size, :bytes_hash, :reason, :source_id, :own_title, :content_type,
-        :text_hash, :language, :text, :layout, :entry, :warnings)
+        :text_hash, :language, :text, :layout, :entry, :warnings, :own_date, :says_superseded)
 
 -- name: insert_passage
 INSERT INTO passages (document, start, end) VALUES (:document, :start, :end)
@@ -77,7 +77,7 @@ ORDER BY language
 
 -- name: best_passages
 SELECT best.id, best.value, passages.start, passages.end, passages.document, url, path, source_id, own_title,
-       content_type, text_hash, entry
+       content_type, text_hash, entry, documents.folder AS folder, superseded
 FROM (SELECT rowid AS id, -bm25(words, 0.0, 4.0, 1.0, 1.0) AS value FROM words WHERE words MATCH :match
       ORDER BY value DESC, rowid LIMIT :limit) AS best
 JOIN passages ON passages.id = best.id JOIN documents ON documents.id = passages.document
@@ -86,6 +86,12 @@ ORDER BY best.value DESC, url, path, passages.start
 -- name: terms_in_passage
 SELECT value AS term FROM json_each(:terms)
 WHERE EXISTS (SELECT 1 FROM words WHERE words MATCH '"' || value || '"' AND words.rowid = :id)
+
+-- name: versions
+SELECT id, url, own_title, own_date, says_superseded, superseded FROM documents WHERE folder = :folder AND reason IS NULL
+
+-- name: supersede
+UPDATE documents SET superseded = :by WHERE id = :id
 
 -- name: text
 SELECT text, layout FROM documents WHERE id = :id

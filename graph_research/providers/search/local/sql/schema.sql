@@ -18,6 +18,7 @@ CREATE INDEX omissions_folder ON omissions (folder);
 
 -- A row with a reason is a file that gives no text, kept so that it is not tried again until it changes. The documents of
 -- an archive have its path, time, size and hash, and a URL below its own. warnings is a JSON list.
+-- superseded is NULL, the URL of a newer version in the folder, or empty where the document says so itself.
 CREATE TABLE documents (
     id           INTEGER PRIMARY KEY,
     folder       INTEGER NOT NULL REFERENCES folders (id),
@@ -34,6 +35,9 @@ CREATE TABLE documents (
     language     TEXT,
     entry        TEXT,
     warnings     TEXT NOT NULL,
+    own_date     TEXT,
+    says_superseded INTEGER,
+    superseded   TEXT,
     text         BLOB,
     layout       BLOB,
     UNIQUE (folder, url)

@@ -65,7 +65,7 @@ async def test_a_hit_is_an_exact_slice_of_the_document(folder: Path, library: Li
     start, end = resolve(found.document.text, hit.locator)
     assert found.document.text[start:end] == hit.text
     assert hit.text.startswith("Shaft seals")
-    assert set(hit.to_json()) == {"source_id", "title", "path", "locator", "text", "score", "place"}
+    assert set(hit.to_json()) == {"source_id", "title", "path", "locator", "text", "score", "place", "superseded"}
 
 
 async def test_boilerplate_is_not_found(folder: Path, library: Library) -> None:

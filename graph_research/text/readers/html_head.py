@@ -1,0 +1,89 @@
+"""What a page says of itself in its head and in its data for search engines: title, authors and licence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from selectolax.lexbor import LexborHTMLParser
+
+from graph_research.text.canonical import canonical_text
+
+_TITLES = ("citation_title", "dc.title", "dcterms.title", "og:title")
+_AUTHORS = ("citation_author", "dc.creator", "dcterms.creator", "author", "article:author", "parsely-author")
+_LICENCES = ("dcterms.license", "dc.rights.license", "dcterms.rights", "dc.rights", "copyright")
+_NAMES = frozenset((*_TITLES, *_AUTHORS, *_LICENCES))
+_MAX_DATA_CHARS = 200_000
+_MAX_NODES = 2_000
+_MAX_AUTHORS = 50
+_FACT_CHARS = 300
+
+
+@dataclass(frozen=True)
+class PageHead:
+    """Empty where the page says nothing. A licence is its address where there is one, else its words."""
+
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    licence: str = ""
+
+
+def page_head(parser: LexborHTMLParser) -> PageHead:
+    """The facts of linked data (JSON-LD), Highwire tags, Dublin Core, Open Graph and plain meta tags; of several that
+    say the same thing the first in this order counts."""
+    metas: dict[str, list[str]] = {}
+    for node in parser.css("meta[content]"):
+        attributes = node.attributes
+        name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
+        content = canonical_text(attributes.get("content") or "")[:_FACT_CHARS]
+        if name in _NAMES and content:
+            metas.setdefault(name, []).append(content)
+    things = list(_things(parser))
+    linked = [name for thing in things for name in _names(thing.get("author"))]
+    named = next((metas[name] for name in _AUTHORS if name in metas), [])
+    authors = [name for name in linked or named if not name.startswith(("http:", "https:", "@"))]
+    link = parser.css_first("link[rel~=license], a[rel~=license]")
+    licences = [
+        link.attributes.get("href") if link is not None else None,
+        *(_text(thing.get("license")) for thing in things),
+        *(metas[name][0] for name in _LICENCES if name in metas),
+    ]
+    return PageHead(
+        title=next((metas[name][0] for name in _TITLES if name in metas), ""),
+        authors=tuple(dict.fromkeys(authors))[:_MAX_AUTHORS],
+        licence=next((canonical_text(licence)[:_FACT_CHARS] for licence in licences if licence), ""),
+    )
+
+
+def _things(parser: LexborHTMLParser) -> Iterator[dict[str, Any]]:
+    """The objects of the page's linked data that say who wrote something or under which licence."""
+    for node in parser.css("script[type='application/ld+json']"):
+        text = node.text()
+        try:
+            data = json.loads(text) if len(text) <= _MAX_DATA_CHARS else None
+        except (ValueError, RecursionError):
+            continue
+        pending, seen = [data], 0
+        while pending and seen < _MAX_NODES:
+            value = pending.pop(0)
+            seen += 1
+            if isinstance(value, list):
+                pending.extend(value)
+            elif isinstance(value, dict):
+                pending.extend(value.get(key) for key in ("@graph", "mainEntity") if key in value)
+                if "author" in value or "license" in value:
+                    yield value
+
+
+def _names(value: Any) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    return [name for one in values if (name := _text(one))]
+
+
+def _text(value: Any) -> str:
+    """A text, or the name or address of an object."""
+    if isinstance(value, dict):
+        value = value.get("name") or value.get("url") or value.get("@id")
+    return canonical_text(value)[:_FACT_CHARS] if isinstance(value, str) else ""

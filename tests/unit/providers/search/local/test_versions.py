@@ -1,0 +1,160 @@
+"""Old versions in a library rank behind the newer one and say so; bibliographies beside documents give their data."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from graph_research.providers.search.local import Library
+from graph_research.text.language.versions import says_it_is_superseded, title_key, version_mark
+
+POLICY = """# Travel policy {version}
+
+Employees who travel for the company book their trains and flights at least two weeks before the journey begins.
+Hotels are paid up to {amount} euros a night. Receipts are handed in within thirty days after the return.
+Whoever travels by car is paid thirty cents a kilometre. Meals are paid by the rates that the tax office publishes.
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (("policy-v1.md", "1.0"), ("policy-v2.md", "2.0 (version 2)")),
+        (("policy-2021.md", ""), ("policy-2023.md", "")),
+        (("a.md", "version 9"), ("b.md", "version 10")),
+        (("old/policy.md", "2022-01"), ("new/policy.md", "2022-11")),
+    ],
+)
+async def test_the_newer_version_comes_first(tmp_path: Path, old: tuple[str, str], new: tuple[str, str]) -> None:
+    folder = tmp_path / "papers"
+    for (name, version), amount in ((old, 90), (new, 120)):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(POLICY.format(version=version, amount=amount))
+    library = Library(tmp_path / "index.db")
+    await library.add([folder])
+    first, second = await library.find("Hotels 90 euros a night")
+    assert (first.facts.url, first.facts.superseded) == (new[0], None)
+    assert (second.facts.url, second.facts.superseded) == (old[0], new[0])
+    (folder / new[0]).unlink()
+    await library.add([folder])
+    [alone] = await library.find("Hotels 90 euros a night")
+    assert alone.facts.superseded is None
+
+
+async def test_reports_of_several_years_and_other_documents_of_one_name_are_no_versions(tmp_path: Path) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "report-2021.md").write_text(
+        "# Annual report 2021\n\nThe lagoon gave 412 GWh. Seals were exchanged in May."
+    )
+    (folder / "report-2022.md").write_text(
+        "# Annual report 2022\n\nA dry year: 380 GWh. Nothing else is worth a word here."
+    )
+    library = Library(tmp_path / "index.db")
+    await library.add([folder])
+    assert [fact.superseded for fact in await library.documents()] == [None, None]
+
+
+async def test_a_document_that_says_that_it_no_longer_holds_ranks_lower(tmp_path: Path) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Seals\n\nThis document has been superseded.\n\nShaft seals last nine years.")
+    (folder / "b.md").write_text("# Seals\n\nThis document was checked again.\n\nShaft seals last seven years.")
+    library = Library(tmp_path / "index.db")
+    await library.add([folder])
+    found = await library.find("How long do shaft seals last?")
+    assert [(one.facts.url, one.facts.superseded) for one in found] == [("b.md", None), ("a.md", "")]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Status: Superseded by RFC 9110.", True),
+        ("This page is out of date.", True),
+        ("Diese Fassung wurde ersetzt durch die von 2023.", True),
+        ("In 1990 the steam engine was superseded by the diesel engine.", False),
+        ("The option is deprecated.", False),
+    ],
+)
+def test_only_what_a_document_says_of_itself_counts(text: str, says: bool) -> None:
+    assert says_it_is_superseded(text) is says
+
+
+def test_titles_are_compared_without_their_versions() -> None:
+    assert title_key("Travel policy v2.1 (draft)") == title_key("travel_policy-2023-05-01") == "travel policy"
+    assert version_mark("Policy v2.10").number == (2, 10)
+    assert version_mark("policy-2023-05").date == "2023-05"
+    assert version_mark("Policy", date="2020-01-02").date == "2020-01-02"
+
+
+BIBTEX = r"""@article{writer2021, title = {The {Lagoon} of M{\"u}ller}, author = {Writer, Ann and Counter, Bob},
+  year = 2021, month = may, doi = {10.1000/x}, journal = "Tides", file = {Full Text:/home/ann/lagoon.md:text/markdown}}
+@comment{ignored}"""
+RIS = """TY  - JOUR
+AU  - Writer, Ann
+AU  - Counter, Bob
+TI  - The lagoon of Müller
+PY  - 2021/05
+DO  - 10.1000/x
+PB  - Tides
+ER  -
+"""
+CSL = """[{"type": "article", "title": "The lagoon of Müller", "DOI": "10.1000/x", "publisher": "Tides",
+"author": [{"given": "Ann", "family": "Writer"}, {"given": "Bob", "family": "Counter"}],
+"issued": {"date-parts": [[2021, 5]]}}]"""
+
+
+@pytest.mark.parametrize(("name", "content"), [("refs.bib", BIBTEX), ("refs.ris", RIS), ("refs.json", CSL)])
+async def test_a_bibliography_gives_authors_date_doi_and_publisher(tmp_path: Path, name: str, content: str) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / name).write_text(content)
+    (folder / "lagoon.md").write_text("# The lagoon of Müller\n\nIt has sixteen turbines.")
+    library = Library(tmp_path / "index.db")
+    counts = await library.add([folder])
+    assert (counts.added, counts.failed) == (1, ())
+    [facts] = await library.documents()
+    assert (facts.authors, facts.doi, facts.publisher) == (("Ann Writer", "Bob Counter"), "10.1000/x", "Tides")
+    assert (facts.published_at or "").startswith("2021-05")
+    (folder / "library.toml").write_text('[[document]]\nmatch = "*.md"\npublisher = "Lagoon Press"\n')
+    await library.add([folder])
+    [facts] = await library.documents()
+    assert (facts.publisher, facts.doi) == ("Lagoon Press", "10.1000/x")
+
+
+async def test_a_zotero_library_gives_the_data_of_its_attachments(tmp_path: Path) -> None:
+    folder = tmp_path / "Zotero"
+    (folder / "storage" / "ABCD1234").mkdir(parents=True)
+    (folder / "storage" / "ABCD1234" / "paper.txt").write_text("It has sixteen turbines.")
+    with closing(sqlite3.connect(folder / "zotero.sqlite")) as base:
+        base.executescript(
+            """CREATE TABLE items (itemID, key); CREATE TABLE itemAttachments (itemID, parentItemID, path);
+            CREATE TABLE itemData (itemID, fieldID, valueID); CREATE TABLE itemDataValues (valueID, value);
+            CREATE TABLE fields (fieldID, fieldName); CREATE TABLE creators (creatorID, firstName, lastName);
+            CREATE TABLE itemCreators (itemID, creatorID, orderIndex);
+            INSERT INTO items VALUES (1, 'PARENT00'), (2, 'ABCD1234');
+            INSERT INTO itemAttachments VALUES (2, 1, 'storage:paper.txt');
+            INSERT INTO fields VALUES (1, 'title'), (2, 'date'), (3, 'DOI');
+            INSERT INTO itemDataValues VALUES (1, 'The lagoon'), (2, '2021-05-00 May 2021'), (3, '10.1000/x');
+            INSERT INTO itemData VALUES (1, 1, 1), (1, 2, 2), (1, 3, 3);
+            INSERT INTO creators VALUES (1, 'Ann', 'Writer'), (2, 'Bob', 'Counter');
+            INSERT INTO itemCreators VALUES (1, 1, 0), (1, 2, 1);"""
+        )
+        base.commit()
+    library = Library(tmp_path / "index.db")
+    await library.add([folder])
+    [facts] = await library.documents()
+    assert (facts.title, facts.authors, facts.doi) == ("The lagoon", ("Ann Writer", "Bob Counter"), "10.1000/x")
+    assert (facts.published_at or "").startswith("2021-05")
+
+
+@pytest.mark.parametrize("content", ["@article{a, title = {open", "@" * 10_000, "@a{b," * 5_000, "\0", "TY  - "])
+async def test_a_broken_bibliography_does_no_harm(tmp_path: Path, content: str) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "refs.bib").write_text(content)
+    (folder / "a.md").write_text("It has sixteen turbines.")
+    assert (await Library(tmp_path / "index.db").add([folder])).added == 1

@@ -24,16 +24,21 @@ from graph_research.research.hooks import Hooks
 
 @dataclass(frozen=True, kw_only=True)
 class ResearchResult:
-    """How a research ended. `parent` is the run that a fork comes from; `report` maps `md`, `html`, `json` to files,
-    None where there is none; `confidence` is 0 to 1; `waiting_for` is the question that it asks, `limit` the one
-    that ended it, `saved` what was left out to keep within its limits, `summary` the short answer in plain text."""
+    """How a research ended. `success` is whether it is completed; `error` is what went wrong, `cancelled` or `timeout`
+    where nothing else did; `metadata` is that of the state: `cancelled`, `timeout` or `error`, `abort_phase`,
+    `abort_iteration` and `abort_reason` of a run that was aborted. `parent` is the run that a fork comes from; `report`
+    maps `md`, `html`, `json` to files, None where there is none; `confidence` is 0 to 1; `waiting_for` is the question
+    that it asks, `limit` the one that ended it, `saved` what was left out to keep within its limits, `summary` the
+    short answer in plain text."""
 
     run_id: str
     question: str
     status: str
+    success: bool
     parent: str | None = None
     cause: str | None = None
     error: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
     waiting_for: str | None = None
     limit: LimitReached | None = None
     report: Mapping[str, str] | None = None
@@ -57,9 +62,11 @@ async def reported(app: Application, run_id: str, folder: Path) -> ResearchResul
         run_id=run_id,
         question=(await app.request(run_id)).question or "",
         status=run.status,
+        success=run.status == RunStatus.COMPLETED,
         parent=run.parent,
         cause=run.cause,
-        error=run.error,
+        error=run.error or (run.cause if run.status == RunStatus.ABORTED else None),
+        metadata=run.state.get("metadata") or {},
         limit=run.limit,
         waiting_for=run.waiting_for,
         iterations=run.state.get("iteration") or 1,

@@ -32,7 +32,7 @@ def end_of(result: RunResult | ResearchResult) -> int:
         return ABORTED if status == RunStatus.ABORTED else FAILED
     if status == RunStatus.ABORTED and cause in (Cause.CANCELLED, Cause.TIMEOUT):
         what = "was cancelled" if cause == Cause.CANCELLED else "timed out"
-        why = f" ({result.error})" if result.error else ""
+        why = f" ({result.error})" if result.error and result.error != cause else ""
         go_on = resume_command(run_id, result.limit.options if result.limit else {})
         say(f"graph-research: {run_id} {what}{why}; its state is kept, go on with: {go_on}")
         return ABORTED

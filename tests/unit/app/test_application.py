@@ -13,6 +13,7 @@ import pytest
 from graph_research.app.application import Application
 from graph_research.app.library import LibraryEmpty
 from graph_research.app.request import RunRequest, request_for
+from graph_research.app.research import reported
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.graph.errors import RunExists, UnknownRun
 from graph_research.graph.events import RunEnded
@@ -113,6 +114,17 @@ async def test_a_cancelled_run_that_nobody_drives_is_led_to_its_end(user: User) 
         status = await app.cancel(run_id)
         assert (status.status, status.cause) == ("aborted", "cancelled")
         assert (await app.cancel(run_id)).status == "aborted"
+
+
+@pytest.mark.requirement("6.1", "6.3")
+async def test_the_result_of_a_research_that_was_cancelled_says_so_and_where(user: User) -> None:
+    space = workspace(user, default_provider=["extractive"], library=[str(user.folder / "library")])
+    async with Application(space) as app:
+        run_id = await app.create(request_for(space, QUESTION))
+        await app.cancel(run_id)
+        result = await reported(app, run_id, user.folder / "out")
+    assert (result.success, result.status, result.cause, result.error) == (False, "aborted", "cancelled", "cancelled")
+    assert result.metadata == {"cancelled": True, "abort_phase": "clarification", "abort_iteration": 1}
 
 
 @pytest.mark.parametrize(("applications", "asked"), [(1, {15, 18}), (2, {24})])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import graph_research
 from tests.support.cli.cli_process import User
 from tests.support.cli.cli_user import QUESTION
 
@@ -51,6 +52,13 @@ def test_every_command_shows_an_example(command: str, user: User) -> None:
     done = user.run(*command.split(), "--help")
     assert f"  graph-research {command}" in done.out
     assert not user.home.exists()
+
+
+@pytest.mark.requirement("1.9")
+@pytest.mark.parametrize("tool", ["dispatch-to-agent", "evaluate-phase-completion", "decide-iteration", "think-pause"])
+def test_the_supervisors_tools_are_no_commands_and_no_public_names(tool: str, user: User) -> None:
+    assert "No such command" in user.run(tool, expect=2).err
+    assert tool.replace("-", "_") not in graph_research.__all__
 
 
 def test_the_version_is_printed(user: User) -> None:

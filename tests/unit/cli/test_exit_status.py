@@ -33,3 +33,9 @@ def test_an_abort_from_outside_offers_to_go_on(cause: str, code: int, capsys: py
     result = RunResult(run_id="r1", status="aborted", cause=cause, error="why", waiting_for=None, state={})
     assert end_of(result) == code
     assert "graph-research resume r1" in capsys.readouterr().err
+
+
+def test_a_cause_is_not_said_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    result = RunResult(run_id="r1", status="aborted", cause="cancelled", error="cancelled", waiting_for=None, state={})
+    assert end_of(result) == ABORTED
+    assert "r1 was cancelled; its state is kept" in capsys.readouterr().err

@@ -18,7 +18,7 @@ import pytest
 from graph_research import SqliteCheckpointer
 from graph_research.graph.checkpoint.conformance import CheckpointerConformance, first, row, run_row
 from graph_research.graph.errors import RunBusy, StoreDamaged
-from graph_research.graph.state.rows import Write
+from graph_research.graph.state.rows import Instruction, Write
 from graph_research.graph.values.codec import text_hash
 
 ROOT = Path(__file__).parents[4]
@@ -147,6 +147,21 @@ async def test_the_file_of_another_version_is_not_touched(tmp_path: Path, versio
         with pytest.raises(StoreDamaged, match=told):
             await store.runs()
     assert (tmp_path / "runs.db").read_bytes() == before
+
+
+@pytest.mark.requirement("6.7")
+async def test_the_file_of_an_earlier_version_is_brought_to_this_one_with_its_runs(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    await filled(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE instructions")  # what format 4 added to format 3
+        connection.execute("PRAGMA user_version = 3")
+        connection.commit()
+    async with opened(path) as store:
+        assert [run.run_id for run in await store.runs()] == ["a"]
+        assert (await store.state("a"))["n"] == 199
+        await store.instruct("a", Instruction("guidance", "Mind the year."))
+        assert await store.instructions("a") == [Instruction("guidance", "Mind the year.")]
 
 
 async def test_a_missing_folder_is_named(tmp_path: Path) -> None:

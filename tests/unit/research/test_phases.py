@@ -1,0 +1,125 @@
+"""What holds for every phase: who carries it out, what each agent gets, what the supervisor measures and decides."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from graph_research.app.definitions import schema_resolver
+from graph_research.graph.errors import HandoffInvalid
+from graph_research.graph.values.json_schema import Contract
+from graph_research.research.agents.supervisor import iteration_decider
+from graph_research.research.graph_functions import (
+    analysis_metrics,
+    gathering_metrics,
+    plan_metrics,
+    refinement_metrics,
+    synthesis_metrics,
+)
+from graph_research.research.models.phase import PHASES
+from tests.support.research.harness import FISH_GAP, OPENED, Bench, PlainContext, make_services, research_script
+
+SCHEMAS = schema_resolver()
+
+
+def schema(name: str) -> dict[str, Any]:
+    found = SCHEMAS.find(name)
+    assert found is not None
+    read: dict[str, Any] = json.loads(found[0])
+    return read
+
+
+def fits(name: str, value: Any) -> bool:
+    try:
+        Contract(schema(name), name, SCHEMAS).check(value, name)
+    except HandoffInvalid:
+        return False
+    return True
+
+
+@pytest.mark.requirement("1.7")
+def test_each_phase_has_one_agent_of_its_own_and_the_supervisor_carries_out_none() -> None:
+    assert {phase: spec.agent for phase, spec in PHASES.items()} == {
+        "clarification": "clarifier",
+        "planning": "planner",
+        "gathering": "gatherer",
+        "analysis": "analyzer",
+        "synthesis": "synthesizer",
+        "refinement": "refiner",
+    }
+
+
+@pytest.mark.requirement("2.1")
+@pytest.mark.parametrize("agent", ["clarifier", "planner", "gatherer", "analyzer", "refiner", "supervisor"])
+def test_every_agent_of_a_phase_gets_question_phase_and_iteration_from_one_on(agent: str) -> None:
+    known = schema(f"{agent}.input")
+    assert {"original_query", "current_phase", "iteration"} <= set(known["required"])
+    assert "research_id" in known["properties"]
+    assert known["properties"]["iteration"]["minimum"] == 1
+
+
+@pytest.mark.requirement("1.11")
+def test_each_phase_is_measured_by_its_own_numbers() -> None:
+    query = {"id": "sq-1-1", "query": "what it cost", "status": "completed"}
+    source = {"id": "src-1", "quality": "high"}
+    finding = {"confidence": "high", "source_ids": ["src-1"]}
+    gap = {"id": "gap-1", "addressed": False}
+    assert plan_metrics([query, query], "A brief.") == {"sub_query_count": 2, "has_research_brief": True}
+    assert gathering_metrics([source], [query])["source_count"] == 1
+    analysed = analysis_metrics([finding, {**finding, "confidence": "low"}], [gap], [source])
+    assert (analysed["finding_count"], analysed["high_confidence_count"]) == (2, 1)
+    assert synthesis_metrics("# A report") == {"has_report": True, "report_length": 10}
+    assert synthesis_metrics(None) == {"has_report": False, "report_length": 0}
+    refined = refinement_metrics([gap, {**gap, "addressed": True}], should_iterate=True)
+    assert (refined["unaddressed_gaps"], refined["should_iterate"]) == (1, True)
+
+
+@pytest.mark.requirement("1.11", "1.8")
+async def test_the_evaluation_of_a_phase_has_its_numbers_and_whether_they_are_good_enough() -> None:
+    state = (await Bench(research_script(analyzer=[{"findings": [OPENED], "gaps": [FISH_GAP]}])).run()).state
+    evaluated = [row for row in state["decisions"] if row["action"] == "evaluate_phase"]
+    evaluations = {row["inputs"]["phase"]: row["outputs"] for row in evaluated}
+    for phase, names in {
+        "planning": {"sub_query_count", "has_research_brief"},
+        "gathering": {"source_count"},
+        "analysis": {"finding_count", "high_confidence_count"},
+        "synthesis": {"has_report", "report_length"},
+        "refinement": {"unaddressed_gaps", "should_iterate"},
+    }.items():
+        assert names <= evaluations[phase].keys()
+        assert isinstance(evaluations[phase]["quality_ok"], bool)
+
+
+@pytest.mark.requirement("1.12", "5.3")
+@pytest.mark.parametrize(
+    ("gaps", "iteration", "most", "again"), [(1, 1, 3, True), (0, 1, 3, False), (2, 3, 3, False), (1, 2, 3, True)]
+)
+async def test_another_round_follows_exactly_while_gaps_are_open_and_rounds_are_left(
+    gaps: int, iteration: int, most: int, again: bool
+) -> None:
+    decide = iteration_decider(make_services({}))
+    handoff = {"gap_count": gaps, "iteration": iteration, "max_iterations": most}
+    decided = await decide(handoff, PlainContext())  # type: ignore[arg-type]
+    assert decided["should_iterate"] is again
+    assert decided["next_phase"] == ("refinement" if again else "COMPLETED")
+    [record] = decided["decisions"]
+    assert {name: record["inputs"][name] for name in handoff} == handoff
+    assert record["outputs"] == {"should_iterate": again, "next_phase": decided["next_phase"]}
+    assert fits("decide_iteration", record)
+
+
+@pytest.mark.requirement("1.13")
+def test_a_verdict_has_one_of_four_actions_and_a_mark_of_one_to_ten() -> None:
+    verdict = {
+        "action": "proceed",
+        "rationale": "r",
+        "quality_assessment": {"score": 10, "strengths": ["s"], "weaknesses": ["w"]},
+        "guidance": "g",
+    }
+    assert all(fits("verdict", {**verdict, "action": action}) for action in ("proceed", "retry", "iterate", "complete"))
+    assert not fits("verdict", {**verdict, "action": "abort"})
+    assert not fits("verdict", {**verdict, "quality_assessment": {"score": 0}})
+    assert not fits("verdict", {**verdict, "quality_assessment": {"score": 11}})
+    assert not fits("verdict", {key: value for key, value in verdict.items() if key != "rationale"})

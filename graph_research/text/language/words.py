@@ -67,6 +67,14 @@ _LANGUAGES_OF = {
     for word in sorted(telling)
     if len(word) > 1  # letters are the names of variables and initials as often
 }
+_IRREGULAR_FORMS = """
+    begin began begun, build built, buy bought, child children, die died dying dead death deaths, fall fell fallen,
+    find found, foot feet, give gave given, grow grew grown, hold held, lead led, lose lost losing loss losses, man men,
+    pay paid, rise rose risen, run ran, sell sold, speak spoke spoken, spend spent, take took taken, win won,
+    woman women, write wrote written
+"""
+_IRREGULAR = {form: forms.split()[0] for forms in _IRREGULAR_FORMS.split(",") for form in forms.split()[1:]}
+"""English forms that no rule of endings brings to their first form."""
 _SAMPLE_CHARS = 3_000
 _LEAST_FREQUENT = 0.08  # of a text's words are its language's commonest; lists of names and formulas have fewer
 
@@ -289,7 +297,7 @@ def _stem(form: str, language: str) -> str:
     if stemmer is None:
         return form
     with _ONE_AT_A_TIME:
-        return str(stemmer.stemWord(form))
+        return str(stemmer.stemWord(_IRREGULAR.get(form, form) if language == "en" else form))
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from graph_research.research.extractive.analysis import Analysis, analyze
+from graph_research.research.extractive.analysis import Analysis, Group, analyze
 from graph_research.research.extractive.analyzer import opposing
 from graph_research.research.extractive.short_answer import short_answer
 from graph_research.text.language.quantities import Value
@@ -64,7 +64,7 @@ def select_answer(question: str, earlier: Sequence[str], material: Mapping[str, 
     A question that points back ("and how much did it cost?") is read with the name in the last of the `earlier` ones.
     """
     analysis = analyze(material, _in_context(question, earlier))
-    groups = short_answer(analysis)
+    groups = _one_for_each_part(short_answer(analysis))
     if not groups:
         return Selection(leads=(), quotes=(), why=f"No sentence of {_sources(analysis)} answers the question.")
     leads = [_selected(group.lead.source_id, group.lead.text, group.lead.start, question) for group in groups]
@@ -110,6 +110,11 @@ def select_for_claim(claim: str, material: Mapping[str, Any]) -> Selection:
         f"{len(differing)} giving another value."
     )
     return Selection(leads=quotes[:1], quotes=quotes, why=why)
+
+
+def _one_for_each_part(groups: Sequence[Group]) -> list[Group]:
+    """The first group of each part of the question: one answer to each thing that a step asks."""
+    return list({group.lead.part: group for group in reversed(groups)}.values())[::-1]
 
 
 def _in_context(question: str, earlier: Sequence[str]) -> str:

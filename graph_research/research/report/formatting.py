@@ -25,6 +25,7 @@ _RANGE_WORDS, _EDGE_WORDS = 12, 5
 _NO_MODEL = "extractive"
 _SPEC = re.compile(r"\b[a-z][a-z0-9_-]*:([^\s@,;]+)@https?://[^\s,;)]*")
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]*")  # what Debian and PyPI allow as the name of a package
+_BREAKING_SPACES = re.compile(r"[^\S\u00a0\u202f]+")
 _LOCATOR = re.compile(r"(?:page:(\d+):)?char:(\d+)-(\d+)")
 
 
@@ -34,8 +35,8 @@ def clean(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The cleaned text with every run of whitespace as one space."""
-    return " ".join(clean(text).split())
+    """The cleaned text with every run of whitespace as one space; a space that does not break stays what it is."""
+    return _BREAKING_SPACES.sub(" ", clean(text)).strip()
 
 
 def web_link(url: str | None) -> str | None:

@@ -154,7 +154,7 @@ def test_a_run_from_a_bundle_searches_no_web_before_the_user_agrees_and_neither_
         assert world.calls() == []
 
         stranger.run(*fork, "--run-id", "mine", "--accept-changes", environ=world.environ())
-        assert {call.kind for call in world.calls()} == {"search", "robots", "page"}
+        assert "search" in {call.kind for call in world.calls()}  # pages that the parent read come from its journal
         world.forget()
         again = stranger.run("fork", "mine", "--step", "0", environ=world.environ(), expect=2)
         assert "run mine came in a bundle" in again.err

@@ -26,7 +26,7 @@ from tests.support.research.harness import NOW, PLAN, Bench, PlainContext, hit, 
 
 LONG = (
     "The Tarn plant opened in March 2016. "
-    + "It was the first tidal lagoon of the county. " * 300
+    + "It was the first tidal lagoon of the county. " * 500
     + "It cost 12 million."
 )
 GOOD = {
@@ -123,8 +123,8 @@ async def test_a_summary_that_fails_leaves_the_source_as_it_was_and_is_recorded(
     [
         (False, {}),
         (True, {"fetch_time_summarization": False}),
-        (True, {"summarization_min_chars": 19_999}),
-        (True, {"source_chars": 19_999}),
+        (True, {"summarization_min_chars": 30_000}),
+        (True, {"source_chars": 30_000}),
     ],
 )
 async def test_no_summary_is_asked_for_where_it_is_off_or_not_worth_it(

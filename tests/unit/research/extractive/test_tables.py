@@ -7,7 +7,7 @@ from graph_research.research.extractive.analysis import Group, Quote, analyze
 from graph_research.research.extractive.sections import outline
 from graph_research.research.extractive.tables import quotations
 from graph_research.research.models.draft import BlockType, StatementKind
-from graph_research.text.readers import html_document
+from graph_research.text.readers.html import html_document
 from tests.support.research.extractive_sources import written
 
 PAGE = """<h2>Limits</h2><p>Some limits can be lowered.</p><table>

@@ -15,7 +15,7 @@ from graph_research.cli import bundle, config, doctor, graph, history, library, 
 from graph_research.cli.debug import command as debug_command
 from graph_research.cli.display.output import finish_output, open_streams, say, show, show_json
 from graph_research.cli.errors import DONE, INTERRUPTED, INVALID, CommandEnded, end_with, install_crash_hook, wants_json
-from graph_research.cli.reports import check, refresh, revise
+from graph_research.cli.reports import ask, check, refresh, revise
 from graph_research.errors import GraphResearchError
 
 __all__ = ["execute", "main"]
@@ -71,6 +71,7 @@ def _application() -> typer.Typer:
     run.register(app)
     runs.register(app)
     revise.register(app)
+    ask.register(app)
     refresh.register(app)
     check.register(app)
     history.register(app)

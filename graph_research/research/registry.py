@@ -35,6 +35,7 @@ from graph_research.research.agents.writing.verifier import verifier
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import AnswerUnreadable
 from graph_research.research.llm.usage import counting, usage_rows
+from graph_research.research.revision.archive_lookup import archive_lookup
 from graph_research.text.errors import DocumentUnreadable
 
 _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
@@ -47,6 +48,7 @@ _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
     "decomposer": decomposer,
     "digestor": digestor,
     "editor": editor,
+    "look_up": archive_lookup,
     "outliner": outliner,
     "extractor": extractor,
     "planner": planner,

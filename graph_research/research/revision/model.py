@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from graph_research.research.models.draft import DraftSection
+from graph_research.research.models.draft import DraftSection, StatementVerdict
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.finding import Finding
 from graph_research.research.models.record import Record
@@ -66,7 +66,7 @@ class Refresh(_Revision):
 
 class FollowUp(_Revision):
     """The answer to a further question, which the run `run_id` found, joins the report as sections, with its sources,
-    evidence, findings and claims."""
+    evidence and findings, and what a verifier model said of its sentences."""
 
     kind: Literal[RevisionKind.FOLLOW_UP] = RevisionKind.FOLLOW_UP
     run_id: str
@@ -74,6 +74,7 @@ class FollowUp(_Revision):
     sources: list[Source] = Field(default_factory=list)
     evidence: list[Evidence] = Field(default_factory=list)
     findings: list[Finding] = Field(default_factory=list)
+    verdicts: list[StatementVerdict] = Field(default_factory=list)
 
 
 class Undo(_Revision):

@@ -30,6 +30,7 @@ def with_follow_ups(state: State, revisions: Iterable[Revision]) -> State:
                 "sources": _added(state, "sources", revision.sources),
                 "evidence": _added(state, "evidence", revision.evidence),
                 "findings": _added(state, "findings", revision.findings),
+                "statement_verdicts": _added(state, "statement_verdicts", revision.verdicts),
             }
     return state
 

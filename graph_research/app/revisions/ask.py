@@ -1,0 +1,215 @@
+"""A further question to a finished research: a run of the graph `follow_up` over its archive, whose answer joins the
+report as a section."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graph_research.app.application import Application
+from graph_research.app.request import RunRequest, valid_text, with_limits
+from graph_research.app.revisions.changes import Revised, latest, save, timestamp
+from graph_research.app.runs.imported import inherited, is_foreign, refuse_foreign
+from graph_research.app.runs.revisions import revised_state, stored_revisions
+from graph_research.app.store import Store, metadata_of, request_of
+from graph_research.errors import GraphResearchError, check_name
+from graph_research.graph.checkpoint.records import CallRecord
+from graph_research.graph.context import Clock
+from graph_research.graph.errors import InputInvalid, UnknownRun
+from graph_research.graph.events import Event
+from graph_research.graph.state.rows import Write
+from graph_research.graph.statuses import CallStatus, RunStatus
+from graph_research.providers.call_kind import CallKind
+from graph_research.providers.llm.model_spec import EXTRACTIVE
+from graph_research.research.evidence.citations import without_markers
+from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementVerdict, Writer, stored_draft
+from graph_research.research.models.evidence import Evidence
+from graph_research.research.models.finding import Finding
+from graph_research.research.models.source import Source
+from graph_research.research.revision.model import Exclusion, FollowUp, holding
+from graph_research.research.revision.revise import State
+from graph_research.research.revision.sentences import without_evidence
+
+GRAPH = "follow_up"
+_MOST_CHARS = 5_000
+_ID_CHARS = 50
+_DEEPEST = 3
+
+OnEvent = Callable[[Event], None]
+
+
+class FollowUpFailed(GraphResearchError):
+    """The run that answers a further question did not complete."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """The new version of the report, the run that answered, and how often a search was asked; `revised.calls` counts
+    models outside of this process too."""
+
+    revised: Revised
+    run_id: str
+    searches: int
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return {**self.revised.to_json(), "follow_up": self.run_id, "searches": self.searches}
+
+
+async def ask(
+    app: Application,
+    run_id: str,
+    question: str,
+    *,
+    accept_changes: bool = False,
+    limits: tuple[float | None, int | None, float | None] = (None, None, None),
+    on_event: OnEvent | None = None,
+    clock: Clock | None = None,
+) -> Answered:
+    """Answer a further question from the archive of a run, search for the parts that no archived text answers, and
+    make a version of the report with the answer as a section. Asked again after an interruption, it goes on where it
+    stopped. `limits` are `(max_cost, max_tokens, timeout_seconds)`."""
+    question = _checked(question)
+    store = app.store
+    old = await latest(app.workspace, store, check_name(run_id, "run id"))
+    follow_up = await _prepared(app, run_id, question, accept_changes=accept_changes, limits=limits)
+    if (await store.run(follow_up)).status != RunStatus.COMPLETED:
+        max_cost, max_tokens, timeout = limits
+        drive = app.drive(
+            follow_up,
+            accept_changes=accept_changes,
+            max_cost=max_cost,
+            max_tokens=max_tokens,
+            timeout_seconds=timeout,
+        )
+        async with aclosing(drive) as events:
+            await _watch(events, on_event)
+    record = await store.run(follow_up)
+    if record.status != RunStatus.COMPLETED:
+        raise FollowUpFailed(
+            f"run {follow_up}, which answers the question, ended {record.status}", help="ask again, and it goes on"
+        )
+    await store.write(Write(run_id=run_id, shares=follow_up))
+    excluded = {row.source_id for row in holding(await stored_revisions(store, run_id)) if isinstance(row, Exclusion)}
+    revision = _revision(await store.state(follow_up), follow_up, question, excluded, timestamp(clock))
+    searches, models = _asked(await store.calls(follow_up))
+    revised = await save(app.workspace, store, old, revision, calls=searches + models)
+    return Answered(revised=revised, run_id=follow_up, searches=searches)
+
+
+async def _watch(events: AsyncIterator[Event], on_event: OnEvent | None) -> None:
+    async for event in events:
+        if on_event:
+            on_event(event)
+
+
+def _checked(question: str) -> str:
+    question = question.strip()
+    if not question or len(question) > _MOST_CHARS or not valid_text(question):
+        raise InputInvalid(f"a question is a text of 1 to {_MOST_CHARS:,} characters")
+    return question
+
+
+async def _prepared(
+    app: Application,
+    run_id: str,
+    question: str,
+    *,
+    accept_changes: bool,
+    limits: tuple[float | None, int | None, float | None],
+) -> str:
+    """The id of the run that answers, created where there is none of this question for this version."""
+    store = app.store
+    record = await store.run(run_id)
+    version = len(await stored_revisions(store, run_id)) + 1
+    state = await revised_state(store, run_id, version)
+    base, number = f"{run_id[:_ID_CHARS]}-ask-{version + 1}", 1
+    while (asked := await _question_of(store, chosen := base if number == 1 else f"{base}-{number}")) is not None:
+        if asked == question:
+            return chosen
+        number += 1
+    request = with_limits(_request(request_of(record), question, state), *limits)
+    if not accept_changes:
+        refuse_foreign(record, request)
+    async with app.prepared(request, run_id=chosen) as run:
+        metadata = {**metadata_of(run.request), **(inherited(record) if is_foreign(record) else {})}
+        await run.runtime().create(run.input(), run_id=chosen, metadata=metadata)
+    await store.write(Write(run_id=chosen, shares=run_id))
+    return chosen
+
+
+async def _question_of(store: Store, run_id: str) -> str | None:
+    try:
+        return str((await store.run(run_id)).input.get("question"))
+    except UnknownRun:
+        return None
+
+
+def _request(request: RunRequest, question: str, state: State) -> RunRequest:
+    """What the run is asked for: models, searches and library as those of the research."""
+    options: Mapping[str, Any] = request.inputs.get("report_options") or {}
+    taken = ("max_concurrent", "max_sources_per_query", "source_types", "system_prompt")
+    inputs = {name: request.inputs[name] for name in taken if request.inputs.get(name) is not None}
+    return replace(
+        request,
+        graph=GRAPH,
+        question=None,
+        inputs={
+            **inputs,
+            "question": question,
+            "report_options": {"type": "report", "language": None, "audience": None, **options, "length": "brief"},
+            "archive": list(state.get("sources") or []),
+        },
+        economies=(),
+        skipped=(),
+        interactive=False,
+    )
+
+
+def _revision(state: State, run_id: str, question: str, excluded: set[str], at: str) -> FollowUp:
+    evidence = {row["id"]: Evidence.model_validate(row) for row in state.get("evidence") or []}
+    gone = {name for name, row in evidence.items() if row.source_id in excluded}
+    quotes = {name: row.quote for name, row in evidence.items() if name not in gone}
+    draft = without_evidence(stored_draft(state.get("draft") or {}), quotes, gone, ())
+    sections = _sections(draft, question)
+    named = {name for section in sections for row in section.statements() for name in _evidence_of(row)}
+    findings = [Finding.model_validate(row) for row in state.get("findings") or []]
+    findings = [row for row in findings if named.intersection(row.evidence_ids) and not gone & {*row.evidence_ids}]
+    named |= {name for finding in findings for name in finding.evidence_ids}
+    used = [row for name, row in evidence.items() if name in named]
+    behind = {row.source_id for row in used}
+    written = {row.id for section in sections for row in section.statements()}
+    verdicts = [StatementVerdict.model_validate(row) for row in state.get("statement_verdicts") or []]
+    return FollowUp(
+        what=question,
+        at=at,
+        run_id=run_id,
+        sections=sections,
+        sources=[Source.model_validate(row) for row in state.get("sources") or [] if row["id"] in behind],
+        evidence=used,
+        findings=findings,
+        verdicts=[row for row in verdicts if row.id in written],
+    )
+
+
+def _sections(draft: Draft, question: str) -> list[DraftSection]:
+    """The answer under the question as heading, the sections that a model wrote a level below; quotations that code
+    put into sections only where there is no answer above them."""
+    blocks = [*draft.summary, *draft.conclusions]
+    below = [row for row in draft.sections if row.writer is Writer.MODEL or not blocks]
+    first = DraftSection(heading=question, level=1, blocks=blocks)
+    return [first, *(row.model_copy(update={"level": min(row.level + 1, _DEEPEST), "id": ""}) for row in below)]
+
+
+def _evidence_of(statement: Statement) -> list[str]:
+    """The evidence that a sentence names, in its text too."""
+    return [*statement.evidence_ids, *without_markers(statement.text)[1]]
+
+
+def _asked(calls: list[CallRecord]) -> tuple[int, int]:
+    """How many searches and how many models outside of this process were asked."""
+    answered = [call for call in calls if call.status == CallStatus.ANSWERED]
+    models = [call for call in answered if call.kind == CallKind.MODEL and call.request.get("model") != EXTRACTIVE]
+    return sum(call.kind == CallKind.SEARCH for call in answered), len(models)

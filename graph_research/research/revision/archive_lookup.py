@@ -1,0 +1,56 @@
+"""Looking a further question up in archived sources: which are near it, and what none of them answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.research.evidence.archive import read_documents
+from graph_research.research.llm.services import Services
+from graph_research.research.models.plan import SubQuery, SubQueryStatus
+from graph_research.research.models.source import Source
+from graph_research.text.document import Document
+from graph_research.text.relevance.answerability import FOUND, features
+from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import Pool, rank
+
+_MOST_SOURCES = 12
+_RANKED = 200
+_ARCHIVED = "What the sources of the research say."
+_MISSING = "No archived source answers this part."
+
+
+def archive_lookup(services: Services) -> Handler:  # noqa: ARG001 -- every handler is made with the services
+    """The sources whose units rank best for the question, and a pending sub-query for each part whose calibrated score
+    in the archive is below `FOUND`. No model and no search is asked."""
+
+    async def look_up(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        sources = [Source.model_validate(row) for row in handoff["sources"]]
+        documents = await read_documents(sources, ctx)
+        nearest, missing = await asyncio.to_thread(_look_up, str(handoff["question"]), documents)
+        by_id = {row["id"]: row for row in handoff["sources"]}
+        return {
+            "sources": [by_id[name] for name in nearest],
+            "sub_queries": [row.to_json() for row in _sub_queries(str(handoff["question"]), missing)],
+        }
+
+    return look_up
+
+
+def _look_up(question: str, documents: Mapping[str, Document]) -> tuple[list[str], list[str]]:
+    """The ids of the nearest sources, best first, and the parts that are not answered."""
+    query, pool = parse(question), Pool(documents)
+    ranked = rank(pool, query)[:_RANKED]
+    nearest = list(dict.fromkeys(item.source for item in ranked))[:_MOST_SOURCES]
+    return nearest, [part.text for part in query.parts if features(pool, part).score < FOUND]
+
+
+def _sub_queries(question: str, missing: Sequence[str]) -> list[SubQuery]:
+    archived = SubQuery(id="sq-1-1", query=question, rationale=_ARCHIVED, status=SubQueryStatus.COMPLETED)
+    searched = [
+        SubQuery(id=f"sq-1-{number}", query=text, rationale=_MISSING) for number, text in enumerate(missing, start=2)
+    ]
+    return [archived, *searched]

@@ -1,0 +1,90 @@
+"""`ask`: a further question is answered from the archive, searched for where that lacks it, and joins the report."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.cli.cli_process import User
+from tests.support.cli.cli_user import QUESTION
+
+IN_ARCHIVE = "How much power did a large tide mill give in 1850?"
+NOT_IN_ARCHIVE = "Who keeps bees on the northern lighthouse?"
+BEES = (
+    "# The lighthouse\n\nThe keeper Anna Thorne keeps bees on the northern lighthouse. The bees make heather honey.\n"
+)
+
+
+@pytest.fixture
+def analyst(user: User) -> User:
+    """Somebody with a research over a library that grew since."""
+    user.run("run", QUESTION, "--library", "library", "--run-id", "tides", "--max-iterations", "1")
+    user.write("library/lighthouse.md", BEES)
+    return user
+
+
+def report(user: User, *options: str) -> Any:
+    return json.loads(user.run("report", "tides", "--json", *options).out)
+
+
+def test_what_the_archive_answers_is_not_searched_and_joins_the_report(analyst: User) -> None:
+    before = report(analyst)
+    done = analyst.run("ask", "tides", IN_ARCHIVE, "--json").json
+    assert (done["version"], done["kind"], done["searches"], done["calls"]) == (2, "follow_up", 0, 0)
+    after = report(analyst)
+    section = next(row for row in after["sections"] if row["heading"] == IN_ARCHIVE)
+    said = " ".join(row["text"] for block in section["blocks"] for item in block["items"] for row in item)
+    assert "40 kilowatts" in said
+    assert len(after["sections"]) == len(before["sections"]) + 1
+    assert IN_ARCHIVE in after["notice"]
+    assert analyst.run("verify", "tides", "--json").json["invalid"] == 0
+    assert analyst.run("replay", done["follow_up"], "--json").json["identical"] is True
+
+
+def test_what_it_lacks_is_searched_for_and_its_source_is_archived_with_the_run(analyst: User) -> None:
+    done = analyst.run("ask", "tides", NOT_IN_ARCHIVE, "--json").json
+    assert done["searches"] >= 1
+    assert len(done["sources_added"]) >= 1
+    assert any("Anna Thorne" in text for text in done["sentences_added"])
+    analyst.run("delete", done["follow_up"])
+    assert analyst.run("verify", "tides", "--json").json["invalid"] == 0
+    analyst.run("export-run", "tides", "-o", "tides.grb")
+    assert analyst.run("verify", "tides.grb", "--json").json["invalid"] == 0
+    changed = analyst.run("diff", "tides@v1", "tides@v2", "--json").json["sentences"]
+    assert any("Anna Thorne" in row["path"] and row["change"] == "added" for row in changed)
+    analyst.run("versions", "tides", "--undo")
+    assert "Anna Thorne" not in analyst.run("report", "tides").out
+
+
+def test_a_source_that_was_left_out_stays_out(analyst: User) -> None:
+    first = analyst.run("ask", "tides", IN_ARCHIVE, "--json").json
+    cited = next(row for row in report(analyst)["sources"] if row["url"] == "mills.md")
+    analyst.run("versions", "tides", "--undo")
+    analyst.run("exclude", "tides", "mills.md")
+    second = analyst.run("ask", "tides", IN_ARCHIVE, "--json").json
+    assert second["follow_up"] != first["follow_up"]
+    assert cited["id"] not in {row["id"] for row in report(analyst)["sources"]}
+    assert "40 kilowatts" not in " ".join(second["sentences_added"])
+
+
+def test_an_edited_version_can_be_asked_on_and_left_out_again_sentence_by_sentence(analyst: User) -> None:
+    analyst.run("ask", "tides", IN_ARCHIVE)
+    number = next(row["n"] for row in report(analyst)["sources"] if row["url"] == "mills.md")
+    done = analyst.run("exclude", "tides", str(number), "--json").json
+    assert any("40 kilowatts" in text for text in done["sentences_removed"])
+    assert IN_ARCHIVE not in [row["heading"] for row in report(analyst)["sections"]]
+
+
+def test_a_follow_up_that_did_not_end_goes_on_when_it_is_asked_again(analyst: User) -> None:
+    failed = analyst.run("ask", "tides", IN_ARCHIVE, "--timeout", "0.000001", expect=1)
+    assert "ask again" in failed.err
+    assert len(analyst.run("versions", "tides", "--json").json) == 1
+    done = analyst.run("ask", "tides", IN_ARCHIVE, "--timeout", "600", "--json").json
+    assert (done["version"], done["follow_up"]) == (2, "tides-ask-2")
+
+
+def test_what_cannot_be_asked_is_refused(analyst: User) -> None:
+    assert "a question is a text" in analyst.run("ask", "tides", "  ", expect=2).err
+    assert "no run" in analyst.run("ask", "nobody", IN_ARCHIVE, expect=2).err

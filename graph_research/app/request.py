@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from graph_research.app.clock import parse_timestamp
 from graph_research.app.workspace import Workspace, is_file_name
 from graph_research.errors import Action, Hint, UserMistake, suggestion
-from graph_research.providers.llm.catalog import default_models, default_roles
+from graph_research.providers.llm.catalog import default_models, default_roles, whole_spec
 from graph_research.providers.llm.model_spec import EXTRACTIVE, SCRIPTED
 from graph_research.providers.search.base import LOCAL
 from graph_research.research.models.phase import PHASES
@@ -48,7 +48,11 @@ KEPT_SETTINGS = (
     "allow_local_terms_in_web_queries",
     "fetch_time_summarization",
     "summarization_min_chars",
+    "summarization_cache_enabled",
+    "topic_reflection",
     "topic_compression",
+    "token_limit_recovery",
+    "allow_content_dropping",
     "deep_research_digest_policy",
     "deep_research_digest_min_chars",
     "deep_research_digest_max_sources",
@@ -225,13 +229,18 @@ def _above_zero(value: _Number | None, name: str) -> _Number | None:
 def _models(workspace: Workspace) -> tuple[str, ...]:
     """Each text may be a list with commas, as that of a role may."""
     named = workspace.settings.default_provider or default_models(workspace.environ)
-    return _absolute_specs([spec for specs in named for spec in specs.split(",")], workspace.folder)
+    specs = _absolute_specs([spec for specs in named for spec in specs.split(",")], workspace.folder)
+    return tuple(whole_spec(spec) for spec in specs)
 
 
 def _configured_roles(workspace: Workspace) -> dict[str, tuple[str, ...]]:
-    given = {} if workspace.settings.default_provider else default_roles(workspace.environ)
-    configured = {**given, **workspace.configuration.role_specs()}
-    return {role: _absolute_specs(specs, workspace.folder) for role, specs in configured.items()}
+    own = workspace.configuration.role_specs()
+    named = own.get("research") or (_models(workspace) if workspace.settings.default_provider else ())
+    given = {role: specs for role, specs in default_roles(workspace.environ, named).items() if "gathering" not in own}
+    return {
+        role: tuple(whole_spec(spec, role) for spec in _absolute_specs(specs, workspace.folder))
+        for role, specs in {**given, **own}.items()
+    }
 
 
 def _roles_of(texts: Sequence[str], folder: Path) -> dict[str, tuple[str, ...]]:

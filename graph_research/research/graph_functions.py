@@ -335,10 +335,11 @@ def refinement_metrics(gaps: Rows, should_iterate: bool) -> dict[str, Any]:
     }
 
 
-def abort_record(error: Row, iteration: int) -> dict[str, Any]:
-    """What an aborted run keeps in `metadata`: the cause, the phase and the iteration."""
+def abort_record(error: Row, iteration: int, degraded: Rows = ()) -> dict[str, Any]:
+    """What an aborted run keeps in `metadata`: the cause, the phase, the iteration, and how many prompts were cut."""
     cause = _CAUSE_OF_ERROR.get(str(error["type"]), Cause.ERROR)
     node = str(error["node"])
     phase = phase_of_node(node) or node.removeprefix("review_")
     record = {cause.value: True, "abort_phase": phase, "abort_iteration": iteration}
+    record["token_limit_retries"] = token_limit_retries(degraded)
     return {**record, "abort_reason": error["message"]} if cause == Cause.ERROR else record

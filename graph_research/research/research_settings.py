@@ -31,6 +31,8 @@ class ResearchSettings:
     characters each."""
     token_safety_margin: float = 0.15
     """The share of a window that is left free, since tokens are estimated."""
+    token_limit_recovery: bool = True
+    """Cut a prompt that a model found too long and send it again."""
     default_context_tokens: int = 8_192
     """The window of a model on a server of the user's own, where neither the settings nor the server tell it; small,
     since some servers drop what is too long without a word."""
@@ -58,6 +60,10 @@ class ResearchSettings:
     summarization_chars: int = 50_000
     """How much of a text a summary is made of, around the passages that were found."""
     summarization_timeout: float = 60.0
+    """For one source, with all retries and all models that are tried."""
+    summarization_cache_enabled: bool = True
+    topic_reflection: bool = True
+    """Reflect after each search of a topic; without it a topic is searched once."""
     topic_compression: bool = True
     compression_chars: int = 80_000
     """How much material of one topic is read for notes and findings; its sources share it."""

@@ -32,12 +32,6 @@ def _no_switch(value: Any) -> Any:
     return value
 
 
-def _always(value: bool) -> bool:
-    if not value:
-        raise ValueError("no citation could be proved without the archived texts")
-    return value
-
-
 def _web_server(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
@@ -196,6 +190,12 @@ class Settings(BaseModel):
         8_192, ge=1_024, description="tokens that an analysis, or a section of the report, may take"
     )
     source_chars: Whole = Field(12_000, ge=300, description="characters of one source that a prompt shows at most")
+    token_limit_recovery: bool = Field(
+        True, description="cut a prompt that a model found too long and send it again, three times at most"
+    )
+    allow_content_dropping: bool = Field(
+        False, description="leave out whole sources where not even headlines of all fit; off: all are cut further"
+    )
     runtime_overhead: Whole = Field(
         60_000, ge=0, description="tokens that a command-line agent itself takes of its model's window"
     )
@@ -269,8 +269,15 @@ class Settings(BaseModel):
     fetch_time_summarization: bool = Field(
         True, description="have a source summarized that neither fits a prompt nor has a found passage that does"
     )
+    summarization_providers: Specs = Field((), description="model specs tried after `summarization_model`, in order")
+    summarization_cache_enabled: bool = Field(True, description="use the summary of a text again within a run")
     summarization_min_chars: Whole = Field(4_000, ge=0, description="characters from which on a text may be summarized")
-    summarization_timeout: Seconds = Field(60.0, gt=0, le=3600, description="seconds that one summary may take")
+    summarization_timeout: Seconds = Field(
+        60.0, gt=0, le=3600, description="seconds that one summary may take, retries included"
+    )
+    topic_reflection: bool = Field(
+        True, description="reflect after each search of a topic researcher; off: each searches once"
+    )
     topic_compression: bool = Field(
         True,
         description="have what each topic researcher found read for findings and notes; off: the analyzer reads it",
@@ -300,8 +307,17 @@ class Settings(BaseModel):
     task_timeout: Seconds | None = Field(
         None, gt=0, allow_inf_nan=False, description="seconds for a whole run; unset: the graph's limit"
     )
-    deep_research_archive_content: Annotated[bool, AfterValidator(_always)] = Field(
-        True, description="keep the text of every source; always true, since citations are proved against it"
+    deep_research_archive_content: bool = Field(
+        True, description="write the texts of digested sources to files; the texts in the store stay in any case"
+    )
+    research_archive_dir: str | None = Field(
+        None, min_length=1, max_length=4_096, description="the folder of these files; unset: `archive` in the data home"
+    )
+    content_archive_enabled: bool = Field(
+        False, description="write texts that were dropped or shown in less than 30 % to files, as JSON records"
+    )
+    content_archive_ttl_hours: Whole = Field(
+        168, ge=1, le=876_000, description="hours after which these records are removed"
     )
     deep_research_archive_retention_days: int = Field(
         30, ge=0, le=36_500, description="days after which `prune` removes archived texts that no stored report cites"
@@ -342,8 +358,20 @@ class Settings(BaseModel):
     )
 
 
+PROVIDER_ALIASES: Mapping[str, str] = {
+    f"{name}_provider": f"{name}_model" for name in (*ROLES, "clarification", "planning", "gathering", "analysis")
+} | {f"{name}_provider": f"{name}_model" for name in ("synthesis", "refinement")}
+"""Names of settings that hold the provider of the models that the setting itself names, or a whole spec."""
+
 ALIASES: Mapping[str, str] = {
     "deep_research_digest_fetch_pdfs": "fetch_pdfs",
     "deep_research_follow_links": "follow_links",
+    "deep_research_max_concurrent": "max_concurrent",
+    "deep_research_max_iterations": "max_iterations",
+    "deep_research_max_sources": "max_sources_per_query",
+    "deep_research_max_sub_queries": "max_sub_queries",
+    "deep_research_timeout": "task_timeout",
+    "max_sources": "max_sources_per_query",
+    **PROVIDER_ALIASES,
 }
 """Other names of settings, accepted wherever a setting is given."""

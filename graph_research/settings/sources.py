@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from graph_research.errors import Action, Hint, suggestion, why_unreadable
-from graph_research.settings.config import ALIASES, SettingInvalid, Settings
+from graph_research.settings.config import ALIASES, PROVIDER_ALIASES, SettingInvalid, Settings
 from graph_research.settings.folder_policy import why_not
 
 ENV_PREFIX = "GRAPH_RESEARCH_"
@@ -39,6 +39,7 @@ class Configuration:
         named = {field.removesuffix(suffix): specs for field, specs in self.settings if field.endswith(suffix)}
         first = self.settings.deep_research_digest_provider
         named["digest"] = (*((first,) if first else ()), *self.settings.deep_research_digest_providers)
+        named["summarization"] = (*named["summarization"], *self.settings.summarization_providers)
         return {name: specs for name, specs in named.items() if specs and name != "embedding"}
 
     def rows(self) -> list[dict[str, Any]]:
@@ -91,8 +92,34 @@ def load_configuration(
 
 
 def _by_setting(given: Mapping[str, _Given]) -> dict[str, _Given]:
-    """The values by the names of the settings, where some are given under other names."""
-    return {ALIASES.get(name, name): value for name, value in given.items()}
+    """The values by the names of the settings, where some are given under other names. A provider beside a model makes
+    one spec of both. `SettingInvalid` where one setting is given under two names."""
+    named: dict[str, tuple[str, _Given]] = {}
+    for name, source in given.items():
+        setting = ALIASES.get(name, name)
+        if setting not in named:
+            named[setting] = name, source
+            continue
+        other, before = named[setting]
+        provider = {name: source, other: before}.get(f"{setting.removesuffix('_model')}_provider")
+        models = {name: source, other: before}.get(setting)
+        if setting not in PROVIDER_ALIASES.values() or provider is None or models is None:
+            raise SettingInvalid(
+                f"settings {other} and {name} mean the same ({source.place})",
+                help="keep one of them",
+                file=source.file,
+                line=source.line,
+            )
+        named[setting] = setting, replace(models, value=_specs_of(provider.value, models.value))
+    return {setting: source for setting, (_, source) in named.items()}
+
+
+def _specs_of(provider: Any, models: Any) -> list[Any]:
+    """The models as specs of this provider; a provider that is a whole spec comes before the models."""
+    listed = models.split(",") if isinstance(models, str) else list(models)
+    if not isinstance(provider, str) or ":" in provider:
+        return [provider, *listed]
+    return [model if ":" in str(model) else f"{provider}:{str(model).strip()}" for model in listed]
 
 
 def _build(given: Mapping[str, _Given]) -> Settings:

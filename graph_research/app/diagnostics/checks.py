@@ -128,7 +128,8 @@ def _specs(workspace: Workspace) -> dict[str, tuple[str, ...]]:
     """The model specs behind each role."""
     named = workspace.settings.default_provider
     default = named or default_models(workspace.environ)
-    own = {**({} if named else default_roles(workspace.environ)), **workspace.configuration.role_specs()}
+    own = workspace.configuration.role_specs()
+    own = {**default_roles(workspace.environ, own.get("research") or named), **own}
     phases = {phase: own[phase] for phase in PHASES if phase in own}
     return {**{role: own.get(role, default) for role in ROLES}, **phases}
 

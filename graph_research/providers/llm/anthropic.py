@@ -215,6 +215,7 @@ _HOSTING = Hosting(
     key_headers=lambda key: {"x-api-key": key},
     is_reasoning=lambda model, _: _REASONS.match(model) is not None,
     protocol=AnthropicModel,
+    strong_model="claude-opus-5-5",
     default_model="claude-sonnet-5-5",
     cheap_model="claude-haiku-4-5",
 )

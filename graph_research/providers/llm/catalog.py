@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from graph_research.providers.llm import anthropic, command_line, gemini, openai, scripted
-from graph_research.providers.llm.model_spec import EXTRACTIVE
+from graph_research.providers.llm.model_spec import EXTRACTIVE, parse_spec
 from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
 
 MODEL_PROVIDERS: Mapping[str, ModelProviderSpec] = {
@@ -35,7 +35,28 @@ def why_default(environ: Mapping[str, str]) -> str | None:
     return f"model {hosting.default_specs[0]}, since {hosting.key} is set" if hosting else None
 
 
-def default_roles(environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The roles that have models of their own in a run that names none: a cheap one summarizes."""
-    hosting = default_hosting(environ)
-    return {"summarization": hosting.default_specs[::-1]} if hosting else {}
+def default_roles(environ: Mapping[str, str], named: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+    """The roles that have models of their own unless the user says otherwise. Where no model is `named`, a cheap one
+    summarizes and one for much work verifies; where one of a provider's own server is, its cheap one summarizes, and
+    the named ones stand behind it."""
+    if not named:
+        hosting = default_hosting(environ)
+        if hosting is None:
+            return {}
+        strong, default, cheap = hosting.default_specs
+        return {"summarization": (cheap, strong), "verification": (default, strong)}
+    spec = parse_spec(named[0])
+    hosting = HOSTINGS.get(spec.kind) if spec.url is None else None
+    if hosting is None or not environ.get(hosting.key):
+        return {}
+    cheap = hosting.default_specs[2]
+    return {"summarization": tuple(dict.fromkeys((cheap, *named)))}
+
+
+def whole_spec(spec: str, role: str = "") -> str:
+    """A spec that names a provider only with the model that the provider has for this role."""
+    hosting = HOSTINGS.get(spec)
+    if hosting is None:
+        return spec
+    strong, default, cheap = hosting.default_specs
+    return {"summarization": cheap, "verification": default}.get(role, strong)

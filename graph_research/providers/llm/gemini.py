@@ -193,6 +193,7 @@ _HOSTING = Hosting(
     key_headers=lambda key: {"x-goog-api-key": key},
     is_reasoning=lambda model, _: _REASONS.match(model) is not None,
     protocol=GeminiModel,
+    strong_model="gemini-3.1-pro-preview",
     default_model="gemini-3.7-flash",
     cheap_model="gemini-3.1-flash-lite",
 )

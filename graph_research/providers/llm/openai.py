@@ -240,6 +240,7 @@ _HOSTING = Hosting(
     key_headers=lambda key: {"Authorization": f"Bearer {key}"},
     is_reasoning=lambda model, official: official and is_reasoning(model),
     protocol=OpenAIModel,
+    strong_model="gpt-5.5",
     default_model="gpt-5.4-mini",
     cheap_model="gpt-5.4-nano",
 )

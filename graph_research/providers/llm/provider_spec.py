@@ -43,8 +43,8 @@ class Hosting:
     names a server of the user's own, which is given the key that the setting `model_keys` names for it.
 
     `is_reasoning` says by a model's name, and whether it is the provider's own server, if the setting
-    `reasoning_effort` applies to it. Where the key is set and no model is named, `default_model` serves every role and
-    `cheap_model` summarizes.
+    `reasoning_effort` applies to it. Where the key is set and no model is named, `strong_model` serves every role but
+    that `default_model` verifies and `cheap_model` summarizes, also beside a model of this server that is named.
     """
 
     kind: str
@@ -53,13 +53,18 @@ class Hosting:
     key_headers: Callable[[str], Mapping[str, str]]
     is_reasoning: Callable[[str, bool], bool]
     protocol: type[HttpModel[Any]]
+    strong_model: str
     default_model: str
     cheap_model: str
 
     @property
-    def default_specs(self) -> tuple[str, str]:
-        """The specs of the default model and of the cheap one."""
-        return f"{self.kind}:{self.default_model}", f"{self.kind}:{self.cheap_model}"
+    def default_specs(self) -> tuple[str, str, str]:
+        """The specs of the strongest model, of the one for much work, and of the cheapest."""
+        return (
+            f"{self.kind}:{self.strong_model}",
+            f"{self.kind}:{self.default_model}",
+            f"{self.kind}:{self.cheap_model}",
+        )
 
     def build(self, spec: ModelSpec, clients: Clients) -> HttpModel[Any]:
         """The model of a spec, not asked yet. `UnknownModel` and `KeyMissing` say what is wrong with the spec."""

@@ -36,7 +36,7 @@ def claim_extractor(services: Services) -> Handler:
         result = AgentResult(output={"claims": []})
         if sources:
             agent = _agent(sources, documents)
-            rows = _rows(services, sources, documents) if agent.fits_windows(services, ctx) else handoff["sources"]
+            rows = _rows(services, sources, documents, fitted=agent.fits_windows(services, ctx))
             material = {"question": handoff["original_query"], "sources": list(rows)}
             result = await agent.call(
                 services,
@@ -64,8 +64,15 @@ def _agent(sources: Sequence[Source], documents: Mapping[str, Document]) -> Agen
     return Agent(name="claim_extractor", phase="analysis", sections=sections)
 
 
-def _rows(services: Services, sources: Sequence[Source], documents: Mapping[str, Document]) -> list[dict[str, Any]]:
+def _rows(
+    services: Services, sources: Sequence[Source], documents: Mapping[str, Document], *, fitted: bool
+) -> list[dict[str, Any]]:
     settings = services.settings
+    if not fitted:
+        return [
+            {**source.to_json(), "content": reading_of(source, {}, settings.content_chars)}
+            for source in sources[: settings.analysis_sources]
+        ]
     lengths = [min(len(documents[source.id].text), settings.source_chars) for source in sources]
     each = min(fair_share(lengths, settings.compression_chars), settings.source_chars)
     return [{**source.to_json(), "content": reading_of(source, documents, each, to_quote=True)} for source in sources]

@@ -25,14 +25,16 @@ ENOUGH_SOURCES = 3
 
 
 def reflector(services: Services) -> Handler:
-    """Reflect on a topic's searches so far. Fallback: stop searching. Where no search is left no model is asked."""
+    """Reflect on a topic's searches so far. Fallback: stop searching. Where no search is left, or the settings switch
+    reflections off, no model is asked."""
     agent = Agent(name="reflector", role="reflection", phase="gathering", sections=_SECTIONS)
 
     async def reflect(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources, read_before = handoff["sources"], handoff.get("read_before") or ()
         searches_left = max(handoff["max_searches"] - len(handoff["queries"]), 0)
-        if not searches_left:
-            stop = Reflection.model_validate(_stop(len(sources), "No search is left."))
+        if not searches_left or not services.settings.topic_reflection:
+            why = "Reflections are switched off." if searches_left else "No search is left."
+            stop = Reflection.model_validate(_stop(len(sources), why))
             return {"reflection": stop.to_json(), "tokens": 0, "degraded": []}
         material = {
             **prompt_context(handoff.get("report_options"), ctx),

@@ -21,7 +21,7 @@ from graph_research.research.models.fidelity import level_of
 from graph_research.research.models.source import Source
 from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.retrieval.reading import Reading, aspects_of
-from graph_research.research.retrieval.summarization import InTime, SharedReplies, condenses
+from graph_research.research.retrieval.summarization import InTime, SharedReplies, TimeLimit, condenses
 from graph_research.text.document import Document
 from graph_research.text.locators import make_locator
 
@@ -59,7 +59,8 @@ def source_summarizer(services: Services) -> Handler:
         settings = services.settings
         wanted = settings.fetch_time_summarization and condenses(services.models, ctx.role or agent.role, agent.phase)
         sources = [Source.model_validate(row) for row in handoff["sources"]] if wanted else []
-        known = {row["archive_hash"]: row for row in handoff.get("summarized") or []}
+        cached = settings.summarization_cache_enabled
+        known = {row["archive_hash"]: row for row in handoff.get("summarized") or [] if cached}
         too_long = [source for source in sources if _needs_summary(source, settings)]
         reused = [_reused(source, known[source.archive_hash]) for source in too_long if source.archive_hash in known]
         long = [source for source in too_long if source.archive_hash not in known]
@@ -72,8 +73,11 @@ def source_summarizer(services: Services) -> Handler:
         async def summarize_one(source: Source) -> _Summary:
             key = (ctx.run_id, source.archive_hash, handoff["original_query"])
 
+            limit = TimeLimit(settings.summarization_timeout)
+
             def hurried(model: Model) -> Model:
-                return shared.of(InTime(model, settings.summarization_timeout), key)
+                in_time = InTime(model, limit)
+                return shared.of(in_time, key) if cached else in_time
 
             async with slots:
                 own = replace(services, models=services.models.wrapped(hurried))

@@ -120,10 +120,10 @@ def abort_recorder(services: Services) -> Handler:  # noqa: ARG001 -- every make
     async def record(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         node = handoff["error"]["node"]
         phase = phase_of_node(node)
-        dispatches = []
+        dispatches, degraded = [], handoff.get("degraded") or []
         if phase is not None and node == PHASES[phase].nodes[0]:
             dispatches.append(decision_log.dispatch({**handoff, "current_phase": phase}, ctx).to_json())
-        return {"metadata": abort_record(handoff["error"], handoff["iteration"]), "decisions": dispatches}
+        return {"metadata": abort_record(handoff["error"], handoff["iteration"], degraded), "decisions": dispatches}
 
     return record
 

@@ -145,7 +145,8 @@ class ModelSession:
             exceeded, learned = reply["exceeded"], self.windows[model.spec]
             self.windows[model.spec] = learned.refused(request.system, prompt.text, exceeded["limit_tokens"])
             shorter, output_tokens = await off_loop(partial(fitted, int(len(prompt.text) * SHORTER)))
-            if self._shortened[model.spec] == TOKEN_LIMIT_RETRIES or len(shorter.text) >= len(prompt.text):
+            most = TOKEN_LIMIT_RETRIES if self.services.settings.token_limit_recovery else 0
+            if self._shortened[model.spec] >= most or len(shorter.text) >= len(prompt.text):
                 self._note_window(request, model, retries, answered=False)
                 raise _too_long(request, model, retries, exceeded)
             prompt, retries = shorter, retries + 1

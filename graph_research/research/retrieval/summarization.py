@@ -23,20 +23,34 @@ def condenses(models: ModelRouter, role: str, phase: str = "") -> bool:
     return role in models.roles or not serving[0].spec.startswith("scripted")
 
 
-class InTime(WrappedModel):
-    """A model that must answer within some seconds; else it counts as unavailable, and the journal says so."""
+class TimeLimit:
+    """Some seconds for several calls together, from the first of them on."""
 
-    def __init__(self, model: Model, seconds: float) -> None:
-        super().__init__(model)
+    def __init__(self, seconds: float) -> None:
         self.seconds = seconds
+        self._end: float | None = None
+
+    def end(self) -> float:
+        """When they are over, by the clock of the event loop."""
+        if self._end is None:
+            self._end = asyncio.get_running_loop().time() + self.seconds
+        return self._end
+
+
+class InTime(WrappedModel):
+    """A model that must answer within a time limit; else it counts as unavailable, and the journal says so."""
+
+    def __init__(self, model: Model, limit: TimeLimit) -> None:
+        super().__init__(model)
+        self.limit = limit
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         try:
-            async with asyncio.timeout(self.seconds):
+            async with asyncio.timeout_at(self.limit.end()):
                 return await self.model.complete(request)
         except TimeoutError as error:
             raise ProviderUnavailable(
-                f"{self.spec} took longer than {self.seconds:g} seconds", provider=self.spec
+                f"{self.spec} took longer than {self.limit.seconds:g} seconds", provider=self.spec
             ) from error
 
 

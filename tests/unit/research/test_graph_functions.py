@@ -93,10 +93,13 @@ def test_open_gaps_are_counted() -> None:
     assert unaddressed([{"addressed": False}, {"addressed": True}]) == 1
 
 
-@pytest.mark.requirement("6.3", "B39")
+@pytest.mark.requirement("6.3", "B39", "14.2")
 def test_an_abort_is_recorded_with_its_phase_whichever_of_its_nodes_was_running() -> None:
     def record(node: str, kind: str) -> dict[str, Any]:
-        return abort_record({"node": node, "type": kind, "message": "why"}, 2)
+        retried = [{"kind": "window", "retries": 2}, {"kind": "cut"}, {"kind": "window", "retries": 1}]
+        made = abort_record({"node": node, "type": kind, "message": "why"}, 2, retried)
+        assert made.pop("token_limit_retries") == 3
+        return made
 
     assert record("gather", "Cancelled") == {"cancelled": True, "abort_phase": "gathering", "abort_iteration": 2}
     assert record("review_analyze", "TimeoutError") == {

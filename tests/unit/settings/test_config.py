@@ -89,6 +89,8 @@ DECIDED: dict[str, dict[Any, str | None]] = {
     "default_context_tokens": {4096: None},
     "report_output_tokens": {4096: None},
     "source_chars": {5000: None},
+    "token_limit_recovery": {False: None},
+    "allow_content_dropping": {True: None},
     "runtime_overhead": {10: None},
     "search_providers": SEARCHES,
     "library": {"/etc": "data paths"},
@@ -116,8 +118,11 @@ DECIDED: dict[str, dict[Any, str | None]] = {
     "fetch_allow_hosts": {"router.home": "hosts"},
     "allow_local_terms_in_web_queries": {True: "permission to send local words out"},
     "fetch_time_summarization": {False: None},
+    "summarization_providers": MODELS,
+    "summarization_cache_enabled": {False: None},
     "summarization_min_chars": {2: None},
     "summarization_timeout": {2: None},
+    "topic_reflection": {False: None},
     "topic_compression": {False: None},
     "deep_research_digest_policy": {"off": None},
     "deep_research_digest_min_chars": {2: None},
@@ -131,6 +136,9 @@ DECIDED: dict[str, dict[Any, str | None]] = {
     "deep_research_digest_providers": MODELS,
     "task_timeout": {60: None},
     "deep_research_archive_content": {True: None},
+    "research_archive_dir": {"/etc": "data paths"},
+    "content_archive_enabled": {True: None},
+    "content_archive_ttl_hours": {1: "what is removed from your data home"},
     "deep_research_archive_retention_days": {0: "what is removed from your data home"},
     "searxng_url": {"http://10.0.0.1:8080": "addresses"},
     "mcp_servers": {"{evil = {command = ['touch', 'owned']}}": "MCP servers"},
@@ -164,6 +172,51 @@ def test_a_setting_is_known_by_its_other_name_too(tmp_path: Path) -> None:
     configuration = load(tmp_path, home="[research]\ndeep_research_digest_fetch_pdfs = true\n")
     assert configuration.settings.fetch_pdfs
     assert configuration.origins["fetch_pdfs"].endswith("config.toml:2")
+
+
+@pytest.mark.requirement("B46", "6.7")
+def test_settings_under_the_names_of_other_tools_are_accepted(tmp_path: Path) -> None:
+    given = {
+        "deep_research_max_sources": "7",
+        "summarization_provider": '"gemini:gemini-3.1-flash-lite"',
+        "summarization_providers": '["openai:gpt-5.4-nano"]',
+        "compression_provider": '"[cli]claude:haiku"',
+        "reflection_provider": '"openai"',
+        "reflection_model": '"gpt-5.4-nano"',
+        "planning_provider": '"anthropic:claude-sonnet-5-5"',
+        "deep_research_archive_content": "false",
+        "content_archive_enabled": "true",
+        "content_archive_ttl_hours": "24",
+        "research_archive_dir": '"/data/archive"',
+        "allow_content_dropping": "true",
+        "summarization_cache_enabled": "false",
+        "token_safety_margin": "0.2",
+    }
+    configuration = load(tmp_path, home="[research]\n" + "".join(f"{name} = {one}\n" for name, one in given.items()))
+    assert configuration.settings.max_sources_per_query == 7
+    assert not configuration.settings.deep_research_archive_content
+    assert configuration.role_specs() == {
+        "summarization": ("gemini:gemini-3.1-flash-lite", "openai:gpt-5.4-nano"),
+        "compression": ("[cli]claude:haiku",),
+        "reflection": ("openai:gpt-5.4-nano",),
+        "planning": ("anthropic:claude-sonnet-5-5",),
+    }
+    shown = {row["name"]: (row["value"], row["origin"]) for row in configuration.rows()}
+    assert shown["max_sources_per_query"][0] == 7
+    assert shown["max_sources_per_query"][1].endswith("config.toml:2")
+
+
+@pytest.mark.requirement("B46")
+def test_two_names_of_one_setting_in_one_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingInvalid, match="max_sources and deep_research_max_sources mean the same"):
+        load(tmp_path, home="[research]\nmax_sources = 3\ndeep_research_max_sources = 4\n")
+
+
+@pytest.mark.requirement("13.3")
+def test_nothing_is_dropped_and_no_record_written_unless_that_is_wished() -> None:
+    settings = Settings()
+    assert (settings.allow_content_dropping, settings.content_archive_enabled) == (False, False)
+    assert (settings.content_archive_ttl_hours, settings.research_archive_dir) == (168, None)
 
 
 def test_the_models_of_digests_are_tried_in_order() -> None:

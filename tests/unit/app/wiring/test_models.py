@@ -164,16 +164,26 @@ def test_without_a_spec_the_first_key_that_is_set_chooses(environ: dict[str, str
     assert default_models(environ) == (model,)
 
 
-def test_a_default_model_brings_a_cheap_one_that_summarizes_and_a_named_one_does_not(tmp_path: Path) -> None:
+@pytest.mark.requirement("15.1", "9.3")
+def test_the_strongest_model_researches_and_a_cheap_one_of_its_provider_summarizes(tmp_path: Path) -> None:
     def asked(**options: Any) -> Any:
         environ = {"GRAPH_RESEARCH_HOME": str(tmp_path / "home"), "GEMINI_API_KEY": "k"}
         return request_for(open_workspace(environ, tmp_path, may_use=lambda _: False, options=options), "why?")
 
-    default, cheap = HOSTINGS["gemini"].default_specs
-    assert (asked().models, asked().roles) == ((default,), {"summarization": (cheap, default)})
+    strong, default, cheap = HOSTINGS["gemini"].default_specs
+    roles = {"summarization": (cheap, strong), "verification": (default, strong)}
+    assert (asked().models, asked().roles) == ((strong,), roles)
     named = asked(default_provider="extractive")
     assert (named.models, named.roles) == (("extractive",), {})
-    assert asked(summarization_model="extractive").roles == {"summarization": ("extractive",)}
+    assert asked(default_provider="gemini:mine").roles == {"summarization": (cheap, "gemini:mine")}
+    assert asked(research_model="gemini:mine").roles["summarization"] == (cheap, "gemini:mine")
+    assert asked(default_provider="openai:no-key").roles == {}
+    assert asked(default_provider="gemini:mine@http://127.0.0.1:1/v1").roles == {}
+    assert asked(default_provider="gemini:mine", summarization_model="extractive").roles == {
+        "summarization": ("extractive",)
+    }
+    assert asked(default_provider="gemini").models == (strong,)
+    assert asked(summarization_provider="gemini").roles["summarization"] == (cheap,)
 
 
 @pytest.mark.parametrize(

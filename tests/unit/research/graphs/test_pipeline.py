@@ -101,3 +101,12 @@ async def test_a_search_that_fails_is_recorded_and_the_others_count() -> None:
     state = (await bench.run()).state
     assert [row["status"] for row in state["sub_queries"]] == ["completed", "failed", "completed"]
     assert [row["query"] for row in state["search_failures"]] == ["the web is down"]
+
+
+@pytest.mark.requirement("2.7", "B10")
+async def test_without_token_management_the_claim_extractor_sees_1000_characters_a_source() -> None:
+    bench = Bench(script(), graph="pipeline", settings={"token_management_enabled": False, "content_chars": 30})
+    result = await bench.run()
+    [request] = bench.model.asked("claim_extractor")
+    assert all(len(row["content"]) <= 30 for row in request.material["sources"])
+    assert result.state["metadata"]["token_limit_retries"] == 0

@@ -49,6 +49,19 @@ async def test_a_reflection_follows_every_search_and_refines_the_query() -> None
     assert result.state["topic"]["duplicates_skipped"] == 1
 
 
+@pytest.mark.requirement("8.1", "B19")
+async def test_without_reflections_a_topic_is_searched_once_and_no_model_reflects() -> None:
+    topic = Bench(
+        {"reflector": [go_on("cost of the plant")]},
+        graph="topic_research",
+        search=small_web,
+        settings={"topic_reflection": False},
+    )
+    result = await research(topic)
+    assert (result.status, result.state["topic"]["searches_performed"]) == ("completed", 1)
+    assert topic.model.asked("reflector") == []
+
+
 @pytest.mark.requirement("8.3")
 async def test_max_searches_is_a_hard_cap_whatever_the_reflection_says() -> None:
     queries = iter(range(100))

@@ -11,7 +11,7 @@ import pytest
 
 from graph_research.app.wiring.replay_registry import recorded_failures
 from graph_research.graph.history.replay import replay
-from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderUnavailable
+from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.llm.base import ModelReply, ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.llm.context_windows import model_windows
@@ -286,6 +286,29 @@ async def test_a_window_of_9000_characters_gives_a_whole_report_and_the_same_cal
     runtime = bench.runtime()
     replayed = await replay(bench.store, runtime.graph, "run-1", failures=recorded_failures())
     assert replayed.identical
+
+
+@pytest.mark.requirement("14.2")
+async def test_where_recovery_is_off_a_prompt_that_is_too_long_is_sent_once(context: PlainContext) -> None:
+    model = small(100)
+    with pytest.raises(ContextExceeded):
+        await AGENT.call(make_services([model], token_limit_recovery=False), material(60_000), context)
+    assert len(model.requests) == 1
+
+
+@pytest.mark.requirement("14.2")
+async def test_the_retries_of_an_aborted_run_are_counted_in_its_metadata() -> None:
+    bench = SmallBench(research_script())
+    bench.model = ScriptedModel(
+        research_script(
+            analyzer=[ProviderRefused("no quota", provider="m")] * 9,
+        ),
+        spec="openai:m@http://127.0.0.1:1/v1",
+    )
+    result = await bench.run()
+    assert result.status == "aborted"
+    assert result.state["metadata"]["token_limit_retries"] == 0
+    assert "abort_phase" in result.state["metadata"]
 
 
 async def test_the_retries_of_a_run_are_counted_in_its_metadata() -> None:

@@ -20,7 +20,7 @@ from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.graph_functions import topic_evidence, topic_findings, topic_results
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.services import Services
-from graph_research.research.retrieval.summarization import InTime, condenses
+from graph_research.research.retrieval.summarization import InTime, TimeLimit, condenses
 from graph_research.text.document import source_id, text_hash
 from tests.support.research.harness import NOW, PLAN, Bench, PlainContext, hit, make_services, research_script
 
@@ -184,6 +184,30 @@ async def test_a_summary_that_takes_too_long_is_given_up(context: PlainContext) 
     assert "took longer than 0.01 seconds" in output["degraded"][0]["reason"]
 
 
+@pytest.mark.requirement("9.1")
+async def test_the_time_of_a_summary_counts_all_models_that_are_tried(context: PlainContext) -> None:
+    slow = [Counting(seconds=1.0, spec="first"), Counting(seconds=1.0, spec="second")]
+    services = make_services(slow, summarization_timeout=0.05)
+    began = asyncio.get_running_loop().time()
+    output = await source_summarizer(services)({"original_query": "q", "sources": [row(context, 1)]}, context)
+    assert asyncio.get_running_loop().time() - began < 0.099
+    assert output["sources"] == []
+    assert "is shown as it is" in output["degraded"][0]["reason"]
+
+
+@pytest.mark.requirement("13.2")
+@pytest.mark.parametrize(("cached", "calls"), [(True, 1), (False, 2)])
+async def test_a_text_is_summarized_again_only_where_the_cache_is_off(
+    cached: bool, calls: int, context: PlainContext
+) -> None:
+    model = Counting()
+    handle = source_summarizer(make_services([model], summarization_cache_enabled=cached))
+    source = row(context, 1)
+    once = await handle({"original_query": "q", "sources": [source]}, context)
+    await handle({"original_query": "q", "sources": [source], "summarized": once["sources"]}, context)
+    assert len(model.requests) == calls
+
+
 async def test_a_source_that_was_summarized_is_not_summarized_again(context: PlainContext) -> None:
     model = Counting()
     handle = source_summarizer(make_services([model]))
@@ -203,7 +227,7 @@ def test_in_process_models_do_not_condense_and_scripts_only_where_they_are_named
 
 async def test_a_model_in_time_is_the_model_itself() -> None:
     inner = Counting()
-    model = InTime(inner, 5.0)
+    model = InTime(inner, TimeLimit(5.0))
     assert (model.spec, model.window_tokens, model.in_process) == ("counting", None, False)
     reply = await model.complete(ModelRequest(agent="a", role="r", system="", user=""))
     assert reply.model == "counting"

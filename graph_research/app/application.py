@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
@@ -14,6 +15,7 @@ from graph_research.app.files import OutputUnwritable
 from graph_research.app.graphs.catalog import graph_file
 from graph_research.app.library import Indexing, require_folders
 from graph_research.app.request import RunRequest, changed_request, with_limits
+from graph_research.app.runs.archive import archive_run, expire
 from graph_research.app.runs.budget import LimitReached
 from graph_research.app.runs.imported import inherited, is_foreign, refuse_foreign, without_pages
 from graph_research.app.runs.plan import Plan
@@ -37,6 +39,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.audit_log import AuditLog
 from graph_research.errors import Action, GraphResearchError, Hint, UserMistake, check_name
 from graph_research.graph.checkpoint.records import RunRecord
+from graph_research.graph.context import SystemClock
 from graph_research.graph.errors import RunExists, UnknownRun
 from graph_research.graph.events import Event, NodeStarted, RunStarted
 from graph_research.graph.history.stored_definition import stored_spec
@@ -145,6 +148,7 @@ class Application:
                         yield event
                 if (limit := run.budget.spent()) is not None:
                     self._limits[run_id] = limit
+                await self._archive(run_id)
         except Exception as error:
             if not isinstance(error, GraphResearchError):
                 self.workspace.home.write_crash(run_id, error)
@@ -324,6 +328,16 @@ class Application:
                     if event.seq is not None:
                         log.write(event.to_json())
                     yield event
+
+    async def _archive(self, run_id: str) -> None:
+        """Write the archive's files of a run that has ended and remove outdated ones; a folder that cannot be written
+        changes nothing about the run."""
+        if goes_on(await self.store.run(run_id)):
+            return
+        now = SystemClock().now()
+        with contextlib.suppress(OSError):
+            await archive_run(self.workspace, self.store, run_id, now)
+            await expire(self.workspace, self.store, now)
 
     async def _is_new(self, run_id: str) -> bool:
         """Whether a run was created and never driven."""

@@ -25,7 +25,7 @@ from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.retrieval.excerpts import best_passage, reading_of
-from graph_research.research.retrieval.fidelity import fidelity_score, record_shown
+from graph_research.research.retrieval.fidelity import compressed_content, fidelity_score, record_shown
 from graph_research.text.document import Document
 from graph_research.text.tokens import CHARS_PER_TOKEN
 
@@ -100,7 +100,10 @@ def analyzer(services: Services) -> Handler:
             "answered_limits": _answered_limits(result),
             "sources": [source.to_json() for source in changed.values()],
             "content_fidelity": [record.to_json() for record in records],
-            "metadata": _allocation(services, records, handoff.get("model_windows")),
+            "metadata": {
+                **_allocation(services, records, handoff.get("model_windows")),
+                **compressed_content({**known.sources, **changed}.values()),
+            },
             "degraded": result.degradations("analyzer", ctx),
             "decisions": [
                 decision_log.completed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from graph_research.research.models.fidelity import (
     LEVEL_SHARES,
@@ -12,6 +13,9 @@ from graph_research.research.models.fidelity import (
     level_of,
 )
 from graph_research.research.models.source import Source
+
+HEAVILY_COMPRESSED = 0.3
+"""A text of which less than this share was shown is worth archiving."""
 
 _DIGEST_REASON = "digest_compression"
 _PASSAGES_REASON = "passages"
@@ -32,6 +36,18 @@ def record_shown(
         for source, record in zip(sources, records, strict=True)
     ]
     return [now for now, before in zip(marked, sources, strict=True) if now is not before], records
+
+
+def compressed_content(sources: Iterable[Source]) -> dict[str, Any]:
+    """`dropped_content_ids`, the sources of which no prompt showed anything, and `content_archive_hashes`, the archived
+    texts by source of which less than 30 % was shown; nothing where there are none."""
+    low = [source for source in sources if source.metadata.get("shown_share", 1.0) < HEAVILY_COMPRESSED]
+    if not low:
+        return {}
+    return {
+        "dropped_content_ids": [source.id for source in low if not source.metadata["shown_share"]],
+        "content_archive_hashes": {source.id: source.archive_hash for source in low},
+    }
 
 
 def fidelity_score(sources: Iterable[Source]) -> float:

@@ -149,6 +149,8 @@ async def test_without_token_management_20_sources_of_1000_characters_are_shown(
     assert max(shown) <= 1_000 / 5_800
     dropped = [row for row in output["content_fidelity"] if row["current_level"] == FidelityLevel.DROPPED]
     assert len(dropped) == 5
+    assert set(output["metadata"]["dropped_content_ids"]) == {row["item_id"] for row in dropped}
+    assert set(output["metadata"]["content_archive_hashes"]) == {source.id for source in sources}
 
 
 def test_of_two_topics_with_one_source_the_larger_share_counts() -> None:

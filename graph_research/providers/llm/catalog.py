@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from graph_research.providers.errors import UnknownModel
 from graph_research.providers.llm import anthropic, command_line, gemini, openai, scripted
 from graph_research.providers.llm.model_spec import EXTRACTIVE, parse_spec
 from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
@@ -38,14 +39,17 @@ def why_default(environ: Mapping[str, str]) -> str | None:
 def default_roles(environ: Mapping[str, str], named: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
     """The roles that have models of their own unless the user says otherwise. Where no model is `named`, a cheap one
     summarizes and one for much work verifies; where one of a provider's own server is, its cheap one summarizes, and
-    the named ones stand behind it."""
+    the named ones stand behind it; none for a spec that means nothing."""
     if not named:
         hosting = default_hosting(environ)
         if hosting is None:
             return {}
         strong, default, cheap = hosting.default_specs
         return {"summarization": (cheap, strong), "verification": (default, strong)}
-    spec = parse_spec(named[0])
+    try:
+        spec = parse_spec(named[0])
+    except UnknownModel:
+        return {}
     hosting = HOSTINGS.get(spec.kind) if spec.url is None else None
     if hosting is None or not environ.get(hosting.key):
         return {}

@@ -72,7 +72,7 @@ def section_material(handoff: Row, sources: Mapping[str, Source], documents: Map
     numbers: dict[str, int] = {}
     for row in (*own, *passages):
         numbers.setdefault(row.source_id, len(numbers) + 1)
-    findings = {row["id"]: row for row in handoff["findings"]}
+    findings = {row["id"]: row for row in _scored(handoff)}
     topics = [topic for topic in offered if set(topic["source_ids"]) & numbers.keys()]
     evidence_ids = {row.id for row in own}
     return SectionMaterial(
@@ -88,6 +88,20 @@ def section_material(handoff: Row, sources: Mapping[str, Source], documents: Map
         evidence={row.id: row for row in (*own, *passages)},
         fresh={row.id: row for row in passages},
     )
+
+
+def _scored(handoff: Row) -> list[Row]:
+    """The findings, each with its claim's confidence in percent, None where it is not scored, and whether a source
+    contradicts it."""
+    claims = {row["finding_id"]: row for row in handoff.get("claims") or []}
+    return [
+        {
+            **row,
+            "percent": round(100 * claims[row["id"]]["confidence"]) if row["id"] in claims else None,
+            "disputed": row["id"] in claims and claims[row["id"]]["contradiction"],
+        }
+        for row in handoff["findings"]
+    ]
 
 
 def _evidence(handoff: Row, section: OutlineSection) -> list[Evidence]:
@@ -187,6 +201,7 @@ def _source(source: Source, n: int) -> dict[str, Any]:
         "n": n,
         "id": source.id,
         "title": source.title,
+        "url": source.url,
         "publisher": source.publisher or "",
         "published_at": source.published_at,
         "tier": source.tier.value,

@@ -86,6 +86,23 @@ async def test_at_most_eight_questions_are_searched() -> None:
     assert len((await bench.run()).state["sub_queries"]) == 8
 
 
+@pytest.mark.requirement("17.3", "18.3")
+async def test_the_synthesis_is_shown_numbered_sources_with_addresses_and_claims_with_their_confidence() -> None:
+    bench = Bench(script(), graph="pipeline")
+    state = (await bench.run()).state
+    [claim], [request] = state["claims"], bench.model.asked("section_writer")
+    assert (len(claim["support"]), len(claim["against"]), claim["contradiction"]) == (2, 1, True)
+    level = state["findings"][0]["confidence"]
+    scored = f"confidence {level}, {round(100 * claim['confidence'])} %, a source contradicts it"
+    assert f"- The plant opened in March 2016. ({scored}; evidence " in request.user
+    overall = round(100 * state["confidence"]["confidence"])
+    assert f"Confidence of the research as a whole: {overall} %." in request.user
+    [opening] = [row for row in state["sources"] if row["url"] == "https://tarn.gov/opening"]
+    assert f"source 1: {opening['id']}, Opening, County, published unknown, https://tarn.gov/opening" in request.user
+    assert [row["role"] for row in state["usage"]].count("report") >= 1
+    assert state["report"]
+
+
 @pytest.mark.requirement("18.3")
 async def test_a_synthesis_that_fails_leaves_a_placeholder_and_all_that_was_scored() -> None:
     bench = Bench(script(outliner=[{"error": "refused", "message": "no quota"}]), graph="pipeline")

@@ -57,6 +57,7 @@ bench: $(VENV)/.dev $(VENV)/bench/.done ## measure speed; with DATA=FOLDER of ju
 	@$(BIN)/python benchmarks/kills.py
 	@$(BIN)/python benchmarks/reports.py
 	@$(BIN)/python benchmarks/reading.py
+	@$(BIN)/python benchmarks/documents.py
 	@$(BIN)/python benchmarks/support.py
 	@if test -n "$(DATA)"; then $(BIN)/python benchmarks/evidence.py --data "$(DATA)"; \
 	else echo "quality was not measured: that needs a folder of judged texts (make bench DATA=FOLDER)"; fi

@@ -28,7 +28,8 @@ def read_zip(data: bytes, limits: Limits, read: Callable[[bytes, str], Document]
 
 
 def _is_visible(name: str) -> bool:
-    return not any(part.startswith((".", "__MACOSX")) and part != ".." for part in name.split("/"))
+    parts = name.replace("\\", "/").split("/")
+    return not any(part.startswith((".", "__MACOSX")) and part != ".." for part in parts)
 
 
 def _member(package: Package, name: str, read: Callable[[bytes, str], Document]) -> FilePart:

@@ -46,7 +46,9 @@ def read_pdf(data: bytes, limits: Limits) -> Document:
     extraction = _Extraction(limits)
     try:
         document = extraction.by_pypdf(data)
-    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+    except (DocumentUnreadable, MemoryError):
+        raise
+    except Exception as error:
         damage = f"it is damaged{f': {str(error)[:200]}' if isinstance(error, PyPdfError) else ''}"
         document = extraction.by_pdfium(data, damage)
         if not document.text:
@@ -100,6 +102,8 @@ class _Extraction:
                 raise
             except Exception:  # noqa: BLE001 -- one broken page leaves the others readable
                 self.warnings.append(f"page {number} is damaged")
+                lines = []
+            if _is_unknown(lines):
                 lines = []
             if not _is_legible(lines):
                 self.illegible += 1
@@ -215,6 +219,12 @@ def _is_legible(lines: Sequence[PdfLine]) -> bool:
     """Whether most of a page is more than names of glyphs (`/g18/g152`), which a font without letters leaves."""
     text = "".join(line.text for line in lines)
     return sum(map(len, _GLYPH_NAME.findall(text))) * 2 <= len(text)
+
+
+def _is_unknown(lines: Sequence[PdfLine]) -> bool:
+    """Whether most of a page is the sign for characters that are not known."""
+    text = "".join(line.text for line in lines)
+    return text.count("\ufffd") * 2 > len(text)
 
 
 def warm_up() -> None:

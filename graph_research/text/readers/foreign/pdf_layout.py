@@ -22,6 +22,7 @@ _VALUE = re.compile(r"[-+−±~<>≤≥(]?[$€£¥]?\d[\d.,'’]*\d?\s?[%‰)*�
 _CONTENTS = re.compile(r"(?:\.\s?){4,}\s*(?:\d{1,4}|[ivxl]{1,7})\s*$")
 _BULLET = re.compile(r"\s*(?:[•‣◦▪●–*-]|\(?(?:\d{1,2}|[a-z])\))\s+(?=\S)")
 _EDGE_LINES = 2
+_LABEL_WORDS = 3  # before the only number of a table's row, where it has but one
 _HEADING_CHARS = 150
 _HEADING_SCALE = 1.12  # times the size of the body
 _GAP_SCALE = 1.25  # times the usual distance of lines
@@ -184,10 +185,19 @@ def _tabular(rows: Sequence[Sequence[PdfLine]]) -> frozenset[int]:
         if count:
             group.append(number)
             continue
+        while group and _is_prose(rows[group[-1]][0].text, counts[group[-1]]):
+            group.pop()
+        while group and _is_prose(rows[group[0]][0].text, counts[group[0]]):
+            group.pop(0)
         if len(group) > 1 and sum(counts[member] > 1 for member in group) * 2 > len(group):
             found.update(group)
         group = []
     return frozenset(found)
+
+
+def _is_prose(text: str, numbers: int) -> bool:
+    """A line of words that happens to end in a number."""
+    return numbers == 1 and len(text.split()) > _LABEL_WORDS + 1
 
 
 def _last_numbers(text: str) -> int:

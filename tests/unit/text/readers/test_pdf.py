@@ -272,3 +272,47 @@ def is_child_with_mark(pid: str) -> bool:
         return int(parent) == os.getpid() and b"STARTED_BY_GRAPH_RESEARCH=" in Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
         return False
+
+
+async def test_columns_are_read_one_after_the_other_and_running_heads_are_marked() -> None:
+    made = io.BytesIO()
+    drawing = canvas.Canvas(made, pagesize=A5, invariant=True)
+    left = ["{} lagoon has sixteen", "turbines that turn with", "the tide in both", "directions {}."]
+    right = ["{} sluices are opened", "at high water to let", "the basin fill {}."]
+    names = ["North", "South", "West"]
+    for number, name in enumerate(names):
+        drawing.setFont("Helvetica", 9)
+        drawing.drawString(40, 570, "Journal of Tides")
+        for x, lines in ((40, left), (220, right)):
+            for row, text in enumerate(lines):
+                drawing.drawString(x, 500 - 12 * row, text.format(name))
+        drawing.drawString(200, 20, str(number + 12))
+        drawing.showPage()
+    drawing.save()
+    document = await read(made.getvalue())
+    texts = [document.text[one.start : one.end] for one in document.blocks if one.kind == "paragraph"]
+    assert texts == [" ".join(lines).format(name, name) for name in names for lines in (left, right)]
+    heads = [document.text[one.start : one.end] for one in document.blocks if one.kind == "boilerplate"]
+    assert heads.count("Journal of Tides") == 3
+
+
+async def test_rows_of_numbers_are_rows_of_a_table() -> None:
+    lines = ["Costs of the works are shown below", "Item 2020 2021", "Turbines 14.5 17.25", "Dredging 3.1 n/a"]
+    lines += ["The works began in 2019", "and ended two years later"]
+    document = await read(make_pdf([(text, 10, 500 - 14 * row) for row, text in enumerate(lines)]))
+    kinds = [(one.kind, document.text[one.start : one.end]) for one in document.blocks]
+    assert [text for kind, text in kinds if kind == "table"] == lines[1:4]
+
+
+@pytest.mark.requirement("12.1")
+@pytest.mark.parametrize(
+    ("content", "font"),
+    [
+        ("Q Q ) BT /F1 12 Tf 20 200 Td (Seals last nine years) Tj ET", "/BaseFont/Helvetica"),
+        ("BT /F1 12 Tf 20 200 Td [(Seals last nine years) -x ] TJ ET", "/BaseFont/Helvetica"),
+        ("BT /F1 12 Tf 20 200 Td (Seals last nine years) Tj ET", "/BaseFont 7/Encoding 9 0 R"),
+    ],
+)
+async def test_a_pdf_in_which_pypdf_finds_nothing_is_read_by_pdfium(content: str, font: str) -> None:
+    document = await read(raw_pdf(content, font=font))
+    assert (document.text, document.pages, document.warnings) == ("Seals last nine years", (0,), ())

@@ -1,4 +1,4 @@
-"""The audit of a report that anyone wrote, against a library folder. No model is asked."""
+"""The audit of a report that anyone wrote, against a library folder."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from graph_research.app.check_by_model import checked_by_model, verifying_models
 from graph_research.app.library import open_library, require_documents, require_folders
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
@@ -44,6 +45,12 @@ class _Shelf:
         document = await self.library.document(base / facts.url)
         return None if document is None else _named(facts, document)
 
+    async def quoted(self, audit: Audit) -> dict[str, LibraryDocument]:
+        """The documents whose passages the audit shows, by source id."""
+        named = {quote.source_id for row in audit.sentences for quote in row.passages}
+        found = [await self.document(facts) for facts in self.facts if facts.source_id in named]
+        return {row.source_id: row for row in found if row is not None}
+
     def named_in(self, entry: str) -> list[DocumentFacts]:
         """The documents whose path, file name or title an entry of a list of sources has, those by path first."""
         text = " ".join(entry.casefold().replace("\\", "").split())
@@ -60,9 +67,11 @@ async def check_report(
     *,
     on_index: OnProgress | None = None,
     on_sentence: OnSentence | None = None,
+    roles: Sequence[str] = (),
 ) -> Audit:
     """Compare each sentence of a report with the documents of a folder, which is indexed first. The documents that a
-    sentence cites are asked before the others. `ReportUnreadable`, `LibraryMissing`, `LibraryEmpty`."""
+    sentence cites are asked before the others. Where a model serves the role `verification`, by the settings or `roles`
+    (`ROLE=SPEC`), it judges what code found. `ReportUnreadable`, `LibraryMissing`, `LibraryEmpty`."""
     path = _resolved(workspace, file)
     report = await _read_report(path, file)
     require_folders(workspace, [folder])
@@ -78,7 +87,7 @@ async def check_report(
         if on_sentence:
             on_sentence(n - 1, len(sentences))
         audited.append(await _audited(n, sentence, shelf, entries, report))
-    return Audit(
+    audit = Audit(
         file=str(file),
         title=report.title or path.stem,
         documents=len(shelf.facts),
@@ -86,6 +95,9 @@ async def check_report(
         sentences=audited,
         unread=[f"{failure.path}: {failure.reason}" for failure in counts.failed],
     )
+    if not verifying_models(workspace, roles):
+        return audit
+    return await checked_by_model(workspace, audit, await shelf.quoted(audit), roles)
 
 
 async def _read_report(path: Path, named: Path) -> Document:

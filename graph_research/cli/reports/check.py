@@ -10,7 +10,7 @@ import typer
 
 from graph_research.cli.display.output import in_line, say, show, show_document, show_json
 from graph_research.cli.display.progress import IndexingLines
-from graph_research.cli.options import Json, examples
+from graph_research.cli.options import Json, Llm, Role, examples
 from graph_research.cli.workspace import open_here, wait_for
 from graph_research.text.wording import shortened
 
@@ -34,7 +34,9 @@ def register(app: typer.Typer) -> None:
     app.command(
         "check",
         epilog=examples(
-            "check report.pdf --library papers/", "check draft.md --library papers/ --format html -o audit.html"
+            "check report.pdf --library papers/",
+            "check draft.md --library papers/ --format html -o audit.html",
+            "check draft.md --library papers/ --role verification=openai:gpt-5.4-mini",
         ),
     )(_check)
 
@@ -44,17 +46,24 @@ def _check(
     library: Annotated[Path, typer.Option("--library", metavar="DIR", help="The documents it has to agree with.")],
     format: Annotated[AuditFormat, typer.Option("--format", help="What to write.")] = AuditFormat.TABLE,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="A file instead of standard output.")] = None,
+    llm: Llm = None,
+    role: Role = None,
     json: Json = False,
 ) -> None:
     """Audit a report, sentence by sentence.
 
     Anyone's report: each sentence that states a fact is supported, contradicted or not found in the documents of a
-    folder, with the best passage and its place. What the report cites is looked at first. No model is asked. Exit code
-    0 whatever is found, 2 for a file that cannot be read.
+    folder, with the best passage and its place. What the report cites is looked at first. Code compares; where a model
+    serves the role `verification`, it judges what code found. Exit code 0 whatever is found, 2 for a file that cannot
+    be read.
     """
     from graph_research.app.check import check_report
+    from graph_research.app.check_by_model import verifying_models
 
-    audit = wait_for(check_report(open_here(), file, library, on_index=IndexingLines()))
+    workspace = open_here({"default_provider": llm or None})
+    if models := verifying_models(workspace, role or ()):
+        say(f"verification: {', '.join(models)}")
+    audit = wait_for(check_report(workspace, file, library, on_index=IndexingLines(), roles=role or ()))
     for name in audit.unread:
         say(f"not read: {in_line(name)}")
     chosen = AuditFormat.JSON if json else format

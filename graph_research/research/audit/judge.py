@@ -21,6 +21,8 @@ from graph_research.text.relevance.units import Unit
 
 _COMPARED = 12
 """Passages that a sentence is compared with."""
+_SHOWN = 3
+"""Passages of a sentence that a verifier model is shown."""
 _ABOUT_THE_SAME = 0.6
 """The share of a sentence's words, by weight, in a passage that tells against it by a denial, an opposite or order."""
 _CLAIM = "the sentence"
@@ -82,6 +84,7 @@ def judged(
             "reason": "" if supporting else best.problem,
             "quote": best.quote,
             "against": against[0].quote if supporting and against else None,
+            "passages": [row.quote for row in sorted(compared, key=lambda row: -row.quote.score)[:_SHOWN]],
         }
     )
 

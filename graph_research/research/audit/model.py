@@ -40,7 +40,8 @@ class AuditedSentence(Record):
     """A sentence of the report, from 1. `score` is that of the best passage, `reason` what it lacks or says otherwise.
 
     `quote` is the best passage, of a sentence that was not found the nearest; `against` says otherwise. `citations` are
-    the marks that stand in the report, `unfollowed` those that lead to no document of the library.
+    the marks that stand in the report, `unfollowed` those that lead to no document of the library. `passages` are the
+    best few; a verifier `model` was shown them, where it judged.
     """
 
     n: int
@@ -52,10 +53,13 @@ class AuditedSentence(Record):
     against: AuditQuote | None = None
     citations: list[str] = Field(default_factory=list)
     unfollowed: list[str] = Field(default_factory=list)
+    passages: list[AuditQuote] = Field(default_factory=list)
+    model: str = ""
 
 
 class Audit(Record):
-    """The audit of the report in `file`, against `documents` documents of a library. `counts` has every verdict."""
+    """The audit of the report in `file`, against `documents` documents of a library. `counts` has every verdict;
+    `run_id` is the run in which a model judged, empty where code did alone."""
 
     file: str
     title: str
@@ -63,6 +67,7 @@ class Audit(Record):
     counts: dict[str, int]
     sentences: list[AuditedSentence]
     unread: list[str] = Field(default_factory=list)
+    run_id: str = ""
 
 
 def counts_of(sentences: list[AuditedSentence]) -> dict[str, int]:

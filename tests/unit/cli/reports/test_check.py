@@ -106,3 +106,22 @@ def test_a_library_that_is_not_there_or_empty_is_refused(user: User) -> None:
     assert "there is no folder" in user.run("check", "mine.md", "--library", "nowhere", expect=2).err
     (user.folder / "bare").mkdir()
     assert "no document can be read" in user.run("check", "mine.md", "--library", "bare", expect=2).err
+
+
+def test_a_verifier_model_judges_what_code_found_and_overrules_no_missing_number(user: User) -> None:
+    user.write("mine.md", REPORT)
+    verdicts = [
+        {"n": 1, "verdict": "supported"},
+        {"n": 2, "verdict": "supported"},
+        {"n": 3, "verdict": "not", "reason": "it is said of another lagoon"},
+    ]
+    spec = user.script("verifier.json", {"verifier": [{"verdicts": verdicts}]})
+    done = user.run("check", "mine.md", "--library", str(DEMO_LIBRARY), "--role", f"verification={spec}", "--json")
+    assert f"verification: {spec}" in done.err
+    first, second, third, *rest = done.json["sentences"]
+    assert (first["verdict"], first["model"]) == ("supported", "scripted:verifier.json")
+    assert (second["verdict"], second["reason"]) == ("contradicted", "not in the cited quotes: 7.4 billion euros")
+    assert (third["verdict"], "it is said of another lagoon" in third["reason"]) == ("not_found", True)
+    assert [row["verdict"] for row in rest] == EXPECTED[3:]
+    assert all(len(row["passages"]) <= 3 for row in rest)
+    assert user.run("replay", done.json["run_id"], "--json").json["identical"] is True

@@ -1,0 +1,103 @@
+"""The sentences of an audited report judged by the model of the role `verification`, as a run of the graph
+`check_report`."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from graph_research.app.application import Application
+from graph_research.app.request import request_for
+from graph_research.app.workspace import Workspace
+from graph_research.graph.state.rows import Write
+from graph_research.providers.llm.model_spec import EXTRACTIVE
+from graph_research.research.audit.judge import LibraryDocument
+from graph_research.research.audit.model import Audit, AuditedSentence, AuditQuote, Verdict, counts_of
+from graph_research.research.models.draft import Block, DraftSection, Statement, StatementVerdict, VerdictWord
+from graph_research.research.models.evidence import Evidence
+from graph_research.research.models.ids import evidence_id
+from graph_research.research.models.source import Source
+from graph_research.text.document import text_hash
+
+_GRAPH = "check_report"
+_ROLE = "verification"
+
+
+def verifying_models(workspace: Workspace, roles: Sequence[str] = ()) -> list[str]:
+    """The models outside of this program that serve the role `verification`; none where code judges alone."""
+    request = request_for(workspace, graph=_GRAPH, roles=roles)
+    return [spec for spec in request.roles.get(_ROLE) or request.models if spec != EXTRACTIVE]
+
+
+async def checked_by_model(
+    workspace: Workspace, audit: Audit, documents: Mapping[str, LibraryDocument], roles: Sequence[str] = ()
+) -> Audit:
+    """The audit with the verdicts of a model on the sentences for which code found passages; `documents` by source id.
+    A sentence on which the model gave none stays as code judged it."""
+    statements = {row.n: _statement(row, documents) for row in audit.sentences if row.passages}
+    evidence = [_evidence(quote, documents) for row in audit.sentences for quote in row.passages]
+    used = {row.source_id: documents[row.source_id] for row in evidence}
+    layouts = {name: orjson.dumps(row.document.layout()).decode() for name, row in used.items()}
+    inputs = {
+        "question": audit.title,
+        "sections": [
+            DraftSection(heading="", blocks=[Block(sentences=list(statements.values()))]).model_dump(mode="json")
+        ],
+        "evidence": list({row.id: row.model_dump(mode="json") for row in evidence}.values()),
+        "sources": [_source(row, layouts[name]).model_dump(mode="json") for name, row in used.items()],
+    }
+    texts = {row.document.hash.removeprefix("sha256:"): row.document.text for row in used.values()}
+    texts |= {text_hash(layout).removeprefix("sha256:"): layout for layout in layouts.values()}
+    run_id = f"check-{secrets.token_hex(5)}"
+    async with Application(workspace) as app:
+        request = request_for(workspace, graph=_GRAPH, inputs=inputs, roles=roles, interactive=False)
+        await app.create(request, run_id=run_id)
+        await app.store.write(Write(run_id=run_id, texts=texts))
+        async for _ in app.drive(run_id):
+            pass
+        state = await app.store.state(run_id)
+    sentences = [_judged(row, statements.get(row.n), state) for row in audit.sentences]
+    return audit.model_copy(update={"sentences": sentences, "counts": counts_of(sentences), "run_id": run_id})
+
+
+def _statement(row: AuditedSentence, documents: Mapping[str, LibraryDocument]) -> Statement:
+    return Statement(text=row.text, evidence_ids=[_evidence(quote, documents).id for quote in row.passages])
+
+
+def _evidence(quote: AuditQuote, documents: Mapping[str, LibraryDocument]) -> Evidence:
+    archive_hash = documents[quote.source_id].document.hash
+    return Evidence(
+        id=evidence_id(archive_hash, quote.locator),
+        source_id=quote.source_id,
+        quote=quote.quote,
+        locator=quote.locator,
+        archive_hash=archive_hash,
+    )
+
+
+def _source(row: LibraryDocument, layout: str) -> Source:
+    return Source(
+        id=row.source_id,
+        title=row.title,
+        url=row.path,
+        archive_hash=row.document.hash,
+        layout_hash=text_hash(layout),
+        characters=len(row.document.text),
+    )
+
+
+def _judged(row: AuditedSentence, statement: Statement | None, state: Mapping[str, Any]) -> AuditedSentence:
+    """What the model says of a sentence; what it finds supported counts only where code finds its numbers and names."""
+    said = {each["id"]: StatementVerdict.model_validate(each) for each in state.get("statement_verdicts") or []}
+    problems = {each["id"]: each["problem"] for each in state.get("checks") or []}
+    verdict = said.get(statement.id) if statement else None
+    if statement is None or verdict is None:
+        return row
+    if verdict.verdict is VerdictWord.SUPPORTED and not problems.get(statement.id):
+        return row.model_copy(update={"verdict": Verdict.SUPPORTED, "reason": "", "model": verdict.model})
+    reason = problems.get(statement.id) or verdict.reason
+    new = Verdict.CONTRADICTED if row.verdict is Verdict.CONTRADICTED else Verdict.NOT_FOUND
+    return row.model_copy(update={"verdict": new, "reason": reason, "model": verdict.model})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graph_research.research.evidence.citations import AROUND_CHARS
@@ -44,10 +44,10 @@ class Passages:
 
     def rows(self, evidence_ids: Iterable[str], around_chars: int = _AROUND_CHARS) -> list[dict[str, Any]]:
         """`{id, title, date, text, quote}` of each, once; `text` has the quote between ⟦ and ⟧, and as much of the text
-        on both sides."""
+        on both sides. Those of one source stand together in its order, and what one shows the next does not repeat."""
         rows = []
-        for row in self._known(dict.fromkeys(evidence_ids)):
-            before, quote, after = (text.translate(_PLAIN) for text in self._around(row, around_chars))
+        for row, parts in self._in_order(self._known(dict.fromkeys(evidence_ids)), around_chars):
+            before, quote, after = (text.translate(_PLAIN) for text in parts)
             source = self._sources.get(row.source_id)
             rows.append(
                 {
@@ -67,14 +67,40 @@ class Passages:
         source = self._sources.get(row.source_id)
         return source.title if source else ""
 
-    def _around(self, row: Evidence, chars: int) -> tuple[str, str, str]:
+    def _in_order(self, evidence: Sequence[Evidence], chars: int) -> Iterator[tuple[Evidence, tuple[str, str, str]]]:
+        """The evidence by source and place, each with the text before it, the quote and the text behind it."""
+        of_source: dict[str, list[Evidence]] = {}
+        for row in evidence:
+            of_source.setdefault(row.source_id, []).append(row)
+        for source, rows in of_source.items():
+            spans = {row.id: self._span(row) for row in rows}
+            yield from ((row, ("", row.quote, "")) for row in rows if spans[row.id] is None)
+            placed = sorted(
+                ((span, row) for row in rows if (span := spans[row.id]) is not None), key=lambda pair: pair[0]
+            )
+            text = self._documents[source].text if placed else ""
+            shown = 0
+            for place, ((start, end), row) in enumerate(placed):
+                following = min((other[0] for other, _ in placed[place:] if other[0] >= end), default=len(text))
+                first = max(start - chars, min(shown, start))
+                last = max(end, min(end + chars, following) if shown <= end else end)
+                shown = max(shown, last)
+                yield row, (text[first:start], row.quote, text[end:last])
+
+    def _span(self, row: Evidence) -> tuple[int, int] | None:
         document = self._documents.get(row.source_id)
         if document is None:
-            return "", row.quote, ""
+            return None
         try:
-            start, end = resolve(document.text, row.locator, document.pages)
+            return resolve(document.text, row.locator, document.pages)
         except LocatorInvalid:
+            return None
+
+    def _around(self, row: Evidence, chars: int) -> tuple[str, str, str]:
+        span = self._span(row)
+        if span is None:
             return "", row.quote, ""
+        (start, end), document = span, self._documents[row.source_id]
         return document.text[max(0, start - chars) : start], row.quote, document.text[end : end + chars]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graph_research.research.agents.writing.passages import Passages
@@ -14,12 +14,14 @@ from graph_research.research.models.outline import OutlineSection, SectionAction
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.language.words import language_of, term_weights
-from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import Pool, Ranked, analysed, rank
 
 _MOST_SOURCES = 30
 """So many documents beside those of the evidence are searched for further passages."""
 _MOST_PASSAGES = 16
+_MOST_OF_LIMITS, _OF_A_LIMIT = 8, 2
+"""Passages in which what a researcher did not find may stand, in all and for each limit."""
 _MOST_OF_A_SOURCE = 4
 _PASSAGE_CHARS = 500
 _AROUND_CHARS = 200
@@ -68,18 +70,19 @@ def section_material(handoff: Row, sources: Mapping[str, Source], documents: Map
     offered = _latest(all_topics) if _only_adds(handoff, section) else all_topics
     before = {name for topic in all_topics if topic not in offered for name in topic["source_ids"]}
     texts = {name: document for name, document in documents.items() if name not in before}
-    passages = _passages(section, own, sources, texts)
+    passages = _passages(_Wanted.of(handoff, section), own, sources, texts)
     numbers: dict[str, int] = {}
     for row in (*own, *passages):
         numbers.setdefault(row.source_id, len(numbers) + 1)
     findings = {row["id"]: row for row in _scored(handoff)}
     topics = [topic for topic in offered if set(topic["source_ids"]) & numbers.keys()]
     evidence_ids = {row.id for row in own}
+    shown = {row["id"]: row for row in _rows((*own, *passages), numbers, sources, documents)}
     return SectionMaterial(
         rows={
             "findings": [findings[name] for name in section.finding_ids if name in findings],
-            "evidence": _rows(own, numbers, sources, documents),
-            "passages": _rows(passages, numbers, sources, documents),
+            "evidence": [row for name, row in shown.items() if name in evidence_ids],
+            "passages": [row for name, row in shown.items() if name not in evidence_ids],
             "sources": [_source(sources[name], n) for name, n in numbers.items() if name in sources],
             "notes": _notes(section, topics, numbers),
             "limits": latest_limits(topics),
@@ -119,34 +122,93 @@ def _ids(conflict: Row) -> set[str]:
     return {name for side in conflict["sides"] for name in side["evidence_ids"]}
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """What further passages of a section are looked for with: what it must answer, and the limits of the reading that
+    have more to do with it than with another section, since the whole texts may hold what their shown parts did not."""
+
+    query: Query
+    others: Sequence[Query]
+    limits: Sequence[str]
+
+    @classmethod
+    def of(cls, handoff: Row, section: OutlineSection) -> _Wanted:
+        outline = [OutlineSection.model_validate(row) for row in handoff.get("outline") or []]
+        query, *others = (_query_of(row) for row in (section, *(row for row in outline if row.id != section.id)))
+        limits = latest_limits(handoff.get("topics") or [])
+        own = cls(query, others, ())
+        return replace(own, limits=[limit for limit in limits if own.is_owned(limit)])
+
+    def is_owned(self, text: str) -> bool:
+        """Whether the text shares words with the section, and no larger share of the words of another one."""
+        language, held = language_of(text), set(term_weights(text))
+        shares = [_share(query, language, held) for query in (self.query, *self.others)]
+        return shares[0] > 0.0 and shares[0] == max(shares)
+
+
+def _query_of(section: OutlineSection) -> Query:
+    return parse(f"{section.heading}. {section.answers}")
+
+
+def _share(query: Query, language: str, terms: Collection[str]) -> float:
+    weights = query.weights(language)
+    return sum(weight for term, weight in weights.items() if term in terms) / (sum(weights.values()) or 1.0)
+
+
 def _passages(
-    section: OutlineSection,
-    own: Sequence[Evidence],
-    sources: Mapping[str, Source],
-    documents: Mapping[str, Document],
+    wanted: _Wanted, own: Sequence[Evidence], sources: Mapping[str, Source], documents: Mapping[str, Document]
 ) -> list[Evidence]:
-    """Further stretches of the sources that bear on what the section must answer, none of them among its evidence."""
-    query = parse(f"{section.heading}. {section.answers}")
-    finder = QuoteFinder(query.text, sources, documents)
-    held = [(row.source_id, row.quote) for row in own]
-    chosen: dict[str, Evidence] = {}
-    of_source: dict[str, int] = {}
-    for item in rank(Pool(documents), query):
-        if of_source.get(item.source, 0) >= _MOST_OF_A_SOURCE or sources[item.source].tier == "FLAGGED":
-            continue
-        text = item.unit.text
-        if any(source == item.source and (text in quote or quote in text) for source, quote in held):
-            continue
-        known = [quote for source, quote in held if source == item.source]
-        start, end = _stretch(item, documents[item.source], known)
-        quote = {"source_id": item.source, "quote": documents[item.source].text[start:end], "start": start}
-        for row in finder.evidence([quote]):
-            chosen.setdefault(row.id, row)
-            held.append((item.source, row.quote))
-            of_source[item.source] = of_source.get(item.source, 0) + 1
-        if len(chosen) == _MOST_PASSAGES:
+    """Further stretches of the sources that bear on what the section must answer, none of them among its evidence nor
+    nearer to another section; then those nearest to what the researchers did not find."""
+    further = _Further(wanted.query.text, own, sources, documents)
+    pool = Pool(documents)
+    for item in rank(pool, wanted.query):
+        if len(further.chosen) == _MOST_PASSAGES:
             break
-    return list(chosen.values())
+        if further.of_source.get(item.source, 0) < _MOST_OF_A_SOURCE and wanted.is_owned(item.unit.text):
+            further.add(item)
+    most = len(further.chosen) + _MOST_OF_LIMITS
+    for limit in wanted.limits:
+        found = len(further.chosen)
+        named = {name for name in documents if sources[name].title and sources[name].title in limit}
+        ranked = rank(pool, parse(limit))
+        for item in (*(item for item in ranked if item.source in named), *ranked):
+            if len(further.chosen) >= min(most, found + _OF_A_LIMIT):
+                break
+            further.add(item)
+    return list(further.chosen.values())
+
+
+class _Further:
+    """Passages beside the evidence that there is, each of them new."""
+
+    def __init__(
+        self,
+        question: str,
+        own: Sequence[Evidence],
+        sources: Mapping[str, Source],
+        documents: Mapping[str, Document],
+    ) -> None:
+        self.chosen: dict[str, Evidence] = {}
+        self.of_source: dict[str, int] = {}
+        self._held = [(row.source_id, row.quote) for row in own]
+        self._sources = sources
+        self._documents = documents
+        self._finder = QuoteFinder(question, sources, documents)
+
+    def add(self, item: Ranked) -> None:
+        """Add the stretch around a unit, if the unit is not held."""
+        text, name = item.unit.text, item.source
+        known = [quote for source, quote in self._held if source == name]
+        if self._sources[name].tier == "FLAGGED" or any(text in quote or quote in text for quote in known):
+            return
+        start, end = _stretch(item, self._documents[name], known)
+        for row in self._finder.evidence(
+            [{"source_id": name, "quote": self._documents[name].text[start:end], "start": start}]
+        ):
+            self.chosen.setdefault(row.id, row)
+            self._held.append((name, row.quote))
+            self.of_source[name] = self.of_source.get(name, 0) + 1
 
 
 def _stretch(item: Ranked, document: Document, known: Sequence[str]) -> tuple[int, int]:
@@ -171,10 +233,12 @@ def _rows(
     documents: Mapping[str, Document],
 ) -> list[dict[str, Any]]:
     """`{id, quote, text, source}` of each; `text` has the quote between ⟦ and ⟧ in the text around it."""
-    shown = Passages((row.to_json() for row in evidence), sources, documents)
-    texts = {row["id"]: row["text"] for row in shown.rows((row.id for row in evidence), _AROUND_CHARS)}
+    by_id = {row.id: row for row in evidence}
+    shown = Passages((row.to_json() for row in evidence), sources, documents).rows(by_id, _AROUND_CHARS)
     return [
-        {"id": row.id, "quote": row.quote, "text": texts[row.id], "source": numbers[row.source_id]} for row in evidence
+        {"id": name, "quote": by_id[name].quote, "text": row["text"], "source": numbers[by_id[name].source_id]}
+        for row in shown
+        if (name := row["id"])
     ]
 
 

@@ -1,7 +1,14 @@
 """What the writers of a report are shown."""
 
-from graph_research.research.agents.writing.section_material import latest_limits, sources_of_section
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph_research.research.agents.writing.passages import Passages
+from graph_research.research.agents.writing.section_material import latest_limits, section_material, sources_of_section
+from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.source import Source
+from graph_research.text.document import Document
+from graph_research.text.readers.plain import plain_document
 
 
 def test_limits_of_an_earlier_round_are_not_told_again() -> None:
@@ -32,3 +39,58 @@ def test_the_sources_of_a_note_are_read_for_its_section_however_many_others_ther
     read = [source.id for source in sources_of_section(handoff, sources)]
     assert len(read) < len(ids)
     assert read[:2] == [ids[0], ids[-1]]
+
+
+def shelf(**texts: str) -> tuple[dict[str, Source], dict[str, Document]]:
+    """A source for each text, by the names of the arguments."""
+    names = {title: f"src-{n:010}" for n, title in enumerate(texts)}
+    documents = {names[title]: plain_document(text) for title, text in texts.items()}
+    sources = {
+        names[title]: Source(id=names[title], title=title, archive_hash=documents[names[title]].hash) for title in texts
+    }
+    return sources, documents
+
+
+LOCKS = {"id": "sec-1", "heading": "Locks of writers", "answers": "Who holds the lock of a file?"}
+RECOVERY = {"id": "sec-2", "heading": "Recovery after a crash", "answers": "Who replays the log?"}
+PAGES = {
+    "Locking": "Locking\n\nA writer holds the lock of the file while it writes.\n\nThe weather of the coast is mild.",
+    "Log": "Log\n\nThe first connection replays the log in recovery after a crash.\n\nThe pages are copied back.\n\n"
+    "The default of the checkpoint threshold is 1000 pages.",
+}
+
+
+def quotes_for(section: Mapping[str, Any], limits: Sequence[str] = ()) -> list[str]:
+    sources, documents = shelf(**PAGES)
+    handoff = {
+        "section": section,
+        "outline": [LOCKS, RECOVERY],
+        "findings": [],
+        "evidence": [],
+        "topics": [{"sub_query_id": "sq-1-1", "source_ids": list(sources), "limits": list(limits)}],
+    }
+    return [row["quote"] for row in section_material(handoff, sources, documents).rows["passages"]]
+
+
+def test_a_passage_that_is_nearer_to_another_section_is_left_to_it() -> None:
+    assert any("holds the lock" in quote for quote in quotes_for(LOCKS))
+    assert not any("first connection replays" in quote for quote in quotes_for(LOCKS))
+    assert any("first connection replays" in quote for quote in quotes_for(RECOVERY))
+
+
+def test_what_a_researcher_did_not_find_is_looked_up_in_the_whole_texts_for_the_section_it_belongs_to() -> None:
+    limit = "The checkpoint threshold that bounds the log's recovery is not in the parts shown of 'Log'."
+    assert not any("1000 pages" in quote for quote in quotes_for(RECOVERY))
+    assert any("1000 pages" in quote for quote in quotes_for(RECOVERY, [limit]))
+    assert not any("1000 pages" in quote for quote in quotes_for(LOCKS, [limit]))
+
+
+def test_what_one_excerpt_shows_of_a_source_the_next_does_not_repeat() -> None:
+    sources, documents = shelf(Log=PAGES["Log"])
+    [(name, document)] = documents.items()
+    wanted = ["The default of the checkpoint", "The first connection", "connection", "The pages are copied back"]
+    evidence = QuoteFinder("", sources, documents).evidence([{"source_id": name, "quote": text} for text in wanted])
+    rows = Passages((row.to_json() for row in evidence), sources, documents).rows(row.id for row in evidence)
+    assert [row["quote"] for row in rows] == [wanted[1], wanted[2], wanted[3], wanted[0]]
+    shown = "".join(row["text"] for row in rows if row["quote"] != "connection")
+    assert shown.replace("⟦", "").replace("⟧", "") == document.text, "each stretch once"

@@ -10,16 +10,31 @@ import pytest
 from graph_research.app.definitions import schema_resolver
 from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.values.json_schema import Contract
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.research.agents.planner import planner
 from graph_research.research.agents.supervisor import iteration_decider
 from graph_research.research.graph_functions import (
     analysis_metrics,
     gathering_metrics,
     plan_metrics,
     refinement_metrics,
+    results_per_search,
     synthesis_metrics,
 )
 from graph_research.research.models.phase import PHASES
-from tests.support.research.harness import FISH_GAP, OPENED, Bench, PlainContext, make_services, research_script
+from graph_research.settings.config import Settings
+from graph_research.text.document import source_id
+from tests.support.research.harness import (
+    COST,
+    DOCUMENTS,
+    FISH_GAP,
+    OPENED,
+    Bench,
+    PlainContext,
+    hit,
+    make_services,
+    research_script,
+)
 
 SCHEMAS = schema_resolver()
 
@@ -123,3 +138,69 @@ def test_a_verdict_has_one_of_four_actions_and_a_mark_of_one_to_ten() -> None:
     assert not fits("verdict", {**verdict, "quality_assessment": {"score": 0}})
     assert not fits("verdict", {**verdict, "quality_assessment": {"score": 11}})
     assert not fits("verdict", {key: value for key, value in verdict.items() if key != "rationale"})
+
+
+@pytest.mark.requirement("2.2", "B23")
+@pytest.mark.parametrize(("most", "kept"), [(5, 5), (3, 3), (8, 8)])
+async def test_a_plan_has_no_more_sub_queries_than_allowed_by_priority_and_each_once(most: int, kept: int) -> None:
+    rows = [{"query": f"aspect {n} of the Tarn plant", "rationale": f"r{n}", "priority": 10 - n} for n in range(10)]
+    rows.append({"query": "Aspect 9 of  the Tarn plant", "rationale": "again", "priority": 1})
+    plan = planner(make_services({"planner": [{"research_brief": "A brief.", "sub_queries": rows}]}, scouting=False))
+    handoff = {"original_query": "What is known?", "current_phase": "planning", "iteration": 1, "max_sub_queries": most}
+    output = await plan(handoff, PlainContext())  # type: ignore[arg-type]
+    assert [row["query"] for row in output["sub_queries"]] == [f"aspect {9 - n} of the Tarn plant" for n in range(kept)]
+    assert [row["priority"] for row in output["sub_queries"]] == list(range(1, kept + 1))
+    assert output["sub_queries"][0]["rationale"] == "r9"
+    assert output["research_brief"] == "A brief."
+    assert fits("planner.input", handoff)
+    assert fits("planner.output", {**output, "usage": []})
+    assert not fits("planner.output", {**output, "sub_queries": []})
+    assert not fits("planner.output", {**output, "sub_queries": output["sub_queries"] * 9})
+
+
+@pytest.mark.requirement("2.5", "B41")
+async def test_an_analysis_gives_findings_gaps_and_qualities_as_its_schema_says_and_asks_for_so_many_a_topic() -> None:
+    source = source_id("https://tarn.gov/opening", DOCUMENTS["https://tarn.gov/opening"][0])
+    answer = {
+        "findings": [OPENED, COST],
+        "gaps": [FISH_GAP],
+        "quality_updates": [{"source_id": source, "quality": "medium"}],
+    }
+    bench = Bench(research_script(analyzer=[answer]))
+    state = (await bench.run(max_iterations=1)).state
+    assert [(row["content"], row["confidence"], len(row["source_ids"])) for row in state["findings"]] == [
+        (OPENED["content"], "high", 2),
+        (COST["content"], "medium", 1),
+    ]
+    [gap] = state["gaps"]
+    assert (gap["description"], gap["suggested_queries"], gap["priority"], gap["addressed"]) == (
+        FISH_GAP["description"],
+        FISH_GAP["suggested_queries"],
+        1,
+        False,
+    )
+    assert next(row for row in state["sources"] if row["id"] == source)["quality"] == "medium"
+    request = bench.model.asked("analyzer")[0]
+    assert "2 to 5 findings for each sub-query" in request.system
+    assert "1 to 3 points of the checklist" in request.system
+
+
+@pytest.mark.requirement("2.7", "B10")
+async def test_without_token_management_twenty_sources_of_a_thousand_characters_are_shown() -> None:
+    def many(request: SearchRequest) -> list[SearchHit]:
+        return [hit(f"Number {n} " + "x" * 5_000, url=f"https://s{n}.example/") for n in range(25)]
+
+    bench = Bench(research_script(), search=many, settings={"token_management_enabled": False})
+    state = (await bench.run(max_iterations=1, max_sources_per_query=25, max_searches=1)).state
+    assert len(state["sources"]) == 25
+    prompt = bench.model.asked("analyzer")[0].user
+    assert "Sources that nobody has read yet (20):" in prompt
+    assert 20 * 900 < prompt.count("x") <= 20 * 1_000
+
+
+@pytest.mark.requirement("5.1", "B35")
+def test_the_defaults_of_rounds_searches_and_sources() -> None:
+    defaults = Settings()
+    assert (defaults.max_iterations, defaults.max_sub_queries, defaults.max_searches) == (3, 5, 3)
+    assert (defaults.max_concurrent, defaults.follow_links) == (3, True)
+    assert results_per_search(defaults.max_sources_per_query, defaults.max_searches) == 5

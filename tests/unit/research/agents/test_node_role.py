@@ -37,7 +37,7 @@ edges: [{from: think, to: done}]
 """
 
 
-@pytest.mark.requirement("16.1")
+@pytest.mark.requirement("16.1", "23.3")
 @pytest.mark.parametrize(("role", "asked"), [("role: report,", "report"), ("", "reflection")])
 async def test_the_role_of_a_node_wins_over_that_of_its_agent(role: str, asked: str) -> None:
     models = {name: ScriptedModel({"*": [PLAN]}) for name in ("report", "reflection")}

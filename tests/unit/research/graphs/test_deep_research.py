@@ -449,7 +449,7 @@ async def test_an_interactive_run_waits_for_the_answer_and_every_agent_is_asked_
     assert len(bench.model.asked("clarifier")) == 1
 
 
-@pytest.mark.requirement("7.3")
+@pytest.mark.requirement("7.3", "23.3")
 async def test_a_clarifier_that_cannot_be_read_is_asked_four_times_and_then_not_needed() -> None:
     bench = Bench(research_script(clarifier=["What?"]))
     result = await bench.run()

@@ -35,7 +35,7 @@ def bench(*reflections: Any, search: Any = small_web) -> Bench:
     return Bench({"reflector": reflections}, graph="topic_research", search=search)
 
 
-@pytest.mark.requirement("8.1", "8.2", "8.5")
+@pytest.mark.requirement("8.1", "8.2", "8.5", "23.3")
 async def test_a_reflection_follows_every_search_and_refines_the_query() -> None:
     topic = bench(go_on("cost of the plant"), go_on("fish at the plant"), STOP)
     result = await research(topic)

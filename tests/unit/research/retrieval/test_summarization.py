@@ -67,6 +67,7 @@ async def research(bench: Bench, query: str = "opening of the Tarn plant", **inp
 # ── Summaries ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.requirement("23.3")
 async def test_a_long_text_is_shown_as_a_summary_with_excerpts_that_stand_in_it() -> None:
     topic = bench()
     result = await research(topic)
@@ -268,6 +269,7 @@ async def test_researchers_at_the_same_time_share_the_summary_of_a_text(context:
 PLAIN = {"fetch_time_summarization": False}
 
 
+@pytest.mark.requirement("23.3")
 async def test_what_a_topic_found_is_put_in_order_with_numbers_that_lead_to_sources() -> None:
     topic = bench(settings=PLAIN)
     result = await research(topic)
@@ -442,6 +444,7 @@ async def test_the_analyzer_sees_all_topics_findings_notes_and_limits_and_no_tex
     assert {row["sub_query_id"] for row in result.state["findings"]} == {"sq-1-1", "sq-1-2"}
 
 
+@pytest.mark.requirement("B41")
 async def test_thirty_findings_of_the_topics_reach_the_writer_with_their_ids() -> None:
     def many(request: ModelRequest) -> dict[str, Any]:
         row = quoting(request)["findings"][0]

@@ -27,7 +27,7 @@ def source(number: int, **fields: object) -> Source:
     return Source.model_validate({"id": f"src-{number:010x}", "archive_hash": HASH, **fields})
 
 
-@pytest.mark.requirement("17.1")
+@pytest.mark.requirement("17.1", "B30")
 def test_the_composite_weighs_authority_recency_relevance_and_credibility() -> None:
     assert composite(authority=80, recency=0.5, relevance=0.9, credibility=0.85) == pytest.approx(
         0.25 * 0.8 + 0.20 * 0.5 + 0.35 * 0.9 + 0.20 * 0.85

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.text.language.terms import lower_case_words, occurring
+from graph_research.text.language.terms import STOP_WORDS, content_terms, lower_case_words, occurring
 
 TEXTS = st.text(alphabet="abAB 1_-.ÉéİßΣς\n", max_size=40)
 
@@ -23,3 +24,16 @@ def test_a_part_of_a_word_is_no_word() -> None:
 
 def test_one_word_without_end_is_looked_through_once() -> None:
     assert occurring(["tide"], "tide" * 1_000_000) == frozenset()
+
+
+@pytest.mark.requirement("11.14")
+def test_content_words_are_split_at_spaces_and_punctuation_in_lower_case_without_stop_words() -> None:
+    assert content_terms("What is the MORTALITY of salmon, in well-built turbines?") == [
+        "mortality",
+        "salmon",
+        "well",
+        "built",
+        "turbines",
+    ]
+    assert {"the", "of", "is", "what", "in", "doesn", "t"} <= STOP_WORDS
+    assert content_terms("It is what it is.") == []

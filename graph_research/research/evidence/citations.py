@@ -136,6 +136,7 @@ class CitedContradiction(Record):
     kind: str
     topic: str
     description: str
+    nature: str = "conflict"
     sides: list[CitedSide]
 
 

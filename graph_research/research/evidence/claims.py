@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding
 from graph_research.research.models.source import Source
+from graph_research.text.relevance.statements import Nature
 from graph_research.research.scoring.claim import confidence_level, score_claim
 
 
@@ -25,10 +26,13 @@ class Ground:
         return [name for name in dict.fromkeys(self._source_ids(finding.evidence_ids)) if name in self.sources]
 
     def opposing(self, finding: Finding) -> list[str]:
-        """Ids of the sources on the other sides of the contradictions that the finding's evidence takes part in."""
+        """Ids of the sources on the other sides of the contradictions that the finding's evidence takes part in; those
+        of another date, unit, scope or definition do not oppose it."""
         own = set(finding.evidence_ids)
         against: dict[str, None] = {}
         for contradiction in self.contradictions:
+            if contradiction.nature != Nature.CONFLICT:
+                continue
             sides = [set(side.evidence_ids) for side in contradiction.sides]
             if any(own & side for side in sides):
                 for side in sides:

@@ -12,7 +12,7 @@ from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.locators import resolve
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
-from graph_research.text.relevance.statements import SourceSentence
+from graph_research.text.relevance.statements import SourceSentence, nature
 
 Place = tuple[str, int, int]
 """Source id, start and end of a piece of evidence in the source's canonical text."""
@@ -66,8 +66,16 @@ def from_answer(rows: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> tuple
         if len(proved) >= 2:
             evidence += [quote for _, quotes in proved for quote in quotes]
             named = [Side(value=value, evidence_ids=[quote.id for quote in quotes]) for value, quotes in proved]
-            contradictions.append(_contradiction(row["kind"], row["topic"], row.get("description", ""), named))
+            found = _contradiction(row["kind"], row["topic"], row.get("description", ""), named)
+            natures = {nature(_sentences(proved[0][1]), _sentences(quotes)).value for _, quotes in proved[1:]}
+            contradictions.append(
+                found.model_copy(update={"nature": natures.pop()}) if len(natures) == 1 else found
+            )
     return contradictions, evidence
+
+
+def _sentences(quotes: Sequence[Evidence]) -> list[SourceSentence]:
+    return [SourceSentence(source_id=one.source_id, text=one.quote, start=0, end=len(one.quote)) for one in quotes]
 
 
 def _of_conflict(conflict: Conflict, evidence: Mapping[Place, Evidence]) -> Contradiction:

@@ -35,11 +35,12 @@ class Contradiction(Record):
     """Sources that disagree on one thing: they give another number or date, or deny each other.
 
     `kind` is `number`, `date` or `statement` (what differs is neither). Every side is kept; none is
-    chosen. `id` is `con-` and 10 hex digits derived from its content.
+    chosen. `nature` is `conflict`, or what the sides mean apart: another `date`, `unit`, `scope` or `definition`. `id` is `con-` and 10 hex digits derived from its content.
     """
 
     id: str = schema_field(pattern="^con-[0-9a-f]{10}$")
     kind: str = schema_field(enum=["number", "date", "statement"])
     topic: str
     description: str = ""
+    nature: str = schema_field(Nature.CONFLICT.value, enum=[nature.value for nature in Nature])
     sides: list[Side] = Field(min_length=2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from graph_research.text.language.opposites import CAPITALISED_NOUNS, NEGATIONS, SCOPES
 from graph_research.text.language.quantities import Value, agree, values
@@ -48,6 +49,17 @@ class Statement:
     context: dict[str, float]
     leans: bool
     written: str
+
+
+class Nature(StrEnum):
+    """Whether two statements with different values conflict, or what else they mean: another date, unit, scope (a part,
+    a plan, a rate, other items) or definition of what is counted."""
+
+    CONFLICT = "conflict"
+    DATE = "date"
+    UNIT = "unit"
+    SCOPE = "scope"
+    DEFINITION = "definition"
 
 
 _WINDOW = 24
@@ -144,6 +156,42 @@ def exclude(one: Statement, other: Statement) -> bool:
     if any(agree(one.value, value) for value in (other.value, *other.others)):
         return False
     return not any(agree(other.value, value) for value in one.others) and not further_values(one, other)
+
+
+def difference(one: Statement, other: Statement) -> Nature | None:
+    """How two statements about one thing differ; None where they agree, or do not speak of the same thing."""
+    both = one.near.keys() & other.near.keys()
+    shared = _shared(one.near, other.near)
+    alone = _alone(one.near, other) + _alone(other.near, one)
+    if len(both) < _FEWEST or shared < max(_FEWEST, _LEAST_ALIKE * (shared + alone)):
+        return None
+    if one.value.kind != other.value.kind or any(agree(one.value, value) for value in (other.value, *other.others)):
+        return None
+    if any(agree(other.value, value) for value in one.others) or _other_names(one, other) or other_subject(one, other):
+        return None
+    if one.value.unit != other.value.unit:
+        return Nature.UNIT if one.value.unit and other.value.unit and _same_attribute(one, other) else None
+    if one.scope != other.scope:
+        return Nature.SCOPE
+    if _other_dates(one, other):
+        return Nature.DATE
+    if further_values(one, other):
+        return Nature.SCOPE
+    return Nature.CONFLICT if _same_attribute(one, other) else Nature.DEFINITION
+
+
+def nature(one: Sequence[SourceSentence], other: Sequence[SourceSentence]) -> Nature:
+    """The nature of a disagreement between the sentences of two sides: what all comparable values have in common, else
+    a conflict."""
+    mine, theirs = ([row for sentence in side for row in statements(sentence)] for side in (one, other))
+    found = {kind for a in mine for b in theirs if (kind := difference(a, b)) is not None}
+    return found.pop() if len(found) == 1 else Nature.CONFLICT
+
+
+def _other_dates(one: Statement, other: Statement) -> bool:
+    """Whether each sentence gives dates, and none that the other gives."""
+    mine, theirs = ([value for value in a.others if value.kind == "date"] for a in (one, other))
+    return bool(mine and theirs) and not any(agree(a, b) for a in mine for b in theirs)
 
 
 def further_values(one: Statement, other: Statement) -> bool:

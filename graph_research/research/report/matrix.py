@@ -1,0 +1,82 @@
+"""Claims × sources: which source supports a claim, refutes it, means something else, or says nothing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from graph_research.research.evidence.citations import CitedContradiction
+from graph_research.research.models.evidence import Evidence
+from graph_research.research.report.model import MatrixDifference, MatrixRow, ReportClaim, ReportSource
+from graph_research.text.language.terms import content_terms
+from graph_research.text.relevance.statements import Nature, SourceSentence, Statement, difference, statements
+from graph_research.text.relevance.support import support
+
+_SUPPORTED = 0.5
+_LEAST_SHARED = 0.5
+"""The share of a claim's words that a passage has at least where it is compared with the claim."""
+
+
+def matrix_of(
+    claims: Sequence[ReportClaim],
+    sources: Sequence[ReportSource],
+    evidence: Sequence[Evidence],
+    contradictions: Sequence[CitedContradiction],
+) -> list[MatrixRow]:
+    """A row for each claim over the sources that are cited or stand for or against a claim; none for less than two
+    sources.
+
+    A source supports or refutes a claim whose score counts it so. Of the others one supports it where the words of its
+    passages do, and differs where its values are those of another date, unit, scope or definition.
+    """
+    named = {source_id for claim in claims for source_id in (*claim.support, *claim.against)}
+    shown = [source for source in sources if source.citations or source.id in named]
+    if len(shown) < 2:
+        return []
+    passages: dict[str, list[_Passage]] = {source.id: [] for source in shown}
+    for one in evidence:
+        if one.source_id in passages:
+            passages[one.source_id].append(_Passage(one))
+    apart = {row.id: row for row in contradictions if row.nature != Nature.CONFLICT}
+    return [_row(claim, shown, passages, apart.values()) for claim in claims]
+
+
+class _Passage:
+    def __init__(self, evidence: Evidence) -> None:
+        self.id = evidence.id
+        self.quote = evidence.quote
+        self.terms = frozenset(content_terms(evidence.quote))
+        self._statements: list[Statement] | None = None
+
+    @property
+    def statements(self) -> list[Statement]:
+        if self._statements is None:
+            self._statements = statements(_sentence(self.quote))
+        return self._statements
+
+
+def _row(
+    claim: ReportClaim,
+    sources: Sequence[ReportSource],
+    passages: Mapping[str, Sequence[_Passage]],
+    apart: Iterator[CitedContradiction] | Sequence[CitedContradiction] | object,
+) -> MatrixRow:
+    terms = frozenset(content_terms(claim.text))
+    values = statements(_sentence(claim.text))
+    supports, differs = list(claim.support), []
+    for source in sources:
+        if source.id in claim.support or source.id in claim.against:
+            continue
+        near = [one for one in passages[source.id] if len(terms & one.terms) >= _LEAST_SHARED * max(1, len(terms))]
+        nature = _nature(values, near)
+        if nature is not None:
+            differs.append(MatrixDifference(source=source.id, nature=nature.value))
+        elif near and _is_supported(claim.text, near):
+            supports.append(source.id)
+    said = {*supports, *claim.against, *(one.source for one in differs)}
+    return MatrixRow(
+        claim=claim.id,
+        supports=supports,
+        refutes=list(claim.against),
+        differs=differs,
+        silent=[source.id for source in sources if source.id not in said],
+    )

@@ -251,5 +251,10 @@ def _show_verification(verification: Verification) -> None:
     )
     show(f"kinds:      {', '.join(f'{name} {number}' for name, number in verification.kinds.items())}")
     show(f"coverage:   {verification.coverage:.0%}")
+    diversity = verification.diversity
+    show(
+        f"diversity:  {diversity.domains} domains of {diversity.sources} cited sources, the most cited has "
+        f"{diversity.top_share:.0%} of the citations, near-copies {diversity.near_copies}"
+    )
     for problem in list(verification.problems)[:_PROBLEMS_SHOWN]:
         show(f"  {problem}")

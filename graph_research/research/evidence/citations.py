@@ -257,6 +257,7 @@ class _Numbering:
             kind=contradiction.kind,
             topic=contradiction.topic,
             description=contradiction.description,
+            nature=contradiction.nature,
             sides=[
                 CitedSide(
                     value=side.value,

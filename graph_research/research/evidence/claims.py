@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding
 from graph_research.research.models.source import Source
-from graph_research.text.relevance.statements import Nature
 from graph_research.research.scoring.claim import confidence_level, score_claim
+from graph_research.text.relevance.statements import Nature
 
 
 @dataclass(frozen=True, kw_only=True)

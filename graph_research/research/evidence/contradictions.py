@@ -68,9 +68,7 @@ def from_answer(rows: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> tuple
             named = [Side(value=value, evidence_ids=[quote.id for quote in quotes]) for value, quotes in proved]
             found = _contradiction(row["kind"], row["topic"], row.get("description", ""), named)
             natures = {nature(_sentences(proved[0][1]), _sentences(quotes)).value for _, quotes in proved[1:]}
-            contradictions.append(
-                found.model_copy(update={"nature": natures.pop()}) if len(natures) == 1 else found
-            )
+            contradictions.append(found.model_copy(update={"nature": natures.pop()}) if len(natures) == 1 else found)
     return contradictions, evidence
 
 

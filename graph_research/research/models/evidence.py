@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from graph_research.research.models.record import Record, schema_field
+from graph_research.text.relevance.statements import Nature
 
 
 class Evidence(Record):
@@ -34,8 +35,9 @@ class Side(Record):
 class Contradiction(Record):
     """Sources that disagree on one thing: they give another number or date, or deny each other.
 
-    `kind` is `number`, `date` or `statement` (what differs is neither). Every side is kept; none is
-    chosen. `nature` is `conflict`, or what the sides mean apart: another `date`, `unit`, `scope` or `definition`. `id` is `con-` and 10 hex digits derived from its content.
+    `kind` is `number`, `date` or `statement` (what differs is neither). Every side is kept; none is chosen. `nature`
+    is `conflict`, or what the sides mean apart: another `date`, `unit`, `scope` or `definition`. `id` is `con-` and 10
+    hex digits derived from its content.
     """
 
     id: str = schema_field(pattern="^con-[0-9a-f]{10}$")

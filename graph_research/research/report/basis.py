@@ -62,6 +62,8 @@ def _confidence(report: Report, labels: Labels) -> Iterator[str]:
     confidence, numbers = report.confidence, report.statistics
     if not report.written:
         return
+    failed = sum(one.status == SubQueryStatus.FAILED for one in report.sub_queries)
+    unsupported = numbers.statements.get(Status.UNSUPPORTED, 0)
     reasons = [
         *([labels.reason_one_origin] if numbers.origins_cited == 1 else []),
         *([labels.reason_origins.format(n=numbers.origins_cited)] if numbers.origins_cited > 1 else []),
@@ -72,6 +74,8 @@ def _confidence(report: Report, labels: Labels) -> Iterator[str]:
             if confidence.weak
             else []
         ),
+        *([labels.reason_failed.format(n=failed)] if failed else []),
+        *([labels.reason_unsupported.format(n=unsupported)] if unsupported else []),
         *([labels.reason_unscored] if confidence.value is None else []),
     ]
     if reasons:

@@ -19,11 +19,12 @@ from graph_research.research.models.finding import Claim, Finding, Gap
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
 from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
-from graph_research.research.report.confidence import confidence_of
+from graph_research.research.report.confidence import confidence_of, explained
 from graph_research.research.report.formatting import one_line
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.limitations import limitations_of
+from graph_research.research.report.matrix import matrix_of
 from graph_research.research.report.model import (
     Report,
     ReportClaim,
@@ -83,6 +84,10 @@ def build_report(
     gaps = [Gap.model_validate(row) for row in state.get("gaps") or []]
     claims = [Claim.model_validate(row) for row in state.get("claims") or []]
     sub_queries = _outcomes(state)
+    evidence = [Evidence.model_validate(row) for row in state.get("evidence") or []]
+    explained_claims = _report_claims(state, claims, cited.citations, evidence, reported, labels)
+    failed = sum(outcome.status == SubQueryStatus.FAILED for outcome in sub_queries)
+    failures = failed + (run.status != RunStatus.COMPLETED)
     agent_decisions = [Decision.model_validate(row) for row in state.get("decisions") or []]
     decisions = [_decision(decision) for decision in agent_decisions]
     degraded = state.get("degraded") or []
@@ -109,9 +114,16 @@ def build_report(
         gaps=[ReportGap(**gap.model_dump()) for gap in sorted(gaps, key=_gap_order)],
         conclusions=cited.conclusions,
         confidence=confidence_of(
-            state.get("confidence") or {}, labels, claims=claims, gaps=gaps, cited=cited, origins=origin_count
+            state.get("confidence") or {},
+            labels,
+            claims=explained_claims,
+            gaps=gaps,
+            cited=cited,
+            origins=origin_count,
+            failures=failures,
         ),
-        claims=_report_claims(state, claims, cited.citations),
+        claims=explained_claims,
+        matrix=matrix_of(explained_claims, reported, evidence, cited.contradictions),
         citations=cited.citations,
         sources=reported,
         more_evidence=cited.more_evidence,
@@ -221,15 +233,27 @@ def _how_it_ended(state: Mapping[str, Any], run: RunFacts, labels: Labels) -> st
 
 
 def _report_claims(
-    state: Mapping[str, Any], claims: Iterable[Claim], citations: Iterable[Citation]
+    state: Mapping[str, Any],
+    claims: Iterable[Claim],
+    citations: Iterable[Citation],
+    evidence: Iterable[Evidence],
+    sources: Iterable[ReportSource],
+    labels: Labels,
 ) -> list[ReportClaim]:
     names = {citation.evidence_id: citation.id for citation in citations}
     findings = [Finding.model_validate(row) for row in state.get("findings") or []]
     evidence_of = {finding.id: finding.evidence_ids for finding in findings}
+    quotes = {one.id: one.quote for one in evidence}
+    by_id = {source.id: source for source in sources}
     return [
-        ReportClaim(
-            **claim.model_dump(exclude={"finding_id"}),
-            citations=[names[key] for key in evidence_of.get(claim.finding_id, ()) if key in names],
+        explained(
+            ReportClaim(
+                **claim.model_dump(exclude={"finding_id"}),
+                citations=[names[key] for key in evidence_of.get(claim.finding_id, ()) if key in names],
+            ),
+            by_id,
+            [quotes[key] for key in evidence_of.get(claim.finding_id, ()) if key in quotes],
+            labels,
         )
         for claim in claims
     ]

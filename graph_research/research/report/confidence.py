@@ -8,13 +8,17 @@ from typing import Any, Literal
 from graph_research.research.evidence.citations import Cited
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import StatementKind
-from graph_research.research.models.finding import Claim, Gap
-from graph_research.research.report.formatting import number
+from graph_research.research.models.finding import Gap
+from graph_research.research.models.source import Tier
+from graph_research.research.report.formatting import number, percent
 from graph_research.research.report.labels.table import Labels
-from graph_research.research.report.model import ConfidenceFactor, ReportConfidence
+from graph_research.research.report.model import ConfidenceFactor, ReportClaim, ReportConfidence, ReportSource
+from graph_research.research.scoring.tiers import CREDIBILITY
+from graph_research.text.relevance.support import support
 
 _HIGH, _MEDIUM = 0.7, 0.4
-_STRONG_CLAIM = 0.6
+LEAST_SUPPORT = 0.15
+"""Below this score quotes do not support a claim."""
 _FULL_SOURCES = 10
 """Job confidence counts at most ten sources."""
 
@@ -25,20 +29,26 @@ def confidence_of(
     scored: Mapping[str, Any],
     labels: Labels,
     *,
-    claims: Sequence[Claim],
+    claims: Sequence[ReportClaim],
     gaps: Sequence[Gap],
     cited: Cited,
     origins: int,
+    failures: int,
 ) -> ReportConfidence:
-    """The state's `confidence` channel as a word with factors; one origin is never `high`.
+    """The state's `confidence` channel as a word with factors.
 
-    `origins` counts who stands behind the cited sources. A claim is strong from 0.6 on where nothing contradicts it.
+    `origins` counts who stands behind the cited sources, `failures` the parts of the research that failed. The word is
+    `high` only with two origins and where no part failed and no sentence failed its check. `strong` are the claims
+    whose own word is high, none in a report whose word is low; all others are `weak` that are low, disputed or rest on
+    one origin.
     """
     value = scored.get("confidence")
-    strong = [claim.id for claim in claims if claim.confidence >= _STRONG_CLAIM and not claim.contradiction]
+    is_whole = origins > 1 and not failures and not unsupported_count(cited)
+    level = _level(value, is_whole=is_whole)
+    strong = [claim.id for claim in claims if claim.level == "high"] if level in ("high", "medium") else []
     return ReportConfidence(
         value=None if value is None else round(float(value), 4),
-        level=_level(value, origins),
+        level=level,
         factors=[
             *_claim_factors(claims, int(scored.get("source_count") or 0), labels),
             ConfidenceFactor(name=labels.origins, value=str(origins), effect=labels.origins_effect),
@@ -47,19 +57,53 @@ def confidence_of(
             _gaps_factor(gaps, labels),
         ],
         strong=strong,
-        weak=[claim.id for claim in claims if claim.id not in strong],
+        weak=[claim.id for claim in claims if claim.level == "low" or claim.contradiction or claim.origins < 2],
     )
 
 
-def _level(value: float | None, origins: int) -> Level:
+def explained(
+    claim: ReportClaim, sources: Mapping[str, ReportSource], quotes: Sequence[str], labels: Labels
+) -> ReportClaim:
+    """The claim with its word and the reasons for it: independent origins, each counted once, the best tier of its
+    sources, origins against it, and how far the words of its `quotes` support it.
+
+    The word is that of the number; with one origin or with any against it at most medium, and low without an origin,
+    with as many against it as for it, or where the quotes do not support it.
+    """
+    behind, against = (
+        {sources[name].origin for name in names if name in sources} for names in (claim.support, claim.against)
+    )
+    is_quoted = any(claim.text in quote for quote in quotes)
+    score = 1.0 if is_quoted else support(claim.text, quotes).score if quotes else 0.0
+    level = _level(claim.confidence, is_whole=len(behind) > 1 and not against)
+    if not behind or len(against) >= len(behind) or score < LEAST_SUPPORT:
+        level = "low"
+    tiers = [sources[name].tier for name in claim.support if name in sources]
+    best = max(tiers, key=lambda tier: CREDIBILITY[Tier(tier)], default=None)
+    why = [
+        labels.why_one_origin if len(behind) == 1 else labels.reason_origins.format(n=len(behind)),
+        *([labels.why_tier.format(tier=labels.tiers[best])] if best else []),
+        *([labels.why_against.format(n=len(against))] if against else []),
+        *([labels.why_support.format(share=percent(score, labels))] if not is_quoted else []),
+    ]
+    return claim.model_copy(update={"level": level, "origins": len(behind), "why": why})
+
+
+def unsupported_count(cited: Cited) -> int:
+    """How many sentences failed their check."""
+    return sum(row.status is Status.UNSUPPORTED for row in cited.statements())
+
+
+def _level(value: float | None, *, is_whole: bool) -> Level:
+    """The word of a number; `high` only where there is nothing that speaks against it."""
     if value is None:
         return "none"
     if value >= _HIGH:
-        return "high" if origins > 1 else "medium"
+        return "high" if is_whole else "medium"
     return "medium" if value >= _MEDIUM else "low"
 
 
-def _claim_factors(claims: Sequence[Claim], sources: int, labels: Labels) -> list[ConfidenceFactor]:
+def _claim_factors(claims: Sequence[ReportClaim], sources: int, labels: Labels) -> list[ConfidenceFactor]:
     if not claims:
         return [ConfidenceFactor(name=labels.no_claims, value=labels.none, effect=labels.no_claims_effect)]
     mean = sum(claim.confidence for claim in claims) / len(claims)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from graph_research.research.evidence.citations import CitedContradiction
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.report.model import MatrixDifference, MatrixRow, ReportClaim, ReportSource
 from graph_research.text.language.terms import content_terms
-from graph_research.text.relevance.statements import Nature, SourceSentence, Statement, difference, statements
+from graph_research.text.relevance.statements import Nature, SourceSentence, Statement, differences, statements
 from graph_research.text.relevance.support import support
 
 _SUPPORTED = 0.5
@@ -36,8 +36,22 @@ def matrix_of(
     for one in evidence:
         if one.source_id in passages:
             passages[one.source_id].append(_Passage(one))
-    apart = {row.id: row for row in contradictions if row.nature != Nature.CONFLICT}
-    return [_row(claim, shown, passages, apart.values()) for claim in claims]
+    apart = [row for row in contradictions if row.nature != Nature.CONFLICT]
+    of_citation = {citation: source.id for source in shown for citation in source.citations}
+    return [_row(claim, shown, passages, _apart(claim, apart, of_citation)) for claim in claims]
+
+
+def _apart(
+    claim: ReportClaim, apart: Sequence[CitedContradiction], of_citation: Mapping[str, str]
+) -> dict[str, Nature]:
+    """The sources on other sides than the claim of what only looks like a conflict, with what they mean apart."""
+    found: dict[str, Nature] = {}
+    for row in apart:
+        sides = [set(side.citations) for side in row.sides]
+        if any(side & set(claim.citations) for side in sides):
+            others = [name for side in sides if not side & set(claim.citations) for name in side]
+            found |= {of_citation[name]: Nature(row.nature) for name in others if name in of_citation}
+    return found
 
 
 class _Passage:
@@ -58,18 +72,18 @@ def _row(
     claim: ReportClaim,
     sources: Sequence[ReportSource],
     passages: Mapping[str, Sequence[_Passage]],
-    apart: Iterator[CitedContradiction] | Sequence[CitedContradiction] | object,
+    apart: Mapping[str, Nature],
 ) -> MatrixRow:
     terms = frozenset(content_terms(claim.text))
     values = statements(_sentence(claim.text))
-    supports, differs = list(claim.support), []
+    supports, differs = list(claim.support), list[MatrixDifference]()
     for source in sources:
         if source.id in claim.support or source.id in claim.against:
             continue
         near = [one for one in passages[source.id] if len(terms & one.terms) >= _LEAST_SHARED * max(1, len(terms))]
-        nature = _nature(values, near)
+        nature = apart.get(source.id) or _nature(values, near)
         if nature is not None:
-            differs.append(MatrixDifference(source=source.id, nature=nature.value))
+            differs.append(MatrixDifference.model_validate({"source": source.id, "nature": nature.value}))
         elif near and _is_supported(claim.text, near):
             supports.append(source.id)
     said = {*supports, *claim.against, *(one.source for one in differs)}
@@ -80,3 +94,18 @@ def _row(
         differs=differs,
         silent=[source.id for source in sources if source.id not in said],
     )
+
+
+def _nature(values: Sequence[Statement], near: Sequence[_Passage]) -> Nature | None:
+    """What the passages mean apart from the claim; None where they mean the same, or contradict it."""
+    found = differences(values, [statement for one in near for statement in one.statements])
+    return found.pop() if len(found) == 1 and Nature.CONFLICT not in found else None
+
+
+def _is_supported(text: str, near: Collection[_Passage]) -> bool:
+    found = support(text, [one.quote for one in near])
+    return found.score >= _SUPPORTED and not found.lacks
+
+
+def _sentence(text: str) -> SourceSentence:
+    return SourceSentence(source_id="", text=text, start=0, end=len(text))

@@ -23,7 +23,8 @@ from graph_research.research.models.source import RetrievalMethod
 
 class ReportClaim(Record):
     """A scored claim. `support` and `against` are source ids, `citations` the
-    ids of the citations that carry it in this report; `edited` where the user changed its text or its confidence."""
+    ids of the citations that carry it in this report; `edited` where the user changed its text or its confidence.
+    `origins` counts who stands behind `support`, `level` is the confidence as a word, `why` its reasons."""
 
     id: str
     text: str
@@ -34,6 +35,26 @@ class ReportClaim(Record):
     support_strength: float
     citations: list[str]
     edited: bool = False
+    level: Literal["high", "medium", "low"] = "low"
+    origins: int = 0
+    why: list[str] = Field(default_factory=list)
+
+
+class MatrixDifference(Record):
+    """A source that does not contradict a claim but means another date, unit, scope or definition."""
+
+    source: str
+    nature: Literal["date", "unit", "scope", "definition"]
+
+
+class MatrixRow(Record):
+    """Where each source stands on a claim; all are ids."""
+
+    claim: str
+    supports: list[str]
+    refutes: list[str]
+    differs: list[MatrixDifference]
+    silent: list[str]
 
 
 class ReportRevision(Record):
@@ -288,6 +309,7 @@ class Report(Record):
     conclusions: list[CitedBlock]
     confidence: ReportConfidence
     claims: list[ReportClaim]
+    matrix: list[MatrixRow] = Field(default_factory=list)
     citations: list[Citation]
     sources: list[ReportSource]
     more_evidence: list[CitedStatement]

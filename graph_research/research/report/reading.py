@@ -20,10 +20,43 @@ from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import StatementKind, Writer
 from graph_research.research.report.formatting import one_line
 from graph_research.research.report.labels.table import Labels
-from graph_research.research.report.model import Report, ReportGap, ReportSource
+from graph_research.research.report.model import Report, ReportClaim, ReportGap, ReportSource
 
 _RANGE = 3
 """As many numbers in a row are shown as their first and last."""
+
+
+class MatrixView(NamedTuple):
+    """The claims of which two sources or more say something: the columns' sources by number, and for each claim a mark
+    for each source, `+`, `−`, `·` or what it means apart."""
+
+    sources: tuple[ReportSource, ...]
+    rows: tuple[tuple[ReportClaim, tuple[str, ...]], ...]
+
+
+def matrix_view(report: Report, labels: Labels) -> MatrixView | None:
+    """The claims × sources matrix as it is shown; None where fewer than two cited sources speak of one claim."""
+    claims = {claim.id: claim for claim in report.claims}
+    cited = [source for source in report.sources if source.n is not None]
+    shown = {source.id for source in cited}
+    marks = {
+        row.claim: {
+            **dict.fromkeys(row.supports, "+"),
+            **dict.fromkeys(row.refutes, "−"),
+            **{one.source: labels.natures[one.nature] for one in row.differs},
+        }
+        for row in report.matrix
+    }
+    rows = {name: said for name, said in marks.items() if len(said.keys() & shown) > 1}
+    columns = tuple(source for source in cited if any(source.id in said for said in rows.values()))
+    if not rows:
+        return None
+    return MatrixView(
+        sources=columns,
+        rows=tuple(
+            (claims[name], tuple(said.get(source.id, "·") for source in columns)) for name, said in rows.items()
+        ),
+    )
 
 
 class SourceMark(NamedTuple):

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graph_research.research.evidence.archive import Archive
 from graph_research.research.evidence.citations import Citation, CitedStatement, in_context, passage_of
 from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, judge
-from graph_research.research.models.draft import BlockType, Statement
+from graph_research.research.models.draft import BlockType, Statement, StatementKind
 from graph_research.research.models.record import Record
 from graph_research.research.report.model import Report
+from graph_research.research.scoring.origin import near_copies
+from graph_research.research.scoring.site import site_of
 from graph_research.text.wording import shortened
 
 _KINDS = ("quote", *(status.value for status in Status if status is not Status.PROVED))
+_STATING = (StatementKind.QUOTE, StatementKind.FACT, StatementKind.ANALYSIS)
 _NOT_PROVED = (Status.TRANSITION, Status.LIMIT, Status.USER)
 
 
@@ -25,6 +28,24 @@ class Problem(Record):
     what: str
 
 
+class KindSupport(Record):
+    """The sentences that their writer calls a quote, a fact or an analysis, and how many of them are supported."""
+
+    statements: int
+    supported: int
+
+
+class Diversity(Record):
+    """Who the cited sources come from. `domains` counts their web sites, and origins of documents without an address;
+    `top_share` is the greatest share of the citations that one of these has, 0 to 1; `near_copies` are the cited
+    sources whose archived text is nearly that of an earlier one."""
+
+    sources: int
+    domains: int
+    top_share: float
+    near_copies: int
+
+
 class Verification(Record):
     """Counts over a report. `statements` are the sentences that state something (all but transitions, limits and what
     the user wrote), `supported` those that are not unsupported; `coverage` is supported/statements, 0 to 1, and 1 for a
@@ -32,7 +53,7 @@ class Verification(Record):
 
     `kinds` counts all sentences: `quote` (proved word for word), `verified` (by a model), `cited`, `analysis`,
     `transition`, `limit`, `user`, `unsupported`. `fabricated` counts the ids and numbers that name no evidence, with
-    those that were dropped before the report was written.
+    those that were dropped before the report was written. `validity` is valid/citations, 0 to 1, and 1 without any.
     """
 
     citations: int
@@ -44,6 +65,9 @@ class Verification(Record):
     fabricated: int
     coverage: float
     kinds: dict[str, int]
+    validity: float
+    support: dict[str, KindSupport]
+    diversity: Diversity
     problems: list[Problem]
 
 
@@ -87,11 +111,31 @@ def verify(
         fabricated=len(fabricated) + report.fabricated_dropped,
         coverage=round(supported / stating, 4) if stating else 1.0,
         kinds={name: kinds[name] for name in _KINDS},
+        validity=round(valid / len(checked), 4) if checked else 1.0,
+        support={kind.value: _support([found for row, found in judged if row.kind is kind]) for kind in _STATING},
+        diversity=_diversity(report, texts),
         problems=[
             *(Problem(where=f"[{row.n}] {row.id}", what=row.problem) for row in checked if not row.valid),
             *unsupported,
             *(Problem(where=where, what=f"{name} names no evidence") for where, name in fabricated),
         ],
+    )
+
+
+def _support(judged: Sequence[Judgement]) -> KindSupport:
+    return KindSupport(statements=len(judged), supported=sum(not found.problem for found in judged))
+
+
+def _diversity(report: Report, texts: Mapping[str, str]) -> Diversity:
+    cited = [source for source in report.sources if source.citations]
+    shares = Counter[str]()
+    for source in cited:
+        shares[site_of(source.url) or source.origin] += len(source.citations)
+    return Diversity(
+        sources=len(cited),
+        domains=len(shares),
+        top_share=round(max(shares.values()) / sum(shares.values()), 4) if shares else 0.0,
+        near_copies=len(near_copies({source.id: texts.get(source.archive_hash, "") for source in cited})),
     )
 
 

@@ -51,7 +51,13 @@ def origins(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, st
     flat = {source.metadata[_LIBRARY] for source in pages if "/" not in (source.url or "")}
     sites = {source.id: _local_site(source, flat) for source in pages}
     behind = {source.id: sites.get(source.id) or origin(source) for source in sources}
-    return {source_id: behind[first] for source_id, first in _copies(sources, texts).items()}
+    copies = _copies({source.id: texts.get(source.id, "") for source in sources})
+    return {source_id: behind[first] for source_id, first in copies.items()}
+
+
+def near_copies(texts: Mapping[str, str]) -> dict[str, str]:
+    """The ids of the texts, by source id, that nearly repeat an earlier one, each with that one's id."""
+    return {source_id: first for source_id, first in _copies(texts).items() if source_id != first}
 
 
 def _is_local_page(source: Source) -> bool:
@@ -64,15 +70,15 @@ def _local_site(source: Source, flat: Collection[str]) -> str:
     return library if library in flat else f"{library}/{(source.url or '').partition('/')[0]}"
 
 
-def _copies(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, str]:
+def _copies(texts: Mapping[str, str]) -> dict[str, str]:
     """Of each source by id the first source that has nearly the same text; its own id where there is none."""
     found: dict[str, str] = {}
     seen: list[tuple[_Runs, str]] = []
-    for source in sources:
-        runs = word_runs(texts.get(source.id, ""))
-        found[source.id] = next((first for other, first in seen if _alike(runs, other)), source.id)
+    for source_id, text in texts.items():
+        runs = word_runs(text)
+        found[source_id] = next((first for other, first in seen if _alike(runs, other)), source_id)
         if runs:
-            seen.append((runs, found[source.id]))
+            seen.append((runs, found[source_id]))
     return found
 
 

@@ -53,7 +53,7 @@ class Statement:
 
 class Nature(StrEnum):
     """Whether two statements with different values conflict, or what else they mean: another date, unit, scope (a part,
-    a plan, a rate, other items) or definition of what is counted."""
+    a plan, a rate, other items) or definition of what is counted. Only a model tells another definition."""
 
     CONFLICT = "conflict"
     DATE = "date"
@@ -177,15 +177,26 @@ def difference(one: Statement, other: Statement) -> Nature | None:
         return Nature.DATE
     if further_values(one, other):
         return Nature.SCOPE
-    return Nature.CONFLICT if _same_attribute(one, other) else Nature.DEFINITION
+    return Nature.CONFLICT if _same_attribute(one, other) else None
 
 
 def nature(one: Sequence[SourceSentence], other: Sequence[SourceSentence]) -> Nature:
     """The nature of a disagreement between the sentences of two sides: what all comparable values have in common, else
     a conflict."""
     mine, theirs = ([row for sentence in side for row in statements(sentence)] for side in (one, other))
-    found = {kind for a in mine for b in theirs if (kind := difference(a, b)) is not None}
+    found = differences(mine, theirs)
     return found.pop() if len(found) == 1 else Nature.CONFLICT
+
+
+def differences(mine: Sequence[Statement], theirs: Sequence[Statement]) -> set[Nature]:
+    """How the statements of one side differ from those of another: their numbers, and where no numbers can be compared
+    their dates, since a number of another date has a date of its own."""
+    found: dict[bool, set[Nature]] = {True: set(), False: set()}
+    for one in mine:
+        for other in theirs:
+            if (kind := difference(one, other)) is not None:
+                found[one.value.kind == "date"].add(kind)
+    return found[False] or found[True]
 
 
 def _other_dates(one: Statement, other: Statement) -> bool:

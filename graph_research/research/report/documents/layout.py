@@ -157,6 +157,8 @@ class _Layout:
             yield Paragraph(line(f"{self.labels.disagreements_lead} {self.labels.disagreements_marked}"))
             for contradiction in open_ones:
                 yield Heading(_topic(contradiction), 2)
+                if nature := self.labels.natures.get(contradiction.nature):
+                    yield Paragraph(line(self.labels.not_a_conflict.format(nature=nature), Style.EMPHASIS))
                 yield from self._disagreement(contradiction)
         if compared := [(row, section) for row, section in told if section]:
             yield Items(tuple(Item(self._told(row, section)) for row, section in compared))

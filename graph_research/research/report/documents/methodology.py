@@ -20,6 +20,7 @@ from graph_research.research.report.documents.elements import (
 from graph_research.research.report.flow import flow_of
 from graph_research.research.report.formatting import (
     day,
+    number,
     one_line,
     percent,
     retries_in_words,
@@ -28,8 +29,8 @@ from graph_research.research.report.formatting import (
     who_served,
 )
 from graph_research.research.report.labels.table import Labels
-from graph_research.research.report.model import Report, ReportSource
-from graph_research.research.report.reading import closed_gaps
+from graph_research.research.report.model import Report, ReportClaim, ReportSource
+from graph_research.research.report.reading import closed_gaps, matrix_view
 
 
 def methodology_of(report: Report, labels: Labels, *, for_print: bool) -> Iterator[Element]:
@@ -46,11 +47,29 @@ def methodology_of(report: Report, labels: Labels, *, for_print: bool) -> Iterat
     yield Paragraph((Span(labels.levels[report.confidence.level], Style.STRONG), Span(value)))
     factors = report.confidence.factors
     yield Table(tuple(labels.factors), tuple((line(row.name), line(row.value), line(row.effect)) for row in factors))
+    yield from _matrix(report, labels)
     if limits := [limit for limit in report.limitations if limit != labels.limit_standing]:
         yield Heading(labels.limitations, 2)
         yield bullets(limits)
     yield Heading(labels.run, 2)
     yield bullets(_run(report, labels, for_print=for_print))
+
+
+def _matrix(report: Report, labels: Labels) -> Iterator[Element]:
+    if view := matrix_view(report, labels):
+        yield Heading(labels.matrix, 2)
+        yield Paragraph(line(labels.matrix_legend))
+        header = (labels.claims[0], *(f"[{source.n}]" for source in view.sources), labels.claims[3])
+        yield Table(
+            header,
+            tuple((line(claim.text), *map(line, marks), line(_sureness(claim, labels))) for claim, marks in view.rows),
+        )
+
+
+def _sureness(claim: ReportClaim, labels: Labels) -> str:
+    """The confidence of a claim: word, number and reasons."""
+    value = f"{labels.levels[claim.level]}, {number(claim.confidence, labels, 2)}"
+    return f"{value} ({labels.semicolon.join(claim.why)})" if claim.why else value
 
 
 def _sub_queries(report: Report, labels: Labels) -> Iterator[Element]:

@@ -116,6 +116,12 @@ class Labels:
     reason_few_sources: str
     reason_disputed: str
     reason_weak_claims: str
+    reason_failed: str
+    reason_unsupported: str
+    why_one_origin: str
+    why_tier: str
+    why_against: str
+    why_support: str
     reason_unscored: str
 
     # Sources
@@ -175,6 +181,10 @@ class Labels:
     factors: tuple[str, ...]
     claims: tuple[str, ...]
     claims_count: str
+    matrix: str
+    matrix_legend: str
+    natures: Mapping[str, str]
+    not_a_conflict: str
     no_claims: str
     no_claims_effect: str
     claims_mean: str

@@ -59,6 +59,7 @@ def render_html(
         citations={citation.id: citation for citation in report.citations},
         groups=reading.grouped_sources(report),
         open_gaps=reading.open_gaps(report),
+        matrix=reading.matrix_view(report, labels),
         closed_gaps=reading.closed_gaps(report, labels),
         basis=basis_of(report, labels),
         searches=_searches(report, labels),

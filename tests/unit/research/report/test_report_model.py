@@ -61,18 +61,42 @@ def test_cited_sources_come_first_in_the_order_of_their_numbers():
 
 def test_one_origin_is_never_rated_high():
     sure = {"confidence": 0.9, "claim_count": 1, "source_count": 12}
-    assert built(confidence=sure).confidence.level == "high"
+    assert built(confidence=sure, sub_queries=[]).confidence.level == "high"
+    assert built(confidence=sure).confidence.level == "medium", "a part of the research failed"
     one_voice = [{**source, "publisher": "Lagoon Company", "doi": None} for source in finished_research.SOURCES]
-    report = built(confidence=sure, sources=one_voice)
+    report = built(confidence=sure, sources=one_voice, sub_queries=[])
     assert report.confidence.level == "medium"
     assert any("one origin" in line for line in report.limitations)
 
 
+def two_origins(**more):
+    """The study with a claim that two origins support."""
+    first, *others = finished_research.state()["claims"]
+    first = {**first, "confidence": 0.9, "support": ["src-audit00001", "src-report0001"], "against": [], **more}
+    return [{**first, "contradiction": bool(first["against"])}, *others]
+
+
 @pytest.mark.requirement("18.4")
-def test_a_claim_is_strong_when_its_score_is_and_nothing_contradicts_it():
-    confidence = built().confidence
-    assert confidence.strong == ["claim-0000000001"]
-    assert confidence.weak == ["claim-0000000002"], "0.667, but contradicted"
+@pytest.mark.requirement("17.4")
+def test_a_claim_is_strong_by_its_number_with_two_origins_and_nothing_against_it():
+    sure = {"confidence": 0.9, "claim_count": 2, "source_count": 12}
+    report = built(confidence=sure, claims=two_origins())
+    assert report.confidence.strong == [report.claims[0].id]
+    assert report.confidence.weak == [report.claims[1].id]
+    assert (report.claims[0].level, report.claims[0].origins) == ("high", 2)
+    assert report.claims[0].why[:2] == ["independent publishers or authors: 2", "best source: primary"]
+    disputed = built(confidence=sure, claims=two_origins(against=["src-forum00001"])).claims[0]
+    assert (disputed.level, disputed.why[2]) == ("medium", "origins against it: 1")
+
+
+@pytest.mark.requirement("17.5")
+def test_copies_of_one_origin_count_once_and_no_claim_is_strong_in_a_report_that_is_not():
+    one_voice = [{**source, "publisher": "Lagoon Company", "doi": None} for source in finished_research.SOURCES]
+    claim = built(claims=two_origins(), sources=one_voice).claims[0]
+    assert (claim.level, claim.origins) == ("medium", 1)
+    assert claim.why[0] == "one origin only, so nothing confirms it independently"
+    low = built(claims=two_origins()).confidence
+    assert (low.level, low.strong) == ("low", [])
 
 
 def test_only_the_last_word_on_a_phase_is_a_limitation():

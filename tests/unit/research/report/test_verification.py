@@ -111,3 +111,15 @@ def test_the_texts_that_a_report_needs_are_those_of_its_sources_and_its_evidence
     old = {**finished_research.FISH, "archive_hash": "sha256:" + "0" * 64}
     needed = archived(finished_research.state(evidence=[old, finished_research.COST_AUDIT]))
     assert set(needed) == {*finished_research.texts(), old["archive_hash"]}
+
+
+def test_validity_support_by_kind_and_who_the_cited_sources_come_from() -> None:
+    found = verify(built(), finished_research.texts(), finished_research.layouts())
+    assert found.validity == 1.0
+    assert found.support["quote"].statements == found.support["quote"].supported == found.kinds["quote"]
+    assert (found.diversity.sources, found.diversity.domains, found.diversity.near_copies) == (3, 3, 0)
+    assert found.diversity.top_share == 0.5
+    copied = finished_research.texts()
+    audit = built().sources[0].archive_hash
+    same = verify(built(), dict.fromkeys(copied, copied[audit]), finished_research.layouts())
+    assert same.diversity.near_copies == 2

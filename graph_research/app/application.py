@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from graph_research.app.files import OutputUnwritable
 from graph_research.app.graphs.catalog import graph_file
@@ -49,6 +49,9 @@ from graph_research.graph.statuses import RunStatus
 from graph_research.providers.clients import Clients
 from graph_research.research.hooks import Hooks
 
+if TYPE_CHECKING:
+    from graph_research.app.metrics import RunMetrics
+
 _POLL_SECONDS = 0.1
 _CANCEL_SECONDS = 15.0
 
@@ -57,8 +60,10 @@ class Application:
     """The runs of one data home. All that are driven here share one HTTP client with its rate limits and circuit
     breakers. An async context manager."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, *, metrics: RunMetrics | None = None) -> None:
+        """`metrics` counts the events of the runs that are driven here."""
         self.workspace = workspace
+        self._metrics = metrics
         self.prices = prices_of(workspace.settings)
         self.store: Store
         self._clients: Clients
@@ -327,6 +332,8 @@ class Application:
                 async for event in stream:
                     if event.seq is not None:
                         log.write(event.to_json())
+                    if self._metrics is not None:
+                        self._metrics.observe(event)
                     yield event
 
     async def _archive(self, run_id: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -25,6 +26,8 @@ class Page:
     url: str
     content_type: str
     document: Document
+    pdf_seconds: float | None = None
+    """How long reading the PDF took, once it was fetched; None for other pages."""
 
 
 class PageReader(Protocol):
@@ -56,13 +59,15 @@ class WebPages(AbstractAsyncContextManager["WebPages"]):
     async def read(self, url: str) -> Page:
         """The page as a document. `FetchRefused` where there is nothing to read in it."""
         fetched = await self._fetcher.fetch(url)
+        began = time.monotonic()
         try:
             document = await self._document(fetched)
         except DocumentUnreadable as error:
             raise FetchRefused(f"{fetched.final_url} cannot be read: {error.message}", provider="fetch") from error
         if not document.text:
             raise FetchRefused(f"{fetched.final_url} has no text", provider="fetch")
-        return Page(url=fetched.final_url, content_type=fetched.content_type, document=document)
+        seconds = time.monotonic() - began if fetched.content_type == PDF else None
+        return Page(url=fetched.final_url, content_type=fetched.content_type, document=document, pdf_seconds=seconds)
 
     async def _document(self, fetched: Fetched) -> Document:
         if fetched.content_type != PDF:

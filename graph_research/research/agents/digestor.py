@@ -247,6 +247,8 @@ class _Digests:
             compression_ratio=payload.compression_ratio,
             cache_hit=result.cache_hit,
             duration_ms=result.duration_ms,
+            policy=self._options.policy.value,
+            evidence_snippets=len(payload.evidence_snippets),
         )
         record = fidelity_record(
             source.id, "digest", payload.original_chars, payload.digest_chars, FidelityLevel.DIGEST, reason=_REASON

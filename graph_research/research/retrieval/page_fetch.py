@@ -116,6 +116,8 @@ async def _read(
             page: Mapping[str, Any] = await ctx.call(CallKind.FETCH.value, {"url": url}, partial(_fetch, url, policy))
         except ProviderError as error:
             return error
+        if page.get("pdf_seconds") is not None:
+            ctx.emit("pdf.extracted", url=url, pages=len(page["layout"]["pages"]), seconds=page["pdf_seconds"])
         return page
 
 
@@ -140,6 +142,7 @@ async def _fetch(url: str, policy: PagePolicy) -> dict[str, Any]:
         "content_type": page.content_type,
         "text": page.document.text,
         "layout": page.document.layout(),
+        **({} if page.pdf_seconds is None else {"pdf_seconds": round(page.pdf_seconds, 3)}),
     }
 
 

@@ -17,6 +17,7 @@ _AGENTS = {
     "gap_analysis": "refiner",
     "sections": "outliner",
     "blocks": "section_writer",
+    "key_points": "digestor",
     "summary": "editor",
     "verdicts": "verifier",
     "sentences": "section_mender",
@@ -96,6 +97,12 @@ def _source_summarizer(question: str, blocks: Sequence[tuple[str, str]], options
     longest = max(texts, key=len, default="")
     sentences = _sentences(longest)
     return {"executive_summary": " ".join(sentences[:3]) or "Nothing.", "key_excerpts": sentences[:3]}
+
+
+def _digestor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
+    texts = [text for label, text in blocks if label.startswith("source src-")]
+    sentences = _sentences(texts[0].partition("\n\n")[2] or texts[0]) if texts else []
+    return {"summary": " ".join(sentences[:3]) or "Nothing.", "key_points": sentences[:3]}
 
 
 def _extractor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:

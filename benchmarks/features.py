@@ -1,5 +1,6 @@
-"""What summaries, reflections, the reading of topics, digests and the recovery from long prompts cost and save: the same
-research with each switched off, in a large and in a small window.
+"""What summaries, reflections, the reading of topics, digests and the recovery from long prompts cost and save.
+
+The same research with each of them switched off, in a large and in a small window.
 
     python benchmarks/features.py [--window TOKENS ...] [--iterations N] [--model-seconds S]
 
@@ -7,7 +8,8 @@ The models, the search and its pages are those of `tests/support/network/fake_se
 20,000 characters that say nothing to the question. A row is one research: model calls, input and output tokens, wall
 time, the measured share of the sources' texts that was shown, sources cited, sentences that are proved or cited as a
 share of all that need a source, and how it ended. Tokens and wall time are compared with the row in which everything is
-off. The model quotes what it is shown, so support says that no feature loses a citation, not how well a real model writes.
+off. The model quotes what it is shown, so support says that no feature loses a citation, not how well a real model
+writes.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@
 
 The same research with each of them switched off, in a large and in a small window.
 
-    python benchmarks/features.py [--window TOKENS ...] [--iterations N] [--model-seconds S]
+    python benchmarks/features.py [--window TOKENS[:TAKEN_FOR] ...] [--iterations N] [--model-seconds S]
 
 The models, the search and its pages are those of `tests/support/network/fake_services.py`, every page followed by
-20,000 characters that say nothing to the question. A row is one research: model calls, input and output tokens, wall
+20,000 characters that say nothing to the question. `6000:24000` is a window that the program takes for a larger one, so
+that prompts are refused. A row is one research: model calls, input and output tokens, wall
 time, the measured share of the sources' texts that was shown, sources cited, sentences that are proved or cited as a
 share of all that need a source, and how it ended. Tokens and wall time are compared with the row in which everything is
 off. The model quotes what it is shown, so support says that no feature loses a citation, not how well a real model
@@ -22,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,27 +46,28 @@ OFF = {
 NEEDING = ("verified", "cited", "proved", "unsupported", "computed")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Row:
-    """One research."""
+    """One research; without a report it has no tokens, sources and sentences."""
 
     name: str
     status: str
     wall: float
     calls: int
-    tokens: int
-    searches: int
-    fidelity: float
-    cited: int
-    supported: float
-    refused: int
-    agents: Counter[str]
+    tokens: int = 0
+    searches: int = 0
+    fidelity: float = 0.0
+    cited: int = 0
+    supported: float = 0.0
+    refused: int = 0
+    agents: Counter[str] = field(default_factory=Counter)
 
 
-def measure(name: str, settings: dict[str, str], options: argparse.Namespace, window: int) -> Row:
+def measure(name: str, settings: dict[str, str], options: argparse.Namespace, window: str) -> Row:
     """A research under these settings whose model refuses what its window does not hold."""
+    real, _, taken_for = window.partition(":")
     with tempfile.TemporaryDirectory() as folder:
-        faults = Faults(window_chars=window * 4)
+        faults = Faults(window_chars=int(real) * 4)
         log = Path(folder) / "calls"
         with open_world(log, long_pages=True, model_seconds=options.model_seconds, faults=faults) as world:
             own = {f"GRAPH_RESEARCH_{key.upper()}": value for key, value in settings.items()}
@@ -73,7 +75,7 @@ def measure(name: str, settings: dict[str, str], options: argparse.Namespace, wi
                 "PATH": os.environ["PATH"],
                 "HOME": folder,
                 "GRAPH_RESEARCH_HOME": f"{folder}/home",
-                "GRAPH_RESEARCH_DEFAULT_CONTEXT_TOKENS": str(window),
+                "GRAPH_RESEARCH_DEFAULT_CONTEXT_TOKENS": taken_for or real,
                 **world.environ(),
                 **own,
             }
@@ -95,6 +97,10 @@ def measure(name: str, settings: dict[str, str], options: argparse.Namespace, wi
 
 
 def _row(name: str, result: dict[str, Any], folder: Path, wall: float, models: list[Any]) -> Row:
+    if not result.get("report"):
+        agents = Counter(call.agent for call in models)
+        refused = sum(call.status != 200 for call in models)
+        return Row(name, result.get("status", "failed"), wall, len(models), refused=refused, agents=agents)
     report = json.loads((folder / result["report"]["json"]).read_text())
     statistics = report["statistics"]
     counts = statistics["statements"]
@@ -132,12 +138,12 @@ def show(rows: list[Row]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--window", type=int, nargs="+", default=[128_000, 16_000])
+    parser.add_argument("--window", nargs="+", default=["128000", "16000", "6000:24000"])
     parser.add_argument("--iterations", type=int, default=2)
     parser.add_argument("--model-seconds", type=float, default=0.2)
     options = parser.parse_args()
     for window in options.window:
-        print(f"\nA window of {window:,} tokens, at most {options.iterations} rounds")
+        print(f"\nA window of {window} tokens, at most {options.iterations} rounds")
         rows = [measure("everything on", {}, options, window)]
         rows += [
             measure(f"without {name.replace('_', ' ')[:22]}", {name: off}, options, window) for name, off in OFF.items()

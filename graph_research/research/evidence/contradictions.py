@@ -7,12 +7,16 @@ from typing import Any
 
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.evidence import Contradiction, Evidence, Side
+from graph_research.research.models.finding import Gap
 from graph_research.research.models.ids import contradiction_id
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.locators import resolve
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.statements import SourceSentence, nature
+
+MOST_QUERY_CHARS = 300
+"""Of a query that asks what settles a conflict."""
 
 Place = tuple[str, int, int]
 """Source id, start and end of a piece of evidence in the source's canonical text."""
@@ -43,6 +47,17 @@ def disagreements(
         if not any(_same(contradiction, other) for other in kept):
             kept.append(contradiction)
     return kept
+
+
+def as_gap(contradiction: Contradiction) -> Gap:
+    """What would settle a conflict, as a gap whose query has the thing's name and the values of all sides."""
+    values = [side.value for side in contradiction.sides]
+    return Gap(
+        id=contradiction.id,
+        description=f"{contradiction.topic}: {' / '.join(values)}",
+        suggested_queries=[" ".join([contradiction.topic, *values])[:MOST_QUERY_CHARS]],
+        priority=2,
+    )
 
 
 def by_place(evidence: Iterable[Evidence], documents: Mapping[str, Document]) -> dict[Place, Evidence]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graph_research.research.evidence.contradictions import as_gap
 from graph_research.research.extractive.gaps import new_queries
 from graph_research.research.extractive.sources import question_of
+from graph_research.research.models.evidence import Contradiction
 from graph_research.text.document import Document
 from graph_research.text.language.words import terms, words
 from graph_research.text.relevance.query import Query, parse
@@ -106,9 +108,11 @@ _MOST_QUERIES = 2
 
 
 def refine(material: Mapping[str, Any]) -> dict[str, Any]:
-    """Severity by priority (1 critical, 2 moderate, else minor). A gap without a new query is not addressable."""
+    """Severity by priority (1 critical, 2 moderate, else minor). A gap without a new query is not addressable.
+    A conflict is a gap of priority 2 whose query has both values."""
     asked = [str(row.get("query", "")) for row in material.get("sub_queries") or ()]
-    gaps = [gap for gap in material.get("gaps") or () if not gap.get("addressed")]
+    conflicts = [as_gap(Contradiction.model_validate(row)).to_json() for row in material.get("contradictions") or ()]
+    gaps = [gap for gap in (*(material.get("gaps") or ()), *conflicts) if not gap.get("addressed")]
     rows: list[dict[str, Any]] = []
     for gap in gaps:
         fresh = new_queries([str(query) for query in gap.get("suggested_queries") or ()], asked)[:_MOST_QUERIES]

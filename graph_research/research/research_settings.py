@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from graph_research.research.digest.eligibility import DigestOptions
-from graph_research.research.retrieval.source_rules import SourceRules
+from graph_research.research.source_rules import SourceRules
 
 
 @dataclass(frozen=True, kw_only=True)

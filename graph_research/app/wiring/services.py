@@ -19,7 +19,7 @@ from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.llm.services import AnswerSchemas, Services
 from graph_research.research.registry import RESEARCH_ERRORS, research_handlers, research_prompter
 from graph_research.research.research_settings import ResearchSettings
-from graph_research.research.retrieval.source_rules import SourceRules
+from graph_research.research.source_rules import SourceRules
 from graph_research.settings.config import Settings
 
 

@@ -22,9 +22,9 @@ from graph_research.research.retrieval.query_privacy import PublicWords, word_li
 from graph_research.research.retrieval.rank_fusion import FusedHit, fuse
 from graph_research.research.retrieval.screening import lists_names, screened
 from graph_research.research.retrieval.search import Searched, mixed, search_everywhere
-from graph_research.research.retrieval.source_rules import ExcludedSource, SourceRules, sift
 from graph_research.research.scoring.source import score_source
 from graph_research.research.scoring.tiers import is_makers_site, preliminary_quality, tier_of_address
+from graph_research.research.source_rules import ExcludedSource, SourceRules, sift
 from graph_research.text.document import source_id
 from graph_research.text.relevance.query import parse
 

@@ -15,7 +15,7 @@ from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.search.base import LOCAL, Passage, SearchHit, SearchProvider, SearchRequest
 from graph_research.research.retrieval.query_privacy import LimitedQuery, PublicWords
 from graph_research.research.retrieval.rank_fusion import fuse
-from graph_research.research.retrieval.source_rules import ExcludedSource, SourceRules, sift
+from graph_research.research.source_rules import ExcludedSource, SourceRules, sift
 from graph_research.text.document import Document
 
 _HEAD = ("provider", "title", "url", "snippet", "relevance")

@@ -15,7 +15,7 @@ from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.web.page_reader import Page
 from graph_research.research.retrieval.page_fetch import PagePolicy, fetch_pages, promise
 from graph_research.research.retrieval.rank_fusion import fuse
-from graph_research.research.retrieval.source_rules import SourceRules
+from graph_research.research.source_rules import SourceRules
 from graph_research.text.readers.plain import plain_document
 from tests.support.research.harness import Bench, FolderOfHits, PlainContext, hit
 

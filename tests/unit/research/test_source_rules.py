@@ -14,7 +14,7 @@ from graph_research.research.report.flow import flow_of
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.retrieval.search import search_everywhere
-from graph_research.research.retrieval.source_rules import Exclusion, SourceRules
+from graph_research.research.source_rules import Exclusion, SourceRules
 from tests.support.research.harness import Bench, FolderOfHits, PlainContext, hit, research_script, small_web
 
 GERMAN = "Das Kraftwerk an der Mündung wurde im Jahr 1990 eröffnet und liefert seither Strom für die Stadt. " * 3

@@ -181,6 +181,7 @@ async def test_names_of_glyphs_are_no_text() -> None:
     assert "letters" in await refusal(document)
 
 
+@pytest.mark.requirement("12.2")
 async def test_a_pdf_that_takes_too_long_is_ended_and_the_next_one_is_read() -> None:
     made = io.BytesIO()
     drawing = canvas.Canvas(made, pageCompression=1, invariant=True)
@@ -195,6 +196,7 @@ async def test_a_pdf_that_takes_too_long_is_ended_and_the_next_one_is_read() -> 
         assert "Seals" in (await reader.document(report(1), PDF)).text
 
 
+@pytest.mark.requirement("12.2")
 async def test_a_pdf_that_unpacks_to_more_than_its_memory_does_no_harm() -> None:
     writer = PdfWriter()
     page = writer.add_blank_page(width=72, height=72)

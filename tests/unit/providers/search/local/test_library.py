@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pypdf import PdfWriter
 
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import SearchRequest
 from graph_research.providers.search.local import Counts, Library, LocalSearch
 from graph_research.text.locators import resolve
+from tests.support.documents.foreign_files import packed
 from tests.support.research.topic_embedder import TopicEmbedder
 
 PAGE = """<html><head><title>Turbines — Handbook</title></head><body><nav><a href="/">Home of turbines</a></nav>
@@ -395,3 +397,40 @@ async def test_many_folders_can_be_searched_at_once(tmp_path: Path, library: Lib
         file.write_text(f"Text {file.stem} about a heron.")
     await library.add(files)
     assert len(await library.find("heron", folders=files[:299], limit=400)) == 299
+
+
+@pytest.mark.requirement("12.2")
+async def test_a_pdf_that_is_read_in_part_says_so_each_time(tmp_path: Path, library: Library) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    writer = PdfWriter(clone_from="examples/library/reference/smolt-passage-study.pdf")
+    pages = len(writer.pages)
+    for _ in range(505 - pages):
+        writer.add_blank_page(width=72, height=72)
+    writer.write(folder / "long.pdf")
+    for _ in range(2):
+        counts = await library.add([folder])
+        assert [one.reason for one in counts.partly] == ["read the first 500 of 505 pages"]
+        assert counts.to_json()["partly"][0]["path"] == str(folder / "long.pdf")
+    [record] = await library.list()
+    assert (record.documents, record.unread, record.partly) == (1, 0, 1)
+
+
+async def test_documents_of_an_archive_are_found_by_their_paths_and_forgotten_with_it(
+    tmp_path: Path, library: Library
+) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    archive = folder / "notes.zip"
+    archive.write_bytes(
+        packed({"a/seals.md": "# Seals\n\nShaft seals last nine years.", "b.png": "x", "c.md": "# C\n\nMore."})
+    )
+    assert counts(await library.add([folder])) == (2, 0, 0, 0)
+    again = await library.add([folder])
+    assert (counts(again), [one.reason for one in again.failed]) == ((0, 0, 2, 0), ["unsupported file type"])
+    [hit] = await library.search("How long do shaft seals last?", limit=1)
+    assert (hit.path, hit.title) == ("notes.zip/a/seals.md", "Seals")
+    archive.write_bytes(packed({"a/seals.md": "# Seals\n\nShaft seals last ten years."}))
+    assert counts(await library.add([folder])) == (0, 1, 0, 1)
+    archive.unlink()
+    assert counts(await library.add([folder])) == (0, 0, 0, 1)

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from benchmarks.features import OFF
 from benchmarks.quality.verifier import verdicts
 from benchmarks.support import PAIRS, TRUE, lines, pairs_in
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.evidence.claim_support import Status
+from graph_research.settings.config import Settings
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,6 +38,12 @@ def test_the_labelled_pairs_have_every_kind_of_error_in_several_languages() -> N
     assert 0.4 <= sum(kinds[name] for name in TRUE) / len(pairs) <= 0.6
     assert len({pair.language for pair in pairs}) >= 6
     assert Counter(pair.split for pair in pairs)["tune"] == pytest.approx(len(pairs) / 2, abs=20)
+
+
+def test_every_feature_that_is_measured_is_a_setting_that_is_on_by_default() -> None:
+    defaults = Settings()
+    for name, off in OFF.items():
+        assert str(getattr(defaults, name)).lower() != off
 
 
 def test_no_number_or_date_that_is_off_is_cited_and_few_true_sentences_are_unsupported() -> None:

@@ -258,15 +258,13 @@ def _with_a_finding(
 def _with_fidelity(
     requalified: Sequence[Source], known: Known, reading: _Reading, result: AgentResult
 ) -> tuple[dict[str, Source], list[FidelityRecord]]:
-    """The sources whose quality or fidelity changed, by id, and what was shown of each that was read. Where code
-    answered in place of a model, nothing was shown of any."""
+    """The sources whose quality or fidelity changed, by id, and what was shown of each that was read: the whole
+    text to a model in this process, nothing where no model gave a usable answer."""
     changed = {source.id: source for source in requalified}
     if result.by_code:
         shown = {source.id: source.characters for source in reading.read}
-    elif result.shown:
-        shown = {row["id"]: own_chars(row["content"]) for row in result.shown.get("sources") or ()}
     else:
-        return changed, []
+        shown = {row["id"]: own_chars(row["content"]) for row in result.shown.get("sources") or ()}
     now = [changed.get(source.id, source) for source in reading.read]
     marked, records = record_shown(now, shown, phase=PHASE, iteration=known.iteration)
     return changed | {source.id: source for source in marked}, records

@@ -124,7 +124,12 @@ async def test_the_result_of_a_research_that_was_cancelled_says_so_and_where(use
         await app.cancel(run_id)
         result = await reported(app, run_id, user.folder / "out")
     assert (result.success, result.status, result.cause, result.error) == (False, "aborted", "cancelled", "cancelled")
-    assert result.metadata == {"cancelled": True, "abort_phase": "clarification", "abort_iteration": 1}
+    assert result.metadata == {
+        "cancelled": True,
+        "abort_phase": "clarification",
+        "abort_iteration": 1,
+        "token_limit_retries": 0,
+    }
 
 
 @pytest.mark.parametrize(("applications", "asked"), [(1, {15, 18}), (2, {24})])

@@ -243,6 +243,7 @@ async def test_where_code_finds_nothing_to_quote_in_any_source_it_ends_in_an_err
         "error": True,
         "abort_phase": "analysis",
         "abort_iteration": 1,
+        "token_limit_retries": 0,
         "abort_reason": result.state["metadata"]["abort_reason"],
     }
     assert "found nothing in 3 sources" in result.state["metadata"]["abort_reason"]
@@ -540,7 +541,12 @@ async def test_cancelling_during_the_analysis_keeps_the_sources_and_says_where()
     await bench.store.request_cancel("run-1")
     result = await running
     assert (result.status, result.cause) == ("aborted", "cancelled")
-    assert result.state["metadata"] == {"cancelled": True, "abort_phase": "analysis", "abort_iteration": 1}
+    assert result.state["metadata"] == {
+        "cancelled": True,
+        "abort_phase": "analysis",
+        "abort_iteration": 1,
+        "token_limit_retries": 0,
+    }
     assert len(result.state["sources"]) == 3
 
 
@@ -555,7 +561,12 @@ async def test_a_run_whose_time_is_over_says_where() -> None:
     bench.model.sleep = wait
     result = await bench.run()
     assert (result.status, result.cause) == ("aborted", "timeout")
-    assert result.state["metadata"] == {"timeout": True, "abort_phase": "clarification", "abort_iteration": 1}
+    assert result.state["metadata"] == {
+        "timeout": True,
+        "abort_phase": "clarification",
+        "abort_iteration": 1,
+        "token_limit_retries": 0,
+    }
 
 
 async def test_what_other_people_wrote_is_quoted_in_every_prompt() -> None:

@@ -105,6 +105,17 @@ async def test_in_a_small_window_the_best_sources_keep_a_larger_share(context: P
     assert sum(by_relevance[:7]) > 0
 
 
+async def test_where_no_model_answers_nothing_was_shown(context: PlainContext) -> None:
+    class Silent(Reader):
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            return ModelReply(text="no", usage=estimated(request, "no"), model=self.spec)
+
+    sources = [archived(context, number, sentences=10) for number in range(3)]
+    output = await analyzer(make_services([Silent(window=128_000)]))(handoff(sources), context)
+    assert output["degraded"] != []
+    assert set(shares(output).values()) == {0.0}
+
+
 @pytest.mark.requirement("13.9")
 async def test_below_a_half_an_event_and_a_limitation_warn(context: PlainContext) -> None:
     sources = [archived(context, number, sentences=900) for number in range(4)]

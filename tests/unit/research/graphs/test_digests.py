@@ -1,0 +1,68 @@
+"""A whole research with digests: they are made before the analysis, once, and every citation is still proved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.research.digest.eligibility import DigestOptions, DigestPolicy
+from graph_research.research.digest.payload import deserialize_payload
+from graph_research.text.document import text_hash
+from tests.support.research.harness import Bench, hit, research_script
+
+FILLER = "Swimmers met at the northern pier and spoke of the weather and of the tide. "
+TEXTS = {
+    "https://tarn.gov/opening": FILLER * 90 + "The Tarn plant opened in March 2016. " + FILLER * 90,
+    "https://reuters.com/cost": FILLER * 95 + "Maintenance of the Tarn plant cost 4.1 million in 2020. " + FILLER * 95,
+}
+CONDENSED = {"summary": "The plant opened in 2016.", "key_points": ["Opened in March 2016."]}
+ALWAYS = DigestOptions(policy=DigestPolicy.ALWAYS)
+
+
+def long_pages(_request: SearchRequest) -> Sequence[SearchHit]:
+    return [hit(text, url=url, title=url.rpartition("/")[2]) for url, text in TEXTS.items()]
+
+
+def bench(**changes: Sequence[object]) -> Bench:
+    script = research_script(digestor=[CONDENSED], **changes)
+    return Bench(script, search=long_pages, settings={"digest": ALWAYS})
+
+
+@pytest.mark.requirement("11.3", "11.25", "B28", "23.2")
+async def test_digests_are_made_between_gathering_and_analysis_and_every_citation_stays_proved() -> None:
+    made = bench()
+    result = await made.run()
+    assert result.status == "completed"
+    nodes = await made.nodes()
+    assert nodes.index("gather") < nodes.index("digest") < nodes.index("analyze")
+    for row in result.state["sources"]:
+        payload = deserialize_payload(row["content"])
+        assert payload is not None
+        assert row["content_type"] == "digest/v1"
+        assert row["score"]["relevance"] > 0
+        assert text_hash(await made.store.text(payload.source_text_hash)) == payload.source_text_hash
+    shown = made.model.asked("analyzer")[0].user
+    assert "Summary, not to be quoted: The plant opened in 2016." in shown
+    assert FILLER * 20 not in shown
+    assert result.state["evidence"]
+    assert {row["current_level"] for row in result.state["content_fidelity"] if row["phase"] == "digest"} == {"digest"}
+
+
+@pytest.mark.requirement("5.5", "23.2")
+async def test_a_further_round_does_not_digest_a_source_again() -> None:
+    gap = {"description": "What became of the fish?", "suggested_queries": ["fish at Tarn"], "priority": 1}
+    analyzer = [{"findings": [], "gaps": [gap]}, {"findings": [], "gaps": []}]
+    made = bench(analyzer=analyzer)
+    await made.run(max_iterations=2)
+    assert len(made.model.asked("digestor")) == len(TEXTS)
+
+
+@pytest.mark.requirement("B28")
+async def test_the_inner_fields_of_a_digest_stay_out_of_the_report() -> None:
+    result = await bench().run()
+    assert "_digest_archive_hash" in json.dumps(result.state["sources"])
+    assert "_digest" not in json.dumps(result.state["draft"])
+    assert "_raw_content" not in json.dumps(result.state)

@@ -20,7 +20,10 @@ _NAME_CHARS = 400
 def read_zip(data: bytes, limits: Limits, read: Callable[[bytes, str], Document]) -> Iterator[FilePart]:
     """The members, sorted; one whose path would lead out of a folder is named and not read. `read` reads a member."""
     with Package(data, limits) as package:
-        for number, name in enumerate(sorted(filter(_is_visible, package.names()))):
+        names = sorted(filter(_is_visible, package.names()))
+        if not names:
+            yield FilePart(error="it is empty")
+        for number, name in enumerate(names):
             if number == _MAX_DOCUMENTS:
                 yield FilePart(error=f"the first {_MAX_DOCUMENTS:,} of its files are read")
                 return

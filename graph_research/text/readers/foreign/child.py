@@ -2,7 +2,7 @@
 
 Run as a script by `limited.py`, with the folders of the packages that it needs and the bytes of memory that it may
 take as its arguments. Each request is a line `{"bytes", "media_type", "name", "limits"}`, then the bytes; each answer
-is one line `{"parts": [{"name", "media_type", "text", "layout", "error"}]}`.
+is a line `{"name", "media_type", "text", "layout", "error"}` for every part as soon as it is read, then an empty line.
 """
 
 from __future__ import annotations
@@ -30,9 +30,14 @@ def main() -> None:
         limits = Limits(**request["limits"])
         _limit_cpu(limits.seconds)
         data = sys.stdin.buffer.read(request["bytes"])
-        parts = [_as_json(part) for part in read_parts(data, request["media_type"], request["name"], limits)]
-        sys.stdout.write(json.dumps({"parts": parts}) + "\n")
-        sys.stdout.flush()
+        for part in read_parts(data, request["media_type"], request["name"], limits):
+            _send(json.dumps(_as_json(part)))
+        _send("")
+
+
+def _send(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def _as_json(part: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import PurePath
@@ -43,17 +43,17 @@ _FOREIGN: Mapping[str, Callable[[bytes, Limits], Document]] = {
 }
 
 
-def read_parts(data: bytes, media_type: str, name: str, limits: Limits) -> Sequence[FilePart]:
-    """The documents of a file, or why there are none; never raises."""
+def read_parts(data: bytes, media_type: str, name: str, limits: Limits) -> Iterator[FilePart]:
+    """The documents of a file as they are read, or why there are none; never raises."""
     try:
         if media_type == registry.ZIP:
-            parts = list(read_zip(data, limits, _member))
-            return parts or [FilePart(error="it is empty")]
-        return [FilePart(document=_read(data, media_type, name, limits))]
+            yield from read_zip(data, limits, _member)
+        else:
+            yield FilePart(document=_read(data, media_type, name, limits))
     except DocumentUnreadable as error:
-        return [FilePart(error=error.message)]
+        yield FilePart(error=error.message)
     except MemoryError:
-        return [FilePart(error="it needs more memory than is allowed")]
+        yield FilePart(error="it needs more memory than is allowed")
 
 
 def _member(data: bytes, name: str, depth: int = 1) -> Document:
@@ -109,4 +109,4 @@ def warm_up() -> None:
         archive.writestr("a.xlsx", made.getvalue())
         archive.writestr("a.csv", "a,b\n")
     with suppress(DocumentUnreadable):
-        read_parts(packed.getvalue(), registry.ZIP, "a.zip", Limits())
+        list(read_parts(packed.getvalue(), registry.ZIP, "a.zip", Limits()))

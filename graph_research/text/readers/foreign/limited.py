@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import sys
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -19,7 +20,8 @@ from graph_research.text.readers.formats import FORMATS
 from graph_research.text.readers.limits import FilePart, Limits
 
 _PACKAGES = ("graph_research", "pypdf", "pypdfium2", "lxml", "openpyxl", "striprtf", "selectolax")
-_ANSWER_BYTES = 64 * 1024 * 1024
+_PART_BYTES = 64 * 1024 * 1024
+_ANSWER_BYTES = 16 * _PART_BYTES
 _MEMORY_BYTES = 400 * 1024 * 1024  # beside what the idle child takes: in all less than 512 MB
 _KEPT_ENVIRONMENT = ("SYSTEMROOT", "LD_LIBRARY_PATH")
 
@@ -50,34 +52,41 @@ class LimitedReader(AbstractAsyncContextManager["LimitedReader"]):
 
     async def parts(self, data: bytes, media_type: str, name: str = "") -> tuple[FilePart, ...]:
         """The documents in a file called `name`: those of an archive, else one. Never raises for a bad file: a part
-        without a document says what is wrong with it."""
+        without a document says what is wrong with it. Where reading an archive ends early, a last part without a name
+        says why, after the parts that were read."""
         limits = self._limits or FORMATS[media_type].limits
         if len(data) > limits.bytes:
             return (FilePart(error=f"it has {len(data):,} bytes, more than {limits.bytes:,}"),)
+        parts: list[FilePart] = []
         async with self._turn:
             try:
                 async with asyncio.timeout(limits.seconds):
-                    answer = await self._ask(data, media_type, name, limits)
+                    async for part in self._ask(data, media_type, name, limits):
+                        parts.append(part)
             except TimeoutError:
                 await self._end()
-                return (FilePart(error=f"it took longer than {limits.seconds:g} seconds"),)
+                parts.append(_rest_unread(parts, f"it took longer than {limits.seconds:g} seconds"))
             except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
                 await self._end()
-                return (FilePart(error="it crashed its reader or went over its memory or time limit"),)
+                parts.append(_rest_unread(parts, "it crashed its reader or went over its memory or time limit"))
             except BaseException:
                 await self._end()
                 raise
-        return tuple(_part(row) for row in answer["parts"])
+        return tuple(parts)
 
-    async def _ask(self, data: bytes, media_type: str, name: str, limits: Limits) -> dict[str, Any]:
+    async def _ask(self, data: bytes, media_type: str, name: str, limits: Limits) -> AsyncIterator[FilePart]:
         child = self._child = self._child or await self._start()
         if child.stdin is None or child.stdout is None:
             raise OSError("the child process has no pipes")
         request = {"bytes": len(data), "media_type": media_type, "name": name, "limits": asdict(limits)}
         child.stdin.write(json.dumps(request).encode() + b"\n" + data)
         await child.stdin.drain()
-        answer: dict[str, Any] = json.loads(await child.stdout.readuntil(b"\n"))
-        return answer
+        room = _ANSWER_BYTES
+        while (line := await child.stdout.readuntil(b"\n")) != b"\n":
+            room -= len(line)
+            if room < 0:
+                raise ValueError("the parts are larger than an answer may be")
+            yield _part(json.loads(line))
 
     async def _start(self) -> asyncio.subprocess.Process:
         """Isolated mode: no user's settings, no PYTHON* variables, no current folder on the path."""
@@ -91,7 +100,7 @@ class LimitedReader(AbstractAsyncContextManager["LimitedReader"]):
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             env=self._tree.environ({name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}),
-            limit=_ANSWER_BYTES,
+            limit=_PART_BYTES,
             start_new_session=True,
         )
 
@@ -110,6 +119,10 @@ def _folder_of(package: str) -> str:
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(f"{package} is not installed")
     return str(Path(spec.origin).parent.parent)
+
+
+def _rest_unread(parts: Sequence[FilePart], reason: str) -> FilePart:
+    return FilePart(error=f"{reason}; the rest of it is not read" if parts else reason)
 
 
 def _part(row: dict[str, Any]) -> FilePart:

@@ -1,0 +1,52 @@
+"""Zip files read in the child process: what is kept of them where reading ends early, and names that stand twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_research.text.readers.foreign import limited
+from graph_research.text.readers.foreign.limited import LimitedReader
+from graph_research.text.readers.formats import ZIP
+from graph_research.text.readers.limits import FilePart, Limits
+from tests.support.documents.foreign_files import packed
+
+LINE = "The gates of the lagoon open both ways.\n\n"
+LONG = "".join(f"Gate {number:,} opens both ways.\n\n" for number in range(10_000))
+CRASHED = "it crashed its reader or went over its memory or time limit; the rest of it is not read"
+
+
+async def parts_of(archive: bytes, limits: Limits | None = None) -> dict[str, FilePart]:
+    async with LimitedReader(limits) as reader:
+        parts = await reader.parts(archive, ZIP, "a.zip")
+    assert len({part.name for part in parts}) == len(parts)
+    return {part.name: part for part in parts}
+
+
+async def test_documents_of_an_archive_may_be_larger_together_than_a_single_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limited, "_PART_BYTES", 1_000_000)
+    parts = await parts_of(packed({f"{number}.txt": LONG for number in range(8)} | {"small.txt": LINE}))
+    assert [name for name, part in parts.items() if part.document] == [*(f"{n}.txt" for n in range(8)), "small.txt"]
+
+
+async def test_parts_before_a_part_that_is_too_large_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limited, "_PART_BYTES", 100_000)
+    parts = await parts_of(packed({"a.txt": LINE, "b.txt": LONG, "c.txt": LINE}))
+    assert parts["a.txt"].document is not None
+    assert (len(parts), parts[""].error) == (2, CRASHED)
+
+
+async def test_an_archive_gives_no_more_than_an_answer_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limited, "_ANSWER_BYTES", 1_000_000)
+    parts = await parts_of(packed({f"{number}.txt": LONG for number in range(8)}))
+    assert 1 < len(parts) < 8
+    assert parts[""].error == CRASHED
+
+
+async def test_parts_before_the_time_ran_out_are_kept() -> None:
+    slow = "<a>" + "<p>b</p>" * 200_000 + "</a>"
+    members = {"a.txt": LINE} | {f"b{number}.xml": slow for number in range(8)}
+    parts = await parts_of(packed(members), Limits(seconds=1.5))
+    assert parts["a.txt"].document is not None
+    assert parts[""].error.endswith("; the rest of it is not read")

@@ -37,12 +37,23 @@ _SHOWS = {
     Action.CHECK_PROVIDERS: "which providers answer, and which keys are set",
 }
 """What a command that changes nothing shows."""
-_OPTIONS = {"timeout_seconds": "timeout", "roles": "role", "assignments": "set", "report_type": "type"}
+_OPTIONS = {
+    "allow_domains": "allow-domain",
+    "assignments": "set",
+    "deny_domains": "deny-domain",
+    "published_from": "from",
+    "published_until": "until",
+    "report_type": "type",
+    "roles": "role",
+    "timeout_seconds": "timeout",
+}
 """Options whose name is not that of the Python parameter."""
 _VALUES = {
+    "allow_domains": "DOMAIN",
     "answer": '"…"',
     "assignments": "PATH=JSON",
     "audience": "TEXT",
+    "deny_domains": "DOMAIN",
     "graph": "NAME",
     "language": "CODE",
     "length": "brief|standard|long|WORDS",
@@ -50,6 +61,8 @@ _VALUES = {
     "llm": "SPEC",
     "max_cost": "USD",
     "out": "FOLDER",
+    "published_from": "DATE",
+    "published_until": "DATE",
     "report_type": "report|comparison|timeline|survey|memo",
     "roles": "ROLE=SPEC",
     "run_id": "ID",

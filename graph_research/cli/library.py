@@ -71,9 +71,9 @@ def _add(
 def _say_omissions(counts: Counts) -> None:
     """Name the files that are not indexed, and those that are in part; of types that are not read one each."""
     for failure in [failure for failure in counts.failed if not failure.unsupported]:
-        say(f"not indexed: {in_line(failure.path)}: {failure.reason}")
+        say(f"not indexed: {in_line(failure.path)}: {in_line(failure.reason)}")
     for failure in counts.partly:
-        say(f"indexed in part: {in_line(failure.path)}: {failure.reason}")
+        say(f"indexed in part: {in_line(failure.path)}: {in_line(failure.reason)}")
     by_type: dict[str, list[str]] = {}
     for failure in counts.failed:
         if failure.unsupported:
@@ -101,7 +101,7 @@ def _list(
             show_json(omissions)
             return
         for row in omissions:
-            show(f"{in_line(row['path'])}: {'only in part: ' if row['partly'] else ''}{row['reason']}")
+            show(f"{in_line(row['path'])}: {'only in part: ' if row['partly'] else ''}{in_line(row['reason'])}")
         if not omissions:
             show("every file was read")
         return

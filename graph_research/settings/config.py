@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from graph_research.errors import UserMistake
 from graph_research.settings.report_wishes import LanguageCode, Length, Line, ReportTypeName
@@ -356,6 +365,14 @@ class Settings(BaseModel):
     system_prompt: str | None = Field(
         None, max_length=20_000, description="standing wishes for clarifying, planning and writing"
     )
+
+    @field_validator("published_until")
+    @classmethod
+    def _is_not_before_its_beginning(cls, until: str | None, info: ValidationInfo) -> str | None:
+        begins = info.data.get("published_from")
+        if until and begins and until < begins[: len(until)]:
+            raise ValueError(f"it ends before {begins}, where published_from begins")
+        return until
 
 
 PROVIDER_ALIASES: Mapping[str, str] = {

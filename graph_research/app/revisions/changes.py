@@ -223,7 +223,7 @@ def _claim(report: Report, name: str) -> tuple[str, str]:
         raise InputInvalid(f"{len(matches)} sentences hold {name[:80]!r}: {listed}", help="give more of the text")
     raise InputInvalid(
         f"the report of run {report.run_id} has no claim or sentence {name[:80]!r}",
-        help="give a piece of its text, or an id of report.json such as s3",
+        help="give at least 4 characters of its text, or an id of report.json such as s3",
     )
 
 
@@ -234,7 +234,7 @@ def _id_of(claim: ReportClaim | None) -> str:
 def _check_edit(text: str | None, confidence: float | None, *, drop: bool) -> None:
     if drop == (text is not None or confidence is not None):
         raise InputInvalid(
-            "say what to change: another text, another confidence, or that it is dropped",
+            "say one thing: another text or confidence, or that it is dropped",
             hint=Hint(Action.SET_OPTION, options={"text": ""}),
         )
     if text is not None and (not text.strip() or len(text) > _MOST_CHARS or not valid_text(text)):

@@ -69,16 +69,23 @@ async def restore(workspace: Workspace, content_hash: str) -> str:
             f"{content_hash[:80]!r} is not a hash", help="give 64 hex digits, as `archive_hash` has them"
         )
     for path in _files(archive_folder(workspace)):
-        if path.stem == name:
-            text = path.read_text(encoding="utf-8")
-            content = orjson.loads(text)["content"] if path.suffix == ".json" else text
-            if text_hash(content) == f"sha256:{name}":
-                return str(content)
+        content = _content_of(path) if path.stem == name else None
+        if content is not None and text_hash(content) == f"sha256:{name}":
+            return content
     async with open_store(workspace.home) as store:
         try:
             return await store.text(name)
         except (KeyError, StoreDamaged) as error:
             raise ContentMissing(f"no archived text has the hash {name}", help="it may have expired") from error
+
+
+def _content_of(path: Path) -> str | None:
+    """The text in a file of the archive; None where the file is damaged."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return str(orjson.loads(text)["content"]) if path.suffix == ".json" else text
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
 
 
 async def expire(workspace: Workspace, store: Store, now: datetime) -> int:

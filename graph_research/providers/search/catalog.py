@@ -50,7 +50,7 @@ class SearchCatalog:
     def kinds(self) -> Mapping[str, str]:
         """Everything that a search can be named by, with what it finds and needs."""
         return {
-            LOCAL: "the local library: md, txt, html and pdf",
+            LOCAL: "the local library: text, web pages, PDF, office files, books, mails, notebooks and code",
             "web": f"{', '.join(spec.name for spec in self.web)}, as far as their keys are set",
             **{spec.name: f"{spec.summary} ({spec.content}); {spec.needs}" for spec in self.specs},
             MCP: "mcp:NAME, the search tool of an MCP server of the setting mcp_servers; what its server needs",

@@ -139,19 +139,22 @@ def _bare(text: str) -> str:
 
 
 def _pieces(document: Document) -> Iterator[tuple[str, bool]]:
-    """The text of each block that is no heading, with whether it is prose, up to the list of sources; what stands
-    behind that list under a heading of its own is read again. Of a table's row the cells that hold sentences, else the
-    whole row."""
+    """The text of each block that is no heading, with whether it is prose, up to the list of sources, which never
+    stands first; what stands behind that list under a heading of its own is read again. Of a table's row the cells that
+    hold sentences, else the whole row."""
     listing = 0
     before = ""
+    has_prose = False
     for block in document.blocks:
         text = document.text[block.start : block.end]
         if block.kind == "heading":
             if not listing or block.level <= listing:
-                listing = block.level if " ".join(text.lower().split()) in _headings() else 0
+                lists = has_prose and " ".join(text.lower().split()) in _headings()
+                listing = block.level if lists else 0
         elif listing:
             pass
         elif block.kind in PROSE:
+            has_prose = True
             yield text, True
         elif block.kind == "table" and before == "table":
             cells = document.rows.get(block.start, ())

@@ -10,7 +10,9 @@ from graph_research.research.models.draft import stored_draft
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Confidence, Finding
 from graph_research.research.models.record import Record
+from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
+from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.revision.model import Edit, Exclusion, FollowUp, Refresh, Revision
 from graph_research.research.revision.sentences import edited_draft, with_sections, without_evidence
 from graph_research.research.scoring.job import job_confidence
@@ -68,13 +70,17 @@ def _without(state: State, gone: Collection[str], left_out: Collection[str]) -> 
     """The state without this evidence, and without the sentences, findings and sides that rest only on it."""
     evidence = [Evidence.model_validate(row) for row in state.get("evidence") or []]
     quotes = {row.id: row.quote for row in evidence if row.id not in gone}
+    contradictions = list(_contradictions(state, gone))
+    if not contradictions:
+        labels = labels_for(report_language(state.get("report_options"), state.get("question") or ""))
+        left_out = [*left_out, labels.disputed_values]
     draft = without_evidence(stored_draft(state.get("draft") or {}), quotes, gone, left_out)
     return {
         **state,
         "draft": _row(draft),
         "evidence": [_row(row) for row in evidence if row.id not in gone],
         "findings": list(_findings(state, {row.id: row.source_id for row in evidence if row.id not in gone})),
-        "contradictions": list(_contradictions(state, gone)),
+        "contradictions": contradictions,
     }
 
 

@@ -219,6 +219,12 @@ def test_nothing_is_dropped_and_no_record_written_unless_that_is_wished() -> Non
     assert (settings.content_archive_ttl_hours, settings.research_archive_dir) == (168, None)
 
 
+def test_a_time_of_publication_that_ends_before_it_begins_is_refused(tmp_path: Path) -> None:
+    load(tmp_path, home="[research]\npublished_from = '2021-03'\npublished_until = '2021'\n")
+    with pytest.raises(SettingInvalid, match="it ends before 2021, where published_from begins"):
+        load(tmp_path, home="[research]\npublished_from = '2021'\npublished_until = '2020-12'\n")
+
+
 def test_the_models_of_digests_are_tried_in_order() -> None:
     settings = Settings(deep_research_digest_provider="extractive", deep_research_digest_providers=("openai:m",))
     assert Configuration(settings=settings, origins={}).role_specs() == {"digest": ("extractive", "openai:m")}

@@ -131,6 +131,10 @@ def local_name(element: etree._Element) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
+_PROGRAMS = frozenset({"openpyxl", "python-docx", "python-pptx", "xlsxwriter", "apache poi", "unknown"})
+"""Programs that write their own name as the author of a file."""
+
+
 def dublin_core(root: etree._Element | None) -> tuple[str, tuple[str, ...], str]:
     """Title, authors and date of the Dublin Core elements below `root`."""
     if root is None:
@@ -138,7 +142,8 @@ def dublin_core(root: etree._Element | None) -> tuple[str, tuple[str, ...], str]
     title = text_of(root.find(f".//{_DC}title")).strip()
     creators = list(root.iter(f"{_META}initial-creator")) or root.iter(f"{_DC}creator")
     names = [text_of(element).strip() for element in creators]
-    authors = tuple(part for name in names for part in re.split(r"\s*;\s*", name) if part)
+    parts = [part for name in names for part in re.split(r"\s*;\s*", name) if part]
+    authors = tuple(part for part in parts if part.casefold() not in _PROGRAMS)
     dates = [
         *root.iter(f"{_DC}date"),
         *root.iter(f"{_DCTERMS}modified"),

@@ -111,6 +111,10 @@ async def test_archived_content_is_restored_by_its_hash_and_a_changed_file_is_no
         path.write_text(path.read_text().replace("The text", "A text"))
     with pytest.raises(ContentMissing, match="no archived text"):
         await restore(space, name)
+    for path in paths:
+        path.write_bytes(b"\xff{[")
+    with pytest.raises(ContentMissing, match="no archived text"):
+        await restore(space, name)
     with pytest.raises(ContentMissing, match="not a hash"):
         await restore(space, "../../etc/passwd")
 

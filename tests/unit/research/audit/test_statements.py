@@ -22,6 +22,7 @@ def read(text: str) -> list[tuple[str, tuple[str, ...]]]:
         ("See [the page](https://example.org/a). It hums.", [("See the page.", ()), ("It hums.", ())]),
         ("# The mill\n\nIt turns.\n\n## References\n\n[1] A book.\n\n### Web\n\nA page.\n", [("It turns.", ())]),
         ("It turns.\n\n## Sources\n\n1. A book.\n\n## More\n\nIt hums.", [("It turns.", ()), ("It hums.", ())]),
+        ("# Notes\n\nIt turns.\n\n## Notes\n\n1. A book.", [("It turns.", ())]),
         ("| What | Value |\n| --- | --- |\n| Turbines | 16 |\n", [("Turbines 16", ())]),
     ],
 )

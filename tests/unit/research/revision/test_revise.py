@@ -6,6 +6,7 @@ from typing import Any
 
 from graph_research.research.models.draft import Draft
 from graph_research.research.report.build import build_report
+from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 from graph_research.research.report.verification import verify
 from graph_research.research.revision.model import (
@@ -44,6 +45,15 @@ def test_versions_of_a_report_read_like_a_log() -> None:
     assert "It has 99 turbines, I am told." in texts_of(report(WITHOUT_AUDIT, REWORDED))
     assert holding([WITHOUT_AUDIT, REWORDED, UNDO, DROPPED, UNDO, UNDO]) == []
     assert holding([UNDO, WITHOUT_AUDIT]) == [WITHOUT_AUDIT]
+
+
+def test_a_lead_to_the_disagreements_goes_with_the_last_of_them() -> None:
+    state = study.state()
+    lead = {"text": labels_for("en").disputed_values, "kind": "transition", "evidence_ids": []}
+    state["draft"]["summary"].append({"type": "paragraph", "sentences": [lead]})
+    after = revised(state, [WITHOUT_AUDIT], study.texts())
+    assert lead["text"] in str(state["draft"]["summary"])
+    assert lead["text"] not in str(after["draft"]["summary"])
 
 
 def test_a_revision_is_the_same_after_it_was_stored() -> None:

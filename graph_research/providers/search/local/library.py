@@ -258,7 +258,7 @@ class _Adding:
             row = before.pop(url, None)
             if part.document is None:
                 self._unwritten.append(failure_entry(columns, part.error))
-                self._fail(file, part.error, part.name)
+                self._fail(file, part.error, part.name, is_read=any(other.document for other in parts))
                 continue
             entry = document_entry(columns, part.document)
             self._unwritten.append(entry)
@@ -283,7 +283,7 @@ class _Adding:
             name = row["url"].removeprefix(file.url).lstrip("/")
             entry = self._entry(row["url"], row["own_title"] or "")
             if row["reason"] is not None:
-                self._fail(file, row["reason"], name)
+                self._fail(file, row["reason"], name, is_read=any(other["reason"] is None for other in known))
                 continue
             self._warn(file, orjson.loads(row["warnings"]), name)
             if row["entry"] != entry:
@@ -298,8 +298,13 @@ class _Adding:
         if self._on_progress is not None:
             self._on_progress(done, total, path)
 
-    def _fail(self, file: FoundFile, reason: str, name: str = "") -> None:
-        self._failed.append(Failure(path=_path_of(file, name), reason=reason))
+    def _fail(self, file: FoundFile, reason: str, name: str = "", *, is_read: bool = False) -> None:
+        """Note that a file, or the document `name` in it, gave no text; where `is_read`, other documents in it did, so
+        that the file itself counts as read in part."""
+        if is_read and not name:
+            self._warn(file, [reason], name)
+        else:
+            self._failed.append(Failure(path=_path_of(file, name), reason=reason))
 
     def _warn(self, file: FoundFile, warnings: Sequence[str], name: str) -> None:
         path = _path_of(file, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
@@ -18,16 +19,24 @@ _NAME_CHARS = 400
 
 
 def read_zip(data: bytes, limits: Limits, read: Callable[[bytes, str], Document]) -> Iterator[FilePart]:
-    """The members, sorted; one whose path would lead out of a folder is named and not read. `read` reads a member."""
+    """The members, sorted, each under a name of its own. `read` reads a member. Members whose path would lead out of a
+    folder, or whose name was given to an earlier one, are named and not read."""
     with Package(data, limits) as package:
-        names = sorted(filter(_is_visible, package.names()))
+        names = sorted(filter(_is_visible, package.names()), key=lambda name: (_leads_out(name), name))
         if not names:
             yield FilePart(error="it is empty")
+        given: set[str] = set()
         for number, name in enumerate(names):
             if number == _MAX_DOCUMENTS:
                 yield FilePart(error=f"the first {_MAX_DOCUMENTS:,} of its files are read")
                 return
-            yield _member(package, name, read)
+            shown = _shown(name)
+            if shown in given:
+                shown = next(other for count in itertools.count(2) if (other := f"{shown} ({count})") not in given)
+                yield FilePart(name=shown, error="its name stands twice in the archive")
+            else:
+                yield _member(package, name, shown, read)
+            given.add(shown)
 
 
 def _is_visible(name: str) -> bool:
@@ -35,18 +44,30 @@ def _is_visible(name: str) -> bool:
     return not any(part.startswith((".", "__MACOSX")) and part != ".." for part in parts)
 
 
-def _member(package: Package, name: str, read: Callable[[bytes, str], Document]) -> FilePart:
-    path = PurePosixPath(name.replace("\\", "/"))
-    shown = str(path)[:_NAME_CHARS].encode("utf-8", "replace").decode()
-    media_type = media_type_of(path.name)
-    if path.is_absolute() or ".." in path.parts or "\0" in name:
-        return FilePart(name=shown.lstrip("/"), error="its path leads out of the archive")
+def _path(name: str) -> PurePosixPath:
+    return PurePosixPath(name.replace("\\", "/"))
+
+
+def _shown(name: str) -> str:
+    return str(_path(name)).lstrip("/")[:_NAME_CHARS].encode("utf-8", "replace").decode()
+
+
+def _leads_out(name: str) -> bool:
+    path = _path(name)
+    return path.is_absolute() or ".." in path.parts or "\0" in name
+
+
+def _member(package: Package, name: str, shown: str, read: Callable[[bytes, str], Document]) -> FilePart:
+    file_name = _path(name).name
+    media_type = media_type_of(file_name)
+    if _leads_out(name):
+        return FilePart(name=shown, error="its path leads out of the archive")
     if media_type is None:
         return FilePart(name=shown, error="unsupported file type")
     if media_type == ZIP:
         return FilePart(name=shown, error="it is an archive in an archive")
     try:
-        return FilePart(name=shown, media_type=media_type, document=read(package.read(name), path.name))
+        return FilePart(name=shown, media_type=media_type, document=read(package.read(name), file_name))
     except DocumentUnreadable as error:
         return FilePart(name=shown, media_type=media_type, error=error.message)
 

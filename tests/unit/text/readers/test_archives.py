@@ -50,3 +50,19 @@ async def test_parts_before_the_time_ran_out_are_kept() -> None:
     parts = await parts_of(packed(members), Limits(seconds=1.5))
     assert parts["a.txt"].document is not None
     assert parts[""].error.endswith("; the rest of it is not read")
+
+
+async def test_a_name_that_stands_twice_is_reported_and_its_first_document_kept() -> None:
+    long = "n" * 500
+    names = ["a/b.txt", "a//b.txt", "a\\b.txt", "/c.txt", "c.txt", f"{long}1.txt", f"{long}2.txt"]
+    parts = await parts_of(packed({name: f"Document {number}." for number, name in enumerate(names)}))
+    twice = "its name stands twice in the archive"
+    assert {name: part.document.text if part.document else part.error for name, part in parts.items()} == {
+        "a/b.txt": "Document 1.",
+        "a/b.txt (2)": twice,
+        "a/b.txt (3)": twice,
+        "c.txt": "Document 4.",
+        "c.txt (2)": twice,
+        long[:400]: "Document 5.",
+        f"{long[:400]} (2)": twice,
+    }

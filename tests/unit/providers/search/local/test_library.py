@@ -416,6 +416,18 @@ async def test_a_pdf_that_is_read_in_part_says_so_each_time(tmp_path: Path, libr
     assert (record.documents, record.unread, record.partly) == (1, 0, 1)
 
 
+async def test_an_archive_of_more_files_than_are_read_counts_as_read_in_part(tmp_path: Path, library: Library) -> None:
+    archive = tmp_path / "many.zip"
+    unread = {f"{number:04}.png": "x" for number in range(2_000)}
+    archive.write_bytes(packed({"0.txt": "A first document.", **unread}))
+    for _ in range(2):
+        counts = await library.add([archive])
+        assert [(one.path, one.reason) for one in counts.partly] == [
+            (str(archive), "the first 2,000 of its files are read")
+        ]
+        assert {one.reason for one in counts.failed} == {"unsupported file type"}
+
+
 async def test_documents_of_an_archive_are_found_by_their_paths_and_forgotten_with_it(
     tmp_path: Path, library: Library
 ) -> None:

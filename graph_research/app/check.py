@@ -41,8 +41,7 @@ class _Shelf:
     facts: Sequence[DocumentFacts]
 
     async def document(self, facts: DocumentFacts) -> LibraryDocument | None:
-        base = self.folder if self.folder.is_dir() else self.folder.parent
-        document = await self.library.document(base / facts.url)
+        document = await self.library.document(self.folder, facts.url)
         return None if document is None else _named(facts, document)
 
     async def quoted(self, audit: Audit) -> dict[str, LibraryDocument]:
@@ -107,7 +106,8 @@ async def _read_report(path: Path, named: Path) -> Document:
     with tempfile.TemporaryDirectory() as folder:
         library = Library(Path(folder, "report.db"))
         counts = await library.add([path])
-        document = await library.document(path)
+        facts = await library.documents()
+        document = await library.document(path, facts[0].url) if facts else None
     if document is None:
         reason = counts.failed[0].reason if counts.failed else "it has no text"
         raise ReportUnreadable(f"{named} cannot be read: {reason}")

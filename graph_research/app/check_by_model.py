@@ -37,8 +37,9 @@ async def checked_by_model(
 ) -> Audit:
     """The audit with the verdicts of a model on the sentences for which code found passages; `documents` by source id.
     A sentence on which the model gave none stays as code judged it."""
-    statements = {row.n: _statement(row, documents) for row in audit.sentences if row.passages}
-    evidence = [_evidence(quote, documents) for row in audit.sentences for quote in row.passages]
+    evidence_of = {row.n: _evidence_of(row, documents) for row in audit.sentences}
+    statements = {row.n: _statement(row, evidence_of[row.n]) for row in audit.sentences if evidence_of[row.n]}
+    evidence = [row for rows in evidence_of.values() for row in rows]
     used = {row.source_id: documents[row.source_id] for row in evidence}
     layouts = {name: orjson.dumps(row.document.layout()).decode() for name, row in used.items()}
     inputs = {
@@ -63,12 +64,20 @@ async def checked_by_model(
     return audit.model_copy(update={"sentences": sentences, "counts": counts_of(sentences), "run_id": run_id})
 
 
-def _statement(row: AuditedSentence, documents: Mapping[str, LibraryDocument]) -> Statement:
-    return Statement(text=row.text, evidence_ids=[_evidence(quote, documents).id for quote in row.passages])
+def _statement(row: AuditedSentence, evidence: Sequence[Evidence]) -> Statement:
+    return Statement(text=row.text, evidence_ids=[each.id for each in evidence])
 
 
-def _evidence(quote: AuditQuote, documents: Mapping[str, LibraryDocument]) -> Evidence:
-    archive_hash = documents[quote.source_id].document.hash
+def _evidence_of(row: AuditedSentence, documents: Mapping[str, LibraryDocument]) -> list[Evidence]:
+    """The passages of a sentence, without those whose document is not at hand."""
+    return [
+        _evidence(quote, documents[quote.source_id].document.hash)
+        for quote in row.passages
+        if quote.source_id in documents
+    ]
+
+
+def _evidence(quote: AuditQuote, archive_hash: str) -> Evidence:
     return Evidence(
         id=evidence_id(archive_hash, quote.locator),
         source_id=quote.source_id,

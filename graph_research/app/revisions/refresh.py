@@ -20,6 +20,7 @@ from graph_research.graph.context import Clock
 from graph_research.providers.errors import PageGone, ProviderError
 from graph_research.providers.search.base import LOCAL, Extent
 from graph_research.providers.search.local import Library
+from graph_research.providers.search.local.records import IndexedFile
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.models.source import Source
 from graph_research.research.report.model import Report
@@ -30,6 +31,7 @@ _AT_ONCE = 3
 _PART = "only a search result was archived of it"
 _UNKNOWN = "no added folder has it"
 _REMOVED = "its folder has it no longer"
+_NOT_IN_ARCHIVE = "its archive has it no longer"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,38 +87,43 @@ async def _cited_sources(store: Store, report: Report) -> list[Source]:
 async def _from_files(workspace: Workspace, sources: Mapping[str, Source]) -> dict[str, Reread]:
     """Local files as they are now, those only that the library has indexed."""
     library = open_library(workspace)
-    paths = {name: await library.paths(source.url or "") for name, source in sources.items()}
-    chosen = {name: _of_library(found, sources[name]) for name, found in paths.items()}
+    files = {name: await library.files(source.url or "") for name, source in sources.items()}
+    chosen = {name: _of_library(found, sources[name]) for name, found in files.items()}
     names = {part for folder in await library.list() for part in Path(folder.path).parts}
     indexed = {name for name, source in sources.items() if str(source.metadata.get("library") or "") in names}
     with tempfile.TemporaryDirectory() as folder:
         reader = Library(Path(folder, "sources.db"))
-        existing = [path for path in chosen.values() if path is not None and await asyncio.to_thread(path.is_file)]
+        paths = {file.path for file in chosen.values() if file is not None}
+        existing = [path for path in sorted(paths) if await asyncio.to_thread(path.is_file)]
         counts = await reader.add(existing)
         reasons = {failure.path: failure.reason for failure in counts.failed}
         return {
-            name: await _from_file(reader, path, existing, reasons, in_index=name in indexed)
-            for name, path in chosen.items()
+            name: await _from_file(reader, file, existing, reasons, in_index=name in indexed)
+            for name, file in chosen.items()
         }
 
 
-def _of_library(paths: Sequence[Path], source: Source) -> Path | None:
+def _of_library(files: Sequence[IndexedFile], source: Source) -> IndexedFile | None:
     """Of files with the source's path the one whose folder has the name of the source's library."""
     library = str(source.metadata.get("library") or "")
-    named = [path for path in paths if library in path.parts]
-    return next(iter(named or paths), None)
+    named = [file for file in files if library in file.path.parts]
+    return next(iter(named or files), None)
 
 
 async def _from_file(
-    reader: Library, path: Path | None, existing: Sequence[Path], reasons: Mapping[str, str], *, in_index: bool
+    reader: Library, file: IndexedFile | None, existing: Sequence[Path], reasons: Mapping[str, str], *, in_index: bool
 ) -> Reread:
     """`in_index` says whether the folder of the file is indexed, so that a file without a row was removed."""
-    if path is None:
+    if file is None:
         return Reread(is_gone=in_index, reason=_REMOVED if in_index else _UNKNOWN)
-    if path not in existing:
-        return Reread(is_gone=True, reason=f"there is no file {path}")
-    document = await reader.document(path)
-    return Reread(document=document, reason="" if document else reasons.get(str(path), "it has no text"))
+    if file.path not in existing:
+        return Reread(is_gone=True, reason=f"there is no file {file.path}")
+    if document := await reader.document(file.path, file.url):
+        return Reread(document=document)
+    reason = reasons.get(f"{file.path}/{file.member}") or reasons.get(str(file.path))
+    if file.member and reason is None:
+        return Reread(is_gone=True, reason=_NOT_IN_ARCHIVE)
+    return Reread(reason=reason or "it has no text")
 
 
 async def _from_pages(workspace: Workspace, sources: Mapping[str, Source], *, agreed: bool) -> dict[str, Reread]:

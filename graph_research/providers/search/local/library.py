@@ -23,6 +23,7 @@ from graph_research.providers.search.local.records import (
     Failure,
     FolderRecord,
     FoundDocument,
+    IndexedFile,
     PassageHit,
 )
 from graph_research.text.document import Document
@@ -92,16 +93,20 @@ class Library:
         rows = await self._read(lambda index: index.rows("documents")) or []
         return [_facts(row) for row in rows if root is None or Path(row["path"]).is_relative_to(root)]
 
-    async def paths(self, url: str) -> Sequence[Path]:
+    async def files(self, url: str) -> Sequence[IndexedFile]:
         """The files of indexed documents whose path below their folder is `url`."""
-        rows = await self._read(lambda index: index.rows("documents")) or []
-        return [Path(row["path"]) for row in rows if row["url"] == url]
 
-    async def document(self, path: Path) -> Document | None:
-        """The document of an indexed file, None where it is not indexed or has no text."""
+        def find(index: Index) -> list[IndexedFile]:
+            return [_indexed_file(row) for row in index.rows("documents") if row["url"] == url]
+
+        return await self._read(find) or []
+
+    async def document(self, folder: Path, url: str) -> Document | None:
+        """The document at `url` below an added folder or of an added file, None where it is not indexed or has no
+        text."""
 
         def find(index: Index) -> Document | None:
-            numbers = [row["id"] for row in index.rows("readable_at_path", path=str(path.resolve()))]
+            numbers = [row["id"] for row in index.rows("readable_at_url", folder=str(folder.resolve()), url=url)]
             return index.document(numbers[0]) if numbers else None
 
         return await self._read(find)
@@ -415,6 +420,14 @@ def _facts(row: Mapping[str, Any]) -> DocumentFacts:
         library=library_name(row["path"], row["url"]),
         superseded=row["superseded"],
     )
+
+
+def _indexed_file(row: Row) -> IndexedFile:
+    path, root = Path(row["path"]), Path(row["root"])
+    base = root.parent if root == path else root
+    steps = row["url"].split("/")
+    inside = (n for n in range(1, len(steps)) if base.joinpath(*steps[:n]).resolve() == path)
+    return IndexedFile(path=path, member="/".join(steps[next(inside, len(steps)) :]))
 
 
 def _hits(found: FoundDocument) -> list[PassageHit]:

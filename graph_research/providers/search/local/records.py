@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from graph_research.providers.search.base import Passage
@@ -74,6 +75,20 @@ class DocumentFacts:
     doi: str | None = None
     library: str = ""
     superseded: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexedFile:
+    """The file of an indexed document; `member` is the document's path in it where the file is an archive, else
+    empty."""
+
+    path: Path
+    member: str
+
+    @property
+    def url(self) -> str:
+        """The URL of the document in an index to which the file was added by itself."""
+        return f"{self.path.name}/{self.member}" if self.member else self.path.name
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ import pytest
 from graph_research.text.locators import resolve
 from graph_research.text.readers.markdown import markdown_document
 from tests.support.cli.cli_process import DEMO_LIBRARY, User
+from tests.support.documents.foreign_files import packed
 
 REPORT = """# The lagoon
 
@@ -125,3 +126,16 @@ def test_a_verifier_model_judges_what_code_found_and_overrules_no_missing_number
     assert [row["verdict"] for row in rest] == EXPECTED[3:]
     assert all(len(row["passages"]) <= 3 for row in rest)
     assert user.run("replay", done.json["run_id"], "--json").json["identical"] is True
+
+
+def test_a_document_of_an_archive_is_cited_and_judged_by_a_model(user: User) -> None:
+    cost = "The construction cost of the Marrow Bay tidal lagoon was 1.61 billion euros."
+    archive = user.folder / "papers" / "a.zip"
+    archive.parent.mkdir()
+    archive.write_bytes(packed({"aaa.txt": "Salmon smolts swim.", "audit.txt": cost}))
+    user.write("mine.txt", f"{cost[:-1]} [1].\n\nReferences\n\n[1] audit.txt\n")
+    spec = user.script("verifier.json", {"verifier": [{"verdicts": [{"n": 1, "verdict": "supported"}]}]})
+    done = user.run("check", "mine.txt", "--library", "papers", "--role", f"verification={spec}", "--json").json
+    first = done["sentences"][0]
+    assert (first["verdict"], first["model"]) == ("supported", "scripted:verifier.json")
+    assert (first["quote"]["path"], first["quote"]["cited"]) == ("a.zip/audit.txt", True)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.cli.cli_process import User
 from tests.support.cli.cli_user import DOCUMENTS, QUESTION
+from tests.support.documents.foreign_files import packed
 from tests.support.network.fake_services import open_world
 
 
@@ -61,6 +62,24 @@ def test_a_file_that_was_removed_is_gone_before_and_after_its_folder_is_indexed_
     assert {row["status"] for row in analyst.run("refresh", "tides", "--json").json["sources"]} == {"not_checked"}
 
 
+def test_a_document_of_an_archive_is_compared_with_itself(user: User) -> None:
+    archive = user.folder / "papers" / "old" / "a.zip"
+    archive.parent.mkdir(parents=True)
+    members = {"aaa.txt": "Salmon smolts swim.", "notes/mills.md": DOCUMENTS["mills.md"]}
+    archive.write_bytes(packed(members))
+    user.run("run", QUESTION, "--library", "papers", "--run-id", "tides", "--max-iterations", "1")
+    (source,) = [row for row in report(user)["sources"] if row["n"]]
+    assert source["url"] == "old/a.zip/notes/mills.md"
+    archive.write_bytes(packed({**members, "aaa.txt": "Seals swim."}))
+    assert refreshed_status(user) == ["unchanged"]
+    archive.write_bytes(packed({**members, "notes/mills.md": DOCUMENTS["mills.md"].replace("40", "50")}))
+    assert refreshed_status(user) == ["changed"]
+    archive.write_bytes(packed({**members, "notes/mills.md": b""}))
+    assert refreshed_status(user) == ["not_checked"]
+    archive.write_bytes(packed({"aaa.txt": members["aaa.txt"]}))
+    assert refreshed_status(user) == ["gone"]
+
+
 def test_pages_that_cannot_be_had_touch_nothing(user: User, tmp_path: Path) -> None:
     with open_world(tmp_path / "calls") as world:
         asked = ("run", "How high are the tides?", "--llm", "extractive", "--search", "searxng", "--run-id", "tides")
@@ -69,6 +88,10 @@ def test_pages_that_cannot_be_had_touch_nothing(user: User, tmp_path: Path) -> N
     done = user.run("refresh", "tides", "--json", environ=environ).json
     assert {row["status"] for row in done["sources"]} <= {"not_checked"}
     assert done["sentences"] == []
+
+
+def refreshed_status(user: User) -> list[str]:
+    return [row["status"] for row in user.run("refresh", "tides", "--json").json["sources"]]
 
 
 def source_url(row: Any, source_id: str) -> str:

@@ -24,7 +24,7 @@ INSERT INTO omissions (folder, path, reason, partly) VALUES (:folder, :path, :re
 SELECT id, url, path, mtime_ns, size, bytes_hash, reason, entry, warnings, own_title FROM documents WHERE folder = :folder
 
 -- name: documents
-SELECT folders.path AS folder, documents.*
+SELECT folders.path AS root, documents.*
 FROM documents JOIN folders ON folders.id = documents.folder
 WHERE documents.reason IS NULL ORDER BY folders.path, documents.url
 
@@ -67,8 +67,9 @@ SELECT id FROM documents WHERE folder = :folder
 -- name: ids_at_path
 SELECT id FROM documents WHERE path = :path
 
--- name: readable_at_path
-SELECT id FROM documents WHERE path = :path AND text IS NOT NULL
+-- name: readable_at_url
+SELECT documents.id AS id FROM documents JOIN folders ON folders.id = documents.folder
+WHERE folders.path = :folder AND url = :url AND text IS NOT NULL
 
 -- name: languages
 SELECT DISTINCT language FROM documents

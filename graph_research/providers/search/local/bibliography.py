@@ -6,13 +6,14 @@ import json
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from graph_research.providers.search.local.catalog import CatalogEntry
+from graph_research.providers.search.local.records import Failure
 from graph_research.text.decoding import decode
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.language.dates import iso_date
@@ -21,8 +22,12 @@ from graph_research.text.language.versions import title_key
 _ZOTERO = "zotero.sqlite"
 _SUFFIXES = (".bib", ".ris")
 _MAX_BYTES = 20_000_000
-_ENTRY = re.compile(r"@(\w+)\s*\{\s*([^,\s{}]*)\s*,")
-_FIELD = re.compile(r"\s*,?\s*([\w-]+)\s*=\s*")
+_MALFORMED = (ValueError, TypeError, AttributeError, KeyError, IndexError)
+# Possessive quantifiers, so that a search never goes back over what it has read.
+_ENTRY = re.compile(r"@(\w++)\s*+\{\s*+[^,\s{}]*+\s*+,")
+_FIELD = re.compile(r"[\s,]*+([\w-]++)\s*+=\s*+")
+_BARE = re.compile(r"[^,}\s]*+")
+_SIGN = re.compile(r'[{}"]')
 _RIS = re.compile(r"^([A-Z][A-Z0-9])  - ?(.*)$", re.MULTILINE)
 _COMMAND = re.compile(r"\\([`'^\"~=.uvHcdbrk])\s*(?:\{\s*\\?([A-Za-z])\s*\}|\\?([A-Za-z]))")
 _MARKS = dict(
@@ -33,8 +38,21 @@ _MARKS = dict(
     )
 )
 _SIGNS = {"ss": "ß", "o": "ø", "O": "Ø", "ae": "æ", "AE": "Æ", "aa": "å", "AA": "Å", "l": "ł", "L": "Ł", "oe": "œ"}
+_CSL_TYPE = re.compile(
+    r"article|article-journal|article-magazine|article-newspaper|bill|book|broadcast|chapter|classic|collection"
+    r"|dataset|document|entry|entry-dictionary|entry-encyclopedia|event|figure|graphic|hearing|interview"
+    r"|legal_case|legislation|manuscript|map|motion_picture|musical_score|pamphlet|paper-conference|patent"
+    r"|performance|periodical|personal_communication|post|post-weblog|regulation|report|review|review-book"
+    r"|software|song|speech|standard|thesis|treaty|webpage"
+)
+_MOST_ROWS = 500_000
+_MOST_CHARS = 1_000_000  # of a value in a database
+_STEPS_A_CHECK = 1_000_000
+_MOST_CHECKS = 300
+_ZOTERO_TABLES = ("items", "itemAttachments", "itemData", "itemDataValues", "fields", "creators", "itemCreators")
 _ZOTERO_QUERY = """
-SELECT attachment.key AS folder, itemAttachments.path AS path, fields.fieldName AS field, itemDataValues.value AS value,
+SELECT attachment.key AS folder, itemAttachments.path AS path, fields.fieldName AS field,
+       substr(itemDataValues.value, 1, 2000) AS value,
        (SELECT group_concat(name, ';') FROM (SELECT trim(coalesce(firstName, '') || ' ' || lastName) AS name
         FROM itemCreators JOIN creators USING (creatorID) WHERE itemCreators.itemID = parent.itemID
         ORDER BY orderIndex)) AS authors
@@ -42,6 +60,7 @@ FROM itemAttachments JOIN items AS attachment ON attachment.itemID = itemAttachm
 JOIN items AS parent ON parent.itemID = itemAttachments.parentItemID
 JOIN itemData ON itemData.itemID = parent.itemID JOIN fields USING (fieldID) JOIN itemDataValues USING (valueID)
 WHERE itemAttachments.path IS NOT NULL
+AND fields.fieldName IN ('title', 'date', 'DOI', 'publisher', 'institution', 'publicationTitle')
 """
 
 
@@ -56,7 +75,8 @@ class Reference:
 class Bibliography:
     """The references of a folder, found by the file that they name, else by the title."""
 
-    def __init__(self, references: Iterable[Reference] = ()) -> None:
+    def __init__(self, references: Iterable[Reference] = (), unread: Sequence[Failure] = ()) -> None:
+        self.unread = unread
         self._by_file: dict[str, CatalogEntry] = {}
         self._by_title: dict[str, CatalogEntry] = {}
         for reference in references:
@@ -67,8 +87,14 @@ class Bibliography:
 
     @classmethod
     def read(cls, files: Sequence[Path]) -> Bibliography:
-        """The references in these files; what of them cannot be read is left out."""
-        return cls(reference for file in files for reference in _references(file))
+        """The references in these files; what of them cannot be read is left out and named in `unread`."""
+        references: list[Reference] = []
+        unread: list[Failure] = []
+        for file in files:
+            found, failures = _references(file)
+            references += found
+            unread += failures
+        return cls(references, unread)
 
     def complete(self, entry: CatalogEntry, url: str, title: str) -> CatalogEntry:
         """`entry`, and where it says nothing what the bibliography says of the document."""
@@ -93,26 +119,58 @@ def is_bibliography(path: Path) -> bool:
     return path.suffix.lower() == ".json" and bool(_csl_items(path))
 
 
-def _references(file: Path) -> Iterator[Reference]:
-    if file.name == _ZOTERO:
-        yield from _zotero(file)
-        return
-    if file.suffix.lower() == ".json":
-        yield from map(_of_csl, _csl_items(file))
-        return
+def _references(file: Path) -> tuple[Sequence[Reference], Sequence[Failure]]:
+    """The references in a file, and what of it was not read."""
+    references: list[Reference] = []
+    failures: list[Failure] = []
+    malformed = 0
+    make, items = _items(file)
     try:
-        if file.stat().st_size > _MAX_BYTES:
-            return
-        text = decode(file.read_bytes())
-    except (OSError, DocumentUnreadable):
-        return
-    rows = _ris_rows(text) if file.suffix.lower() == ".ris" else _bibtex_rows(text)
-    for row in rows:
-        yield _reference(row)
+        for item in items:
+            try:
+                references.append(_encodable(make(item)))
+            except _MALFORMED:
+                malformed += 1
+    except DocumentUnreadable as error:
+        failures.append(Failure(path=str(file), reason=error.message, partly=bool(references)))
+    if malformed:
+        what = "1 reference is" if malformed == 1 else f"{malformed:,} references are"
+        failures.append(Failure(path=str(file), reason=f"{what} malformed and left out", partly=True))
+    return references, failures
+
+
+def _items(file: Path) -> tuple[Callable[[Any], Reference], Iterable[Any]]:
+    """The items of a file, and what makes a reference of each; reading them raises `DocumentUnreadable`."""
+    if file.name == _ZOTERO:
+        return _of_zotero, _zotero_items(file)
+    match file.suffix.lower():
+        case ".json":
+            return _of_csl, _csl_items(file)
+        case ".ris":
+            return _reference, _ris_rows(file)
+        case _:
+            return _reference, _bibtex_rows(file)
+
+
+def _text_of(file: Path) -> str:
+    try:
+        if (size := file.stat().st_size) > _MAX_BYTES:
+            raise DocumentUnreadable(f"it has {size:,} bytes, more than {_MAX_BYTES:,}")
+        return decode(file.read_bytes())
+    except OSError as error:
+        raise DocumentUnreadable((error.strerror or str(error)).lower()) from error
+
+
+def _encodable(reference: Reference) -> Reference:
+    """The reference; raises `UnicodeEncodeError` where it has half a surrogate pair, which no file can hold."""
+    entry = reference.entry
+    for text in (entry.title, entry.publisher, entry.doi, *entry.authors):
+        (text or "").encode()
+    return reference
 
 
 def _reference(row: Mapping[str, str]) -> Reference:
-    authors = re.split(r"\s+and\s+|\s*;\s*", row.get("author", "").strip())
+    authors = re.split(r" and | ?; ?", " ".join(row.get("author", "").split()))
     date = row.get("date") or "-".join(part for part in (row.get("year", ""), _month(row.get("month", ""))) if part)
     entry = CatalogEntry(
         title=row.get("title") or None,
@@ -142,40 +200,47 @@ def _in_order(name: str) -> str:
 
 def _month(value: str) -> str:
     months = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-    if value.isdigit():
+    if value.isdecimal():
         return f"{int(value[:2]):02}"
     return f"{months.index(value[:3].lower()) + 1:02}" if value[:3].lower() in months else ""
 
 
-def _bibtex_rows(text: str) -> Iterator[dict[str, str]]:
-    for entry in _ENTRY.finditer(text):
+def _bibtex_rows(file: Path) -> Iterator[dict[str, str]]:
+    """The entries up to the first value that has no end: where the next entry begins is unknown from there on."""
+    text = _text_of(file)
+    position = 0
+    while entry := _ENTRY.search(text, position):
+        position = entry.end()
         if entry[1].lower() in ("string", "comment", "preamble"):
             continue
         row: dict[str, str] = {}
-        position = entry.end()
         while field := _FIELD.match(text, position):
-            value, position = _bibtex_value(text, field.end())
+            end = _value_end(text, field.end())
+            if end is None:
+                line = text.count("\n", 0, field.start(1)) + 1
+                raise DocumentUnreadable(f"a value on line {line:,} has no end, and nothing after it is read")
+            value = text[field.end() : end]
+            if value[:1] in ("{", '"'):
+                value = value[1:-1]
+            position = end
             name = field[1].lower()
             row.setdefault(name, value if name == "file" else _plain(value))
         yield row
 
 
-def _bibtex_value(text: str, start: int) -> tuple[str, int]:
-    """A value in braces, in quotes or bare, and where it ends."""
+def _value_end(text: str, start: int) -> int | None:
+    """Where a value in braces, in quotes or bare ends; None where its brace or quote is never closed."""
     opening = text[start : start + 1]
     if opening not in ("{", '"'):
-        match = re.compile(r"[^,}\s]*").match(text, start)
-        return (match[0], match.end()) if match else ("", start)
-    depth = 0
-    for place in range(start, min(len(text), start + 100_000)):
-        sign = text[place]
-        if sign == "{":
-            depth += 1
-        elif sign == "}":
-            depth -= 1
-        if place > start and depth == 0 and sign == ("}" if opening == "{" else '"'):
-            return text[start + 1 : place], place + 1
-    return "", len(text)
+        bare = _BARE.match(text, start)
+        return bare.end() if bare else start
+    depth = 1 if opening == "{" else 0
+    closing = "}" if opening == "{" else '"'
+    for sign in _SIGN.finditer(text, start + 1):
+        depth += {"{": 1, "}": -1}.get(sign[0], 0)
+        if depth == 0 and sign[0] == closing:
+            return sign.end()
+    return None
 
 
 def _plain(value: str) -> str:
@@ -186,10 +251,10 @@ def _plain(value: str) -> str:
     return unicodedata.normalize("NFC", " ".join(re.sub(r"[{}]|\\[A-Za-z]+\s?", "", value).split()))
 
 
-def _ris_rows(text: str) -> Iterator[dict[str, str]]:
+def _ris_rows(file: Path) -> Iterator[dict[str, str]]:
     names = {"TI": "title", "T1": "title", "PB": "publisher", "DO": "doi", "PY": "year", "Y1": "year", "DA": "date"}
     row: dict[str, str] = {}
-    for tag, value in _RIS.findall(text):
+    for tag, value in _RIS.findall(_text_of(file)):
         value = value.strip()
         if tag in ("AU", "A1"):
             row["author"] = f"{row['author']};{value}" if "author" in row else value
@@ -214,38 +279,81 @@ def _csl_items(file: Path) -> Sequence[Mapping[str, Any]]:
             items = json.loads(head + stream.read())
     except (OSError, ValueError, RecursionError):
         return []
-    is_csl = items and all(isinstance(one, dict) and {"type", "title"} <= one.keys() for one in items)
-    return items if is_csl and any({"author", "issued", "DOI"} & one.keys() for one in items) else []
+    return items if all(map(_is_csl_item, items)) and any(map(_has_csl_field, items)) else []
+
+
+def _is_csl_item(item: object) -> bool:
+    if not isinstance(item, dict) or "title" not in item:
+        return False
+    return isinstance(item.get("type"), str) and _CSL_TYPE.fullmatch(item["type"]) is not None
+
+
+def _has_csl_field(item: Mapping[str, Any]) -> bool:
+    """Whether the authors or the date are objects, as other lists of titled things seldom have them."""
+    people = item.get("author")
+    has_people = isinstance(people, list) and bool(people) and all(isinstance(person, dict) for person in people)
+    return has_people or isinstance(item.get("issued"), dict)
 
 
 def _of_csl(item: Mapping[str, Any]) -> Reference:
-    people = [one for one in item.get("author") or [] if isinstance(one, dict)]
-    names = [f"{one.get('given', '')} {one.get('family', '')}".strip() or str(one.get("literal", "")) for one in people]
+    people = [person for person in item.get("author") or [] if isinstance(person, dict)]
+    names = [
+        " ".join(filter(None, (_csl_text(person, "given"), _csl_text(person, "family"))))
+        or _csl_text(person, "literal")
+        for person in people
+    ]
     issued = item.get("issued")
     parts = (issued.get("date-parts") or [[]])[0] if isinstance(issued, dict) else []
-    date = "-".join(f"{int(part):02}" for part in parts if str(part).isdigit())
+    date = "-".join(f"{int(part):02}" for part in parts if isinstance(part, int | str) and str(part).isdecimal())
     entry = CatalogEntry(
-        title=str(item["title"]),
+        title=_csl_text(item, "title") or None,
         authors=tuple(name for name in names if name),
-        publisher=str(item.get("publisher") or item.get("container-title") or "") or None,
+        publisher=_csl_text(item, "publisher") or _csl_text(item, "container-title") or None,
         published_at=iso_date(date),
-        doi=str(item.get("DOI") or "") or None,
+        doi=_csl_text(item, "DOI") or None,
     )
     return Reference(entry=entry)
 
 
-def _zotero(file: Path) -> Iterator[Reference]:
-    try:
-        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
-            rows = connection.execute(_ZOTERO_QUERY).fetchall()
-    except sqlite3.Error:
-        return
-    works: dict[tuple[str, str], dict[str, str]] = {}
+def _csl_text(item: Mapping[str, Any], name: str) -> str:
+    """A text or number of an item, empty where it has none; raises `TypeError` for a list or an object."""
+    value = item.get(name)
+    if value is not None and not isinstance(value, str | int | float):
+        raise TypeError(f"`{name}` is not a text")
+    return "" if value is None else str(value).strip()
+
+
+def _zotero_items(file: Path) -> Iterable[tuple[object, object, dict[str, str]]]:
+    """The folder, path and data of each attachment."""
+    works: dict[tuple[object, object], dict[str, str]] = {}
+    rows = _zotero_rows(file)
     for folder, path, field, value, authors in rows:
         row = works.setdefault((folder, path), {"author": authors or ""})
         row[{"DOI": "doi", "publicationTitle": "journal"}.get(field, field)] = str(value)
     for (folder, path), row in works.items():
-        if row.get("date"):  # Zotero writes `2021-05-00 May 2021`
-            row["date"] = row["date"].split(" ")[0].replace("-00", "")
-        name = path.removeprefix("storage:")
-        yield replace(_reference(row), files=frozenset((f"{folder}/{name}",)))
+        yield folder, path, row
+    if len(rows) == _MOST_ROWS:
+        raise DocumentUnreadable(f"only its first {_MOST_ROWS:,} values are read")
+
+
+def _zotero_rows(file: Path) -> Sequence[tuple[Any, ...]]:
+    """What the query finds, within bounds of steps, rows and size; tables only, since a view may hold any query."""
+    checks = iter(range(_MOST_CHECKS))
+    try:
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_CHARS)
+            connection.set_progress_handler(lambda: next(checks, None) is None, _STEPS_A_CHECK)
+            real = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+            if not {name for (name,) in connection.execute(real)}.issuperset(_ZOTERO_TABLES):
+                raise DocumentUnreadable("it is not the database of a Zotero library")
+            rows = connection.execute(_ZOTERO_QUERY).fetchmany(_MOST_ROWS)
+    except sqlite3.Error as error:
+        raise DocumentUnreadable(f"its database cannot be read: {error}") from error
+    return rows
+
+
+def _of_zotero(item: tuple[str, str, dict[str, str]]) -> Reference:
+    folder, path, row = item
+    if row.get("date"):  # Zotero writes `2021-05-00 May 2021`
+        row["date"] = row["date"].split(" ")[0].replace("-00", "")
+    return replace(_reference(row), files=frozenset((f"{folder}/{path.removeprefix('storage:')}",)))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from graph_research.providers.search.local.bibliography import is_bibliography, may_have_references
 from graph_research.providers.search.local.catalog import CATALOG_NAME
-from graph_research.providers.search.local.records import Failure
+from graph_research.providers.search.local.records import UNSUPPORTED, Failure
 from graph_research.text.decoding import decode
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
@@ -98,7 +98,7 @@ def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
 
 def _unsupported(path: Path) -> Failure:
     shown = os.fsencode(path).decode(errors="replace")
-    return Failure(path=shown, reason="unsupported file type")
+    return Failure(path=shown, reason=UNSUPPORTED)
 
 
 def read_bytes(file: FoundFile) -> bytes:

@@ -186,7 +186,9 @@ class _Adding:
         files = [file for file in found if isinstance(file, FoundFile) and not file.is_bibliography]
         references = [file.path for file in found if isinstance(file, FoundFile) and file.is_bibliography]
         self._bibliography = await asyncio.to_thread(Bibliography.read, references)
-        self._failed.extend(failure for failure in found if isinstance(failure, Failure))
+        failures = [*(failure for failure in found if isinstance(failure, Failure)), *self._bibliography.unread]
+        self._failed += [failure for failure in failures if not failure.partly]
+        self._partly += [failure for failure in failures if failure.partly]
         done = 0
         try:
             for group in _groups(files):

@@ -11,6 +11,8 @@ from graph_research.providers.search.base import Passage
 from graph_research.text.document import Document
 from graph_research.text.readers import media_type_of
 
+UNSUPPORTED = "unsupported file type"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
@@ -24,7 +26,7 @@ class Failure:
     @property
     def unsupported(self) -> bool:
         """Whether files of its type are not read at all."""
-        return media_type_of(self.path) is None
+        return self.reason == UNSUPPORTED and media_type_of(self.path) is None
 
     def to_json(self) -> dict[str, str]:
         return {"path": self.path, "reason": self.reason}

@@ -1,0 +1,162 @@
+"""Bibliographies that are malformed, hostile or too big are named, and the documents beside them are indexed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from graph_research.providers.search.local import Library, bibliography
+from graph_research.providers.search.local.bibliography import Bibliography
+from graph_research.providers.search.local.catalog import CatalogEntry
+from graph_research.providers.search.local.records import Counts
+
+ISSUED = {"date-parts": [[2021, 5]]}
+GOOD = {"type": "book", "title": "The lagoon", "issued": ISSUED, "publisher": "Tides"}
+LEFT_OUT = "1 reference is malformed and left out"
+NOT_CLOSED = "a value on line 1 has no end, and nothing after it is read"
+ZOTERO = """CREATE TABLE items (itemID, key); CREATE TABLE itemAttachments (itemID, parentItemID, path);
+CREATE TABLE itemData (itemID, fieldID, valueID); CREATE TABLE fields (fieldID, fieldName);
+CREATE TABLE creators (creatorID, firstName, lastName); CREATE TABLE itemCreators (itemID, creatorID, orderIndex);
+INSERT INTO items VALUES (1, 'PARENT00'), (2, 'ABCD1234'), (3, 'EFGH5678');
+INSERT INTO itemAttachments VALUES (2, 1, 5), (3, 1, 'storage:lagoon.md');
+INSERT INTO fields VALUES (1, 'title'), (2, 'publisher'); INSERT INTO itemData VALUES (1, 1, 1), (1, 2, 2);"""
+VALUES = (
+    "CREATE TABLE itemDataValues (valueID, value); INSERT INTO itemDataValues VALUES (1, 'The lagoon'), (2, 'Tides');"
+)
+
+
+def _write(folder: Path, name: str, content: str) -> None:
+    folder.mkdir()
+    (folder / name).write_text(content)
+    (folder / "lagoon.md").write_text("# The lagoon\n\nIt has sixteen turbines.")
+
+
+async def _add(folder: Path, name: str, content: str) -> tuple[Counts, Library]:
+    _write(folder, name, content)
+    library = Library(folder.parent / "index.db")
+    return await library.add([folder]), library
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"issued": {"date-parts": 5}},
+        {"issued": {"date-parts": [5]}},
+        {"issued": ISSUED, "author": 5},
+        {"issued": ISSUED, "author": [{"family": "\ud800"}]},
+        {"issued": ISSUED, "publisher": ["Tides"]},
+    ],
+)
+async def test_a_malformed_item_is_left_out_and_the_others_count(tmp_path: Path, item: dict[str, Any]) -> None:
+    content = json.dumps([{"type": "book", "title": "Weirs", **item}, GOOD])
+    counts, library = await _add(tmp_path / "papers", "refs.json", content)
+    assert (counts.added, counts.failed) == (1, ())
+    assert [(Path(part.path).name, part.reason) for part in counts.partly] == [("refs.json", LEFT_OUT)]
+    [facts] = await library.documents()
+    assert (facts.publisher, facts.published_at) == ("Tides", "2021-05")
+
+
+async def test_a_digit_that_is_no_number_is_no_part_of_a_date(tmp_path: Path) -> None:
+    csl = json.dumps([{**GOOD, "issued": {"date-parts": [["²"]]}}])
+    counts, library = await _add(tmp_path / "csl", "refs.json", csl)
+    assert (counts.added, counts.failed, counts.partly) == (1, (), ())
+    bibtex = "@book{a, title={The lagoon}, year={2021}, month={²}}"
+    counts, library = await _add(tmp_path / "bibtex", "refs.bib", bibtex)
+    assert (counts.added, counts.failed, counts.partly) == (1, (), ())
+    assert {facts.published_at for facts in await library.documents()} == {None, "2021"}
+
+
+@pytest.mark.parametrize(
+    "text", ["@a{b,c={" * 125_000, "@a{b," + " " * 1_000_000, "@a{" + " " * 1_000_000, '@a{b,c="{' * 110_000]
+)
+def test_a_bibtex_file_is_read_in_steps_bounded_by_its_length(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "refs.bib"
+    file.write_text(text)
+    steps = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal steps
+        steps += 1
+        if steps > 3 * len(text):
+            raise AssertionError("more than three steps a character")
+        return count
+
+    sys.settrace(count)
+    try:
+        unread = Bibliography.read([file]).unread
+    finally:
+        sys.settrace(None)
+    assert [failure.reason for failure in unread] == ([NOT_CLOSED] if "=" in text else [])
+
+
+async def test_what_stands_before_an_unclosed_value_is_read(tmp_path: Path) -> None:
+    content = "@book{a, title={The lagoon}, publisher={Tides}}\n@book{b, title={Weirs"
+    counts, library = await _add(tmp_path / "papers", "refs.bib", content)
+    assert [part.reason for part in counts.partly] == [NOT_CLOSED.replace("line 1", "line 2")]
+    assert [facts.publisher for facts in await library.documents()] == ["Tides"]
+
+
+async def test_a_bibliography_over_the_limit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bibliography, "_MAX_BYTES", 50)
+    counts, library = await _add(tmp_path / "papers", "refs.bib", "@" * 60)
+    assert [(Path(failure.path).name, failure.reason) for failure in counts.failed] == [
+        ("refs.bib", "it has 60 bytes, more than 50")
+    ]
+    assert not counts.failed[0].unsupported, "it is named, not counted among the files of types that are not read"
+    assert (counts.added, len(await library.documents())) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"type": "post", "author": "Ann Writer"},
+        {"type": "recipe", "author": [{"family": "Writer"}]},
+        {"type": "post", "author": ["Ann Writer"], "issued": "2021"},
+        {"type": ["post"], "issued": ISSUED},
+    ],
+)
+async def test_a_json_list_of_titled_things_is_a_document(tmp_path: Path, item: dict[str, Any]) -> None:
+    content = json.dumps([{"title": "Weirs", "body": "A weir raises the level of a river.", **item}])
+    counts, library = await _add(tmp_path / "papers", "posts.json", content)
+    assert (counts.added, counts.failed, counts.partly) == (2, (), ())
+    [hit, *_] = await library.search("Which level does a weir raise?")
+    assert hit.path == "posts.json"
+
+
+def _zotero(folder: Path, *scripts: str) -> Bibliography:
+    file = folder / "zotero.sqlite"
+    with closing(sqlite3.connect(file)) as base:
+        base.executescript("".join(scripts))
+        base.commit()
+    return Bibliography.read([file])
+
+
+def test_an_attachment_whose_path_is_a_number_is_left_out(tmp_path: Path) -> None:
+    found = _zotero(tmp_path, ZOTERO, VALUES)
+    assert [failure.reason for failure in found.unread] == [LEFT_OUT]
+    assert found.complete(CatalogEntry(), "EFGH5678/lagoon.md", "").publisher == "Tides"
+
+
+def test_a_database_with_a_view_for_a_table_is_not_queried(tmp_path: Path) -> None:
+    found = _zotero(tmp_path, ZOTERO, "CREATE VIEW itemDataValues AS SELECT 1 AS valueID, 'The lagoon' AS value;")
+    assert [(failure.reason, failure.partly) for failure in found.unread] == [
+        ("it is not the database of a Zotero library", False)
+    ]
+
+
+def test_a_query_of_a_database_ends_after_its_steps_and_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(bibliography, "_MOST_ROWS", 3)
+        [failure, _] = _zotero(tmp_path, ZOTERO, VALUES).unread
+        assert (failure.reason, failure.partly) == ("only its first 3 values are read", True)
+    monkeypatch.setattr(bibliography, "_STEPS_A_CHECK", 10)
+    monkeypatch.setattr(bibliography, "_MOST_CHECKS", 3)
+    [failure] = Bibliography.read([tmp_path / "zotero.sqlite"]).unread
+    assert failure.reason == "its database cannot be read: interrupted"

@@ -25,6 +25,8 @@ _SHOWN = 3
 """Passages of a sentence that a verifier model is shown."""
 _ABOUT_THE_SAME = 0.6
 """The share of a sentence's words, by weight, in a passage that tells against it by a denial, an opposite or order."""
+_SAID = 0.85
+"""So much of a sentence's weight a passage that supports it holds: "made of chocolate" beside true words is .76."""
 _CLAIM = "the sentence"
 _OTHERWISE = ("denied", "opposed", "order")
 
@@ -114,7 +116,8 @@ def _beside(text: str, owner: LibraryDocument, unit: Unit, *, is_cited: bool) ->
         score=round(found.score, 2),
         cited=is_cited,
     )
-    is_supporting = judgement.status is Status.CITED and found.score >= SUPPORTED
+    says_all = found.score >= SUPPORTED and found.features["coverage"] >= _SAID
+    is_supporting = judgement.status is Status.CITED and says_all
     return _Compared(
         quote=quote,
         is_supporting=is_supporting,

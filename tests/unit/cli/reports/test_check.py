@@ -49,6 +49,14 @@ def test_each_sentence_gets_a_verdict_and_the_best_passage_with_its_place(user: 
     assert "1.34 billion euros" in last["against"]["quote"]
 
 
+def test_a_sentence_with_a_word_that_no_passage_has_is_not_supported(user: User) -> None:
+    true = "Salmon smolts die at a rate of 4.2 percent at Marrow Bay. Building the lagoon cost 1.34 billion euros."
+    false = "The turbines of the lagoon are made of chocolate. The governor drinks whisky with the turbines at night."
+    user.write("mine.md", f"{true} {false}")
+    verdicts = [row["verdict"] for row in audit(user, "mine.md")["sentences"]]
+    assert verdicts == ["supported", "supported", "not_found", "not_found"]
+
+
 def test_the_same_report_as_a_page_and_as_text_gets_the_same_verdicts(user: User) -> None:
     user.write("mine.md", REPORT)
     paragraphs = "".join(f"<p>{part}</p>" for part in REPORT.split("\n\n")[1:3])

@@ -3,6 +3,7 @@ report as a section."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -11,11 +12,11 @@ from typing import Any
 from graph_research.app.application import Application
 from graph_research.app.request import RunRequest, valid_text, with_limits
 from graph_research.app.revisions.changes import Revised, latest, save, timestamp
-from graph_research.app.runs.imported import inherited, is_foreign, refuse_foreign
+from graph_research.app.runs.imported import inherited, refuse_foreign
 from graph_research.app.runs.revisions import revised_state, stored_revisions
 from graph_research.app.store import Store, metadata_of, request_of
 from graph_research.errors import GraphResearchError, check_name
-from graph_research.graph.checkpoint.records import CallRecord
+from graph_research.graph.checkpoint.records import CallRecord, RunRecord
 from graph_research.graph.context import Clock
 from graph_research.graph.errors import InputInvalid, UnknownRun
 from graph_research.graph.events import Event
@@ -35,7 +36,10 @@ from graph_research.research.revision.sentences import without_evidence
 GRAPH = "follow_up"
 _MOST_CHARS = 5_000
 _ID_CHARS = 50
+_HASH_CHARS = 12
 _DEEPEST = 3
+_PARENT = "follow_up_of"
+"""The key of the research's run id in the metadata of the run that answers."""
 
 OnEvent = Callable[[Event], None]
 
@@ -120,29 +124,37 @@ async def _prepared(
     accept_changes: bool,
     limits: tuple[float | None, int | None, float | None],
 ) -> str:
-    """The id of the run that answers, created where there is none of this question for this version."""
+    """The id of the run that answers, created where this research has none of this question for this version."""
     store = app.store
     record = await store.run(run_id)
     version = len(await stored_revisions(store, run_id)) + 1
     state = await revised_state(store, run_id, version)
-    base, number = f"{run_id[:_ID_CHARS]}-ask-{version + 1}", 1
-    while (asked := await _question_of(store, chosen := base if number == 1 else f"{base}-{number}")) is not None:
-        if asked == question:
+    base, number = f"{_shortened(run_id)}-ask-{version + 1}", 1
+    while (existing := await _run_at(store, chosen := base if number == 1 else f"{base}-{number}")) is not None:
+        if (existing.metadata.get(_PARENT), existing.input.get("question")) == (run_id, question):
             return chosen
         number += 1
     request = with_limits(_request(request_of(record), question, state), *limits)
     if not accept_changes:
         refuse_foreign(record, request)
     async with app.prepared(request, run_id=chosen) as run:
-        metadata = {**metadata_of(run.request), **(inherited(record) if is_foreign(record) else {})}
+        metadata = {**metadata_of(run.request), **inherited(record), _PARENT: run_id}
         await run.runtime().create(run.input(), run_id=chosen, metadata=metadata)
     await store.write(Write(run_id=chosen, shares=run_id))
     return chosen
 
 
-async def _question_of(store: Store, run_id: str) -> str | None:
+def _shortened(run_id: str) -> str:
+    """The run id, or its beginning with a hash of the whole where the id of a follow-up would be too long."""
+    if len(run_id) <= _ID_CHARS:
+        return run_id
+    digest = hashlib.sha256(run_id.encode()).hexdigest()[:_HASH_CHARS]
+    return f"{run_id[: _ID_CHARS - _HASH_CHARS - 1]}-{digest}"
+
+
+async def _run_at(store: Store, run_id: str) -> RunRecord | None:
     try:
-        return str((await store.run(run_id)).input.get("question"))
+        return await store.run(run_id)
     except UnknownRun:
         return None
 

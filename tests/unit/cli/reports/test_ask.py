@@ -88,3 +88,19 @@ def test_a_follow_up_that_did_not_end_goes_on_when_it_is_asked_again(analyst: Us
 def test_what_cannot_be_asked_is_refused(analyst: User) -> None:
     assert "a question is a text" in analyst.run("ask", "tides", "  ", expect=2).err
     assert "no run" in analyst.run("ask", "nobody", IN_ARCHIVE, expect=2).err
+
+
+def test_runs_whose_long_ids_begin_alike_share_no_follow_up(user: User) -> None:
+    user.write("private/bees.md", BEES)
+    first, second = (f"{'tides-' * 9}{end}" for end in ("first", "second"))
+    user.run("run", QUESTION, "--library", "private", "--library", "library", "--run-id", first)
+    user.run("run", QUESTION, "--library", "library", "--run-id", second)
+    answered = [user.run("ask", run_id, NOT_IN_ARCHIVE, "--json").json for run_id in (first, second)]
+    assert len({row["follow_up"] for row in answered}) == 2
+    assert "Anna Thorne" in user.run("report", first).out
+    assert "Anna Thorne" not in user.run("report", second).out
+
+
+def test_a_run_of_the_same_question_without_this_research_as_its_parent_is_passed_over(analyst: User) -> None:
+    analyst.run("run", IN_ARCHIVE, "--library", "library", "--run-id", "tides-ask-2")
+    assert analyst.run("ask", "tides", IN_ARCHIVE, "--json").json["follow_up"] == "tides-ask-2-2"

@@ -25,6 +25,7 @@ _TABLE = 'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"'
 _TEXT = 'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"'
 _DRAW = 'xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"'
 _SHOW = 'xmlns:presentation="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0"'
+_W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
 _P = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
 _R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
@@ -91,7 +92,7 @@ def spreadsheet() -> bytes:
         row.format("", gap + cell.format("", "412")),
     ]
     body = f'<table:table table:name="Output">{"".join(rows)}</table:table>'
-    return _open_document("spreadsheet", body)
+    return open_document("spreadsheet", body)
 
 
 def open_slides() -> bytes:
@@ -102,10 +103,16 @@ def open_slides() -> bytes:
         f"<draw:page>{frame.format(title, name)}{frame.format('', text)}</draw:page>"
         for name, text in [("The lagoon", "Sixteen turbines turn."), ("Costs", "It cost 1.2 billion pounds.")]
     )
-    return _open_document("presentation", pages)
+    return open_document("presentation", pages)
 
 
-def _open_document(kind: str, body: str) -> bytes:
+def word_document(body: str) -> bytes:
+    """A Word document with this body."""
+    return packed({"word/document.xml": f"<w:document {_W}><w:body>{body}</w:body></w:document>"})
+
+
+def open_document(kind: str, body: str) -> bytes:
+    """An OpenDocument file of this kind with this body."""
     names = " ".join((_OFFICE, _TABLE, _TEXT, _DRAW, _SHOW))
     content = f"<office:document-content {names}><office:body><office:{kind}>{body}</office:{kind}></office:body>"
     return packed({"content.xml": f"{content}</office:document-content>"})

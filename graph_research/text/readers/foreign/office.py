@@ -21,6 +21,7 @@ _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _CORE = "docProps/core.xml"
 _HEADING = re.compile(r"(?:heading|titre|überschrift|título|titolo|kop)\s*([1-6])", re.IGNORECASE)
+_WRAPPERS = ("sdt", "sdtContent", "ins", "customXml", "smartTag")
 _TITLES = ("title", "ctrTitle")
 _DELETED = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_W}rPr"})
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -53,7 +54,7 @@ def _heading_styles(styles: etree._Element | None) -> dict[str, _Style]:
         name = _value(style.find(f"{_W}name"))
         match = _HEADING.match(name)
         outline = _value(style.find(f"{_W}pPr/{_W}outlineLvl"))
-        level = int(match[1]) if match else int(outline) + 1 if outline.isdigit() and int(outline) < 6 else 0
+        level = int(match[1]) if match else int(outline) + 1 if outline.isdecimal() and int(outline) < 6 else 0
         is_list = style.find(f"{_W}pPr/{_W}numPr") is not None or name.lower().startswith("list")
         found[style.get(f"{_W}styleId", "")] = _Style(1 if name.lower() == "title" else level, is_list)
     return found
@@ -81,7 +82,7 @@ class _Word:
             elif name == "tbl":
                 self._tables += 1
                 self._add_table(element)
-            elif name in ("sdt", "sdtContent", "ins", "customXml", "smartTag"):
+            elif name in _WRAPPERS:
                 self.read(element)
 
     def _add(self, paragraph: etree._Element) -> None:
@@ -97,14 +98,20 @@ class _Word:
             self._builder.add("item" if listed else "paragraph", text)
 
     def _add_table(self, table: etree._Element) -> None:
-        for number, row in enumerate(table.iter(f"{_W}tr"), start=1):
+        for number, row in enumerate(_wrapped(table, "tr"), start=1):
             self._builder.place("row", number, str(self._tables))
             self._builder.add_row(
-                [
-                    " ".join(_word_text(paragraph) for paragraph in cell.iter(f"{_W}p"))
-                    for cell in row.iterchildren(f"{_W}tc")
-                ]
+                [" ".join(_word_text(paragraph) for paragraph in cell.iter(f"{_W}p")) for cell in _wrapped(row, "tc")]
             )
+
+
+def _wrapped(parent: etree._Element, name: str) -> Iterator[etree._Element]:
+    """The children called `name`, also those that content controls and custom XML wrap, but none of inner tables."""
+    for element in parent:
+        if local_name(element) == name:
+            yield element
+        elif local_name(element) in _WRAPPERS:
+            yield from _wrapped(element, name)
 
 
 def _word_text(paragraph: etree._Element) -> str:

@@ -20,6 +20,8 @@ _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _PRESENTATION = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
 _PASSED = frozenset({"tracked-changes", "forms", "annotation", "sequence-decls", "table-of-content", "settings"})
 _MOST_COLUMNS = 1_000
+_MOST_REPEATS = 1_000
+_ROW_GROUPS = ("table-header-rows", "table-rows", "table-row-group")
 
 
 def read_odt(data: bytes, limits: Limits) -> Document:
@@ -70,7 +72,7 @@ class _Reader:
                     self._builder.add("heading" if level else "item" if listed else "paragraph", text, level=level)
             elif name == "table":
                 self._tables += 1
-                for number, row in enumerate(element.iter(f"{_TABLE}table-row"), start=1):
+                for number, row in enumerate(_rows(element), start=1):
                     self._builder.place("row", number, str(self._tables))
                     self._builder.add_row([text for text, repeats in _cells(row) for _ in range(repeats)])
             elif name not in _PASSED:
@@ -83,27 +85,28 @@ class _Reader:
             name = sheet.get(f"{_TABLE}name", "")
             self._builder.add("heading", name, level=2)
             number, width = 1, 0
-            for row in sheet.iter(f"{_TABLE}table-row"):
+            for row in _rows(sheet):
                 repeats = _number(row, f"{_TABLE}number-rows-repeated", 1 << 20)
-                texts, places, column = [], [], 1
-                for text, times in _cells(row):
-                    for _ in range(times):
-                        texts.append(text)
-                        places.append(f"{_letters(column)}{number}")
-                        column += 1
+                texts = [text for text, times in _cells(row) for _ in range(times)]
                 while texts and not texts[-1] and len(texts) > width:
                     texts.pop()
                 if any(texts):
                     width = max(width, len(texts))
                     texts += [""] * (width - len(texts))
-                    self._builder.add_row(texts, places, within=name)
-                    chars += sum(map(len, texts))
+                    columns = [_letters(column) for column in range(1, len(texts) + 1)]
+                    for at in range(number, number + min(repeats, _MOST_REPEATS)):
+                        self._builder.add_row(texts, [f"{column}{at}" for column in columns], within=name)
+                        chars += sum(map(len, texts))
+                        if chars > limits.chars:
+                            self.warnings.append(
+                                f"stopped after {limits.chars:,} characters, in row {at:,} of sheet {name}"
+                            )
+                            return
+                    if repeats > _MOST_REPEATS:
+                        self.warnings.append(
+                            f"read {_MOST_REPEATS:,} of {repeats:,} equal rows from row {number:,} of sheet {name}"
+                        )
                 number += repeats
-                if chars > limits.chars:
-                    self.warnings.append(
-                        f"stopped after {limits.chars:,} characters, in row {number:,} of sheet {name}"
-                    )
-                    return
 
     def slides(self, body: etree._Element, limits: Limits) -> None:
         """The slides of a presentation."""
@@ -113,12 +116,23 @@ class _Reader:
         for number, page in enumerate(pages[: limits.pages], start=1):
             self._builder.place("slide", number)
             for element in page.iter(f"{_TEXT}p", f"{_TEXT}h", f"{_TABLE}table-row"):
+                if any(local_name(above) == "table-cell" for above in element.iterancestors()):
+                    continue
                 if local_name(element) == "table-row":
                     self._builder.add_row([text for text, repeats in _cells(element) for _ in range(repeats)])
-                elif not any(local_name(above) == "table-cell" for above in element.iterancestors()):
+                else:
                     frame = next(element.iterancestors(f"{_DRAW}frame"), None)
                     is_title = frame is not None and frame.get(f"{_PRESENTATION}class") == "title"
                     self._builder.add("heading" if is_title else "item", _text(element), level=2 if is_title else 0)
+
+
+def _rows(table: etree._Element) -> Iterator[etree._Element]:
+    """The rows of a table, but none of tables in its cells."""
+    for element in table:
+        if local_name(element) == "table-row":
+            yield element
+        elif local_name(element) in _ROW_GROUPS:
+            yield from _rows(element)
 
 
 def _cells(row: etree._Element) -> Iterator[tuple[str, int]]:
@@ -134,7 +148,7 @@ def _cells(row: etree._Element) -> Iterator[tuple[str, int]]:
 
 def _number(element: etree._Element, name: str, most: int) -> int:
     value = element.get(name, "1")
-    return min(int(value), most) if value.isdigit() and int(value[:9]) else 1
+    return min(int(value[:9]), most) if value.isdecimal() and int(value[:9]) else 1
 
 
 def _text(paragraph: etree._Element) -> str:

@@ -106,6 +106,44 @@ async def test_repeated_rows_and_columns_of_a_spreadsheet_are_counted() -> None:
     assert where(document, "412") == "sheet Output, C5"
 
 
+def word_table(*cells: str) -> str:
+    return f"<w:tbl><w:tr>{''.join(cells)}</w:tr></w:tbl>"
+
+
+def word_cell(text: str, more: str = "") -> str:
+    return f"<w:tc><w:p><w:r><w:t>{text}</w:t></w:r></w:p>{more}</w:tc>"
+
+
+async def test_cells_in_content_controls_are_read_and_inner_tables_once() -> None:
+    control = f"<w:sdt><w:sdtContent>{word_cell('412')}</w:sdtContent></w:sdt>"
+    table = word_table(word_cell("Output"), control, word_cell("Parts", word_table(word_cell("gates"))))
+    document = await read(foreign_files.word_document(table), "a.docx")
+    assert blocks(document) == [("table", "Output 412 Parts gates")]
+    assert list(document.rows.values()) == [("Output", "412", "Parts gates")]
+
+
+async def test_inner_tables_of_an_open_document_are_read_once() -> None:
+    cell = "<table:table-cell><text:p>{0}</text:p>{1}</table:table-cell>"
+    row = "<table:table-row>{0}</table:table-row>"
+    inner = f"<table:table>{row.format(cell.format('gates', ''))}</table:table>"
+    rows = f"<table:table-header-rows>{row.format(cell.format('Output', ''))}</table:table-header-rows>"
+    table = f"<table:table>{rows}{row.format(cell.format('Parts', inner))}</table:table>"
+    document = await read(foreign_files.open_document("text", table), "a.odt")
+    assert blocks(document) == [("table", "Output"), ("table", "Parts gates")]
+
+
+async def test_a_filled_row_of_a_spreadsheet_is_repeated_up_to_a_bound() -> None:
+    row = "<table:table-row{0}><table:table-cell><text:p>{1}</text:p></table:table-cell></table:table-row>"
+    repeated = ' table:number-rows-repeated="{0}"'
+    rows = row.format(repeated.format("3"), "412") + row.format(repeated.format("²"), "17")
+    rows += row.format(repeated.format("5000"), "9")
+    table = f'<table:table table:name="Output">{rows}</table:table>'
+    document = await read(foreign_files.open_document("spreadsheet", table), "a.ods")
+    assert [text for _, text in blocks(document)] == ["Output", "412", "412", "412", "17", *["9"] * 1_000]
+    assert where(document, "17") == "sheet Output, A4"
+    assert document.warnings == ("read 1,000 of 5,000 equal rows from row 5 of sheet Output",)
+
+
 @pytest.mark.parametrize(("data", "name"), [(foreign_files.slides(), "a.pptx"), (foreign_files.open_slides(), "a.odp")])
 async def test_slides_are_read_in_their_order(data: bytes, name: str) -> None:
     document = await read(data, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from io import StringIO
 
 from graph_research.text.canonical import DocumentBuilder
@@ -10,12 +11,14 @@ from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 
 _SAMPLE_CHARS = 64_000
+_CELL_CHARS = 10 * 1024 * 1024
 _DELIMITERS = ",;\t|"
 
 
 def separated_document(source: str) -> Document:
     """The rows of a table; each stands at the line where it begins. The delimiter is the one that the first lines have
-    most evenly."""
+    most evenly. Where a row cannot be read, those before it are kept, and a warning says so."""
+    csv.field_size_limit(_CELL_CHARS)
     rows = csv.reader(StringIO(source, newline=""), delimiter=_delimiter(source[:_SAMPLE_CHARS]))
     builder = DocumentBuilder()
     line = 1
@@ -25,7 +28,10 @@ def separated_document(source: str) -> Document:
             builder.add_row(row)
             line = rows.line_num + 1
     except csv.Error as error:
-        raise DocumentUnreadable(f"line {line:,} is not a row of a table: {error}") from error
+        problem = f"line {line:,} is not a row of a table: {error}"
+        if line == 1:
+            raise DocumentUnreadable(problem) from error
+        return replace(builder.document(), warnings=(f"{problem}; the rows before it are read",))
     return builder.document()
 
 

@@ -66,7 +66,8 @@ def _date(message: EmailMessage) -> str:
 def _body(message: EmailMessage) -> Document:
     part = message.get_body(preferencelist=("plain", "html"))
     if part is None:
-        return Document(text="")
+        undivided = message.get_content_maintype() == "multipart" and not message.is_multipart()  # it has no boundary
+        return plain_document(_content(message).decode("utf-8", "replace")) if undivided else Document(text="")
     try:
         text = part.get_content()
     except (LookupError, ValueError, KeyError):  # a charset that does not exist

@@ -165,6 +165,12 @@ async def test_a_mail_has_sender_date_body_and_readable_attachments() -> None:
     assert document.warnings == ("the attachment photo.png is not read: unsupported file type",)
 
 
+async def test_a_mail_of_parts_without_a_boundary_has_its_lines_as_body() -> None:
+    source = "From: ann@example.org\nSubject: Gates\nContent-Type: multipart/mixed\n\nOpen both gates, Zoë.\n"
+    document = await read(source.encode(), "gates.eml")
+    assert blocks(document)[-1] == ("paragraph", "Open both gates, Zoë.")
+
+
 async def test_a_notebook_has_its_cells_and_what_they_printed() -> None:
     notebook = {
         "cells": [
@@ -191,6 +197,17 @@ async def test_rows_of_a_table_as_text_stand_at_their_lines() -> None:
     assert list(document.rows.values()) == [("Item", "2020"), ("Turbines, all", "14,5"), ("Dredging", "")]
     assert where(document, "14,5") == "line 2"
     assert where(document, "Dredging") == "line 4"
+
+
+async def test_a_long_cell_is_read_and_rows_before_a_broken_row_are_kept() -> None:
+    long = "gate " * 40_000
+    document = await read(f"Item,2020\nNote,{long}\n".encode(), "costs.csv")
+    assert list(document.rows.values()) == [("Item", "2020"), ("Note", long.strip())]
+    document = await read(f"Item,2020\nGates,7\nNote,{'x' * 11_000_000}\n".encode(), "costs.csv")
+    assert list(document.rows.values()) == [("Item", "2020"), ("Gates", "7")]
+    assert document.warnings == (
+        "line 3 is not a row of a table: field larger than field limit (10485760); the rows before it are read",
+    )
 
 
 async def test_docbook_has_headings_code_and_the_authors_of_its_info() -> None:

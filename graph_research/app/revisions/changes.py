@@ -234,7 +234,7 @@ def _id_of(claim: ReportClaim | None) -> str:
 def _check_edit(text: str | None, confidence: float | None, *, drop: bool) -> None:
     if drop == (text is not None or confidence is not None):
         raise InputInvalid(
-            "say one thing: another text or confidence, or that it is dropped",
+            "say what to change, and only that: another text or confidence, or that it is dropped",
             hint=Hint(Action.SET_OPTION, options={"text": ""}),
         )
     if text is not None and (not text.strip() or len(text) > _MOST_CHARS or not valid_text(text)):

@@ -43,6 +43,7 @@ def test_a_plan_of_one_short_query_without_a_brief_has_three_issues() -> None:
     assert result.quality_score == 2.5
 
 
+@pytest.mark.requirement("3.1")
 def test_a_query_of_ten_characters_is_long_enough_and_one_of_nine_is_not() -> None:
     assert plan_gate(plan("0123456789", "0123456789"), "b", 5).valid
     assert plan_gate(plan("0123456789", "012345678"), "b", 5).issues == ("Sub-query too short: 012345678",)
@@ -65,6 +66,7 @@ def test_sources_of_middling_quality_alone_are_an_issue() -> None:
     assert source_gate(sources("medium", "medium", "medium"), []).issues == ("No high-quality sources found",)
 
 
+@pytest.mark.requirement("3.2")
 def test_no_source_at_all_is_one_issue_and_not_two() -> None:
     assert source_gate([], statuses("completed")).issues == ("Insufficient sources (minimum: 3)",)
 
@@ -95,6 +97,7 @@ def test_findings_must_cite_three_tenths_of_the_sources() -> None:
     assert findings_gate(rows, sources(*["low"] * 7)).issues == ("Low source citation coverage: 29%",)
 
 
+@pytest.mark.requirement("3.3")
 def test_no_findings_about_no_sources_do_not_divide_by_zero() -> None:
     result = findings_gate([], [])
     assert result.issues == ("Insufficient findings (minimum: 2)", "Low source citation coverage: 0%")

@@ -212,6 +212,53 @@ def test_two_names_of_one_setting_in_one_file_are_refused(tmp_path: Path) -> Non
         load(tmp_path, home="[research]\nmax_sources = 3\ndeep_research_max_sources = 4\n")
 
 
+@pytest.mark.requirement("13.1")
+def test_prompts_are_fitted_to_windows_with_a_margin_of_15_percent_and_60000_tokens_for_a_command_line() -> None:
+    settings = Settings()
+    assert (settings.token_management_enabled, settings.token_safety_margin) == (True, 0.15)
+    assert (settings.runtime_overhead, settings.model_context_overrides) == (60_000, {})
+
+
+@pytest.mark.requirement("13.2", "9.3")
+def test_sources_are_summarized_within_60_seconds_by_the_roles_own_models_and_summaries_are_used_again() -> None:
+    settings = Settings()
+    assert (settings.fetch_time_summarization, settings.summarization_timeout) == (True, 60.0)
+    assert (settings.summarization_model, settings.summarization_providers) == ((), ())
+    assert settings.summarization_cache_enabled
+
+
+@pytest.mark.requirement("11.2", "B2")
+def test_the_defaults_of_digests() -> None:
+    digest = {name: value for name, value in Settings() if name.startswith("deep_research_digest_")}
+    assert {name.removeprefix("deep_research_digest_"): value for name, value in digest.items()} == {
+        "policy": "auto",
+        "min_chars": 10_000,
+        "max_sources": 8,
+        "timeout": 120.0,
+        "max_concurrent": 3,
+        "include_evidence": True,
+        "evidence_max_chars": 400,
+        "max_evidence_snippets": 5,
+        "provider": None,
+        "providers": (),
+    }
+    assert not Settings().fetch_pdfs
+
+
+@pytest.mark.requirement("11.18", "B33")
+def test_texts_are_archived_and_kept_for_30_days() -> None:
+    settings = Settings()
+    assert (settings.deep_research_archive_content, settings.deep_research_archive_retention_days) == (True, 30)
+
+
+@pytest.mark.requirement("B19")
+def test_features_are_on_unless_they_are_switched_off() -> None:
+    settings = Settings()
+    assert settings.topic_reflection
+    assert settings.topic_compression
+    assert settings.token_limit_recovery
+
+
 @pytest.mark.requirement("13.3")
 def test_nothing_is_dropped_and_no_record_written_unless_that_is_wished() -> None:
     settings = Settings()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from graph_research.text.tokens import count_tokens, quarter_tokens
 
 
+@pytest.mark.requirement("13.11")
 def test_a_token_has_four_characters_and_a_broken_one_counts_whole() -> None:
     assert [count_tokens("x" * length) for length in (0, 1, 4, 5)] == [0, 1, 1, 2]
 

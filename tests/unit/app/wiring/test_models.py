@@ -186,6 +186,7 @@ def test_the_strongest_model_researches_and_a_cheap_one_of_its_provider_summariz
     assert asked(summarization_provider="gemini").roles["summarization"] == (cheap,)
 
 
+@pytest.mark.requirement("13.1", "B34")
 @pytest.mark.parametrize(
     ("spec", "window"),
     [

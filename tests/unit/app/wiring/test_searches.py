@@ -62,6 +62,7 @@ async def with_documents(folder: Path) -> None:
         await searches.prepare(space, index=True)
 
 
+@pytest.mark.requirement("16.2")
 @pytest.mark.parametrize(
     ("environ", "names", "skipped"),
     [
@@ -78,6 +79,7 @@ async def test_without_names_and_documents_every_web_search_that_lacks_no_key_is
     assert (chosen.names, len(chosen.skipped)) == (names, skipped)
 
 
+@pytest.mark.requirement("16.2")
 async def test_documents_are_searched_beside_the_web_where_a_key_of_the_web_is_set(tmp_path: Path) -> None:
     await with_documents(tmp_path)
     assert (await select_searches(workspace(tmp_path, TAVILY), (), ())).names == ("local", "tavily", "semantic_scholar")
@@ -90,6 +92,7 @@ async def test_a_library_that_is_named_is_searched_alone(tmp_path: Path) -> None
     assert (chosen.names, chosen.skipped) == (("local",), ())
 
 
+@pytest.mark.requirement("16.2")
 async def test_named_searches_without_their_key_are_left_out_as_long_as_one_remains(tmp_path: Path) -> None:
     chosen = await select_searches(workspace(tmp_path), ("google", "wikipedia", "searxng"), ())
     assert chosen.names == ("wikipedia",)
@@ -101,6 +104,7 @@ async def test_named_searches_without_their_key_are_left_out_as_long_as_one_rema
         await select_searches(workspace(tmp_path), ("google", "tavily"), ())
 
 
+@pytest.mark.requirement("16.2")
 async def test_the_web_is_tavily_google_and_semantic_scholar_in_this_order(tmp_path: Path) -> None:
     space = workspace(tmp_path, {**GOOGLE, **TAVILY})
     assert (await select_searches(space, ("web",), ())).names == ("tavily", "google", "semantic_scholar")

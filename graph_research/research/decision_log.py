@@ -96,14 +96,15 @@ def iteration_decision(
     brought_new: bool = True,
     refused: str | None = None,
 ) -> dict[str, Any]:
-    """Iterate while gaps are open, iterations are left, this one brought something new and nothing has `refused` it."""
+    """Iterate while gaps or conflicts are open (`gap_count`), iterations are left, this one brought something new and
+    nothing has `refused` it."""
     again = gap_count > 0 and iteration < max_iterations and brought_new and not refused
     limited = "" if brought_new else " This round found nothing that was not read before."
     limited += f" Refused: {refused}." if refused else ""
     return _of_supervisor(
         ctx,
         action="decide_iteration",
-        rationale=f"Open gaps: {gap_count}; iterations left: {max_iterations - iteration}.{limited}",
+        rationale=f"Open gaps and conflicts: {gap_count}; iterations left: {max_iterations - iteration}.{limited}",
         inputs={
             "gap_count": gap_count,
             "iteration": iteration,

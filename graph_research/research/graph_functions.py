@@ -13,6 +13,7 @@ from graph_research.research.models.phase import phase_of_node
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.source import Quality
 from graph_research.research.retrieval.deduplication import Identity, Seen
+from graph_research.text.relevance.statements import Nature
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -65,6 +66,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "topic_findings": topic_findings,
         "topic_results": topic_results,
         "unaddressed": unaddressed,
+        "unsettled": unsettled,
         "upserted": upserted,
         "with_open_limits": with_open_limits,
         "written_sections": writing_functions.written_sections,
@@ -274,6 +276,14 @@ def unaddressed(gaps: Rows) -> int:
 def open_gaps(gaps: Rows) -> list[Row]:
     """The gaps still open."""
     return [row for row in gaps if not row["addressed"]]
+
+
+def unsettled(contradictions: Rows, sub_queries: Rows) -> list[Row]:
+    """The conflicts for which no sub-query was researched yet; differences of date, unit, scope or definition are
+    none."""
+    asked = {row.get("gap_id") for row in sub_queries if row["status"] != SubQueryStatus.PENDING}
+    conflicts = [row for row in contradictions if row.get("nature", Nature.CONFLICT) == Nature.CONFLICT]
+    return [row for row in conflicts if row["id"] not in asked]
 
 
 def count_quality(sources: Rows, quality: str) -> int:

@@ -9,6 +9,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
 from graph_research.research.evidence.contradictions import as_gap
+from graph_research.research.graph_functions import unsettled
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
@@ -19,7 +20,6 @@ from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
 from graph_research.research.quality_gates import HIGH_CONFIDENCE
 from graph_research.research.retrieval.query_novelty import asked_before
-from graph_research.text.relevance.statements import Nature
 
 REPORT_EXCERPT_CHARS = 4_000
 
@@ -38,20 +38,20 @@ def refiner(services: Services) -> Handler:
     async def refine(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         decision = decision_log.dispatch(handoff, ctx, "remaining_iterations", "has_report_draft")
         open_gaps = [Gap.model_validate(row) for row in handoff["gaps"] if not row["addressed"]]
-        unsettled = _unsettled(handoff)
+        conflicts = unsettled(handoff.get("contradictions") or [], handoff["sub_queries"])
         material = {
             **prompt_context(handoff.get("report_options"), ctx),
             **_material(handoff, open_gaps),
-            "contradictions": [row.model_dump(mode="json") for row in unsettled],
+            "contradictions": conflicts,
         }
         result = await agent.call(
             services,
             material,
             ctx,
-            fallback=lambda: _suggestions([*open_gaps, *map(as_gap, unsettled)]),
+            fallback=lambda: _suggestions([*open_gaps, *map(as_gap, map(Contradiction.model_validate, conflicts))]),
             windows=handoff.get("model_windows"),
         )
-        known = {*(gap.id for gap in open_gaps), *(row.id for row in unsettled)}
+        known = {*(gap.id for gap in open_gaps), *(row["id"] for row in conflicts)}
         analysis = [row for row in result.output["gap_analysis"] if row["gap_id"] in known]
         recommendation = result.output["iteration_recommendation"]
         wants = recommendation["should_iterate"] and handoff["remaining_iterations"] > 0
@@ -70,13 +70,6 @@ def refiner(services: Services) -> Handler:
         }
 
     return refine
-
-
-def _unsettled(handoff: Mapping[str, Any]) -> list[Contradiction]:
-    """The conflicts that no sub-query was asked for yet."""
-    asked = {row.get("gap_id") for row in handoff["sub_queries"]}
-    named = map(Contradiction.model_validate, handoff.get("contradictions") or [])
-    return [row for row in named if row.id not in asked and row.nature == Nature.CONFLICT]
 
 
 def _material(handoff: Mapping[str, Any], open_gaps: Sequence[Gap]) -> dict[str, Any]:

@@ -8,12 +8,14 @@ import pytest
 
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.research.graph_functions import unsettled
 from graph_research.research.report.build import build_report
 from graph_research.research.report.run_metadata import RunFacts
 from tests.support.research.harness import (
     FISH_GAP,
     Bench,
     ask_the_suggestions,
+    finding,
     hit,
     research_script,
     small_web,
@@ -74,6 +76,55 @@ async def test_the_report_is_written_again_where_the_refinement_asked_for_a_bett
     nodes = await repeated.nodes()
     assert nodes[nodes.index("next_iteration") + 3 :] == ["synthesize", "review_synthesize", "decide"]
     assert "Say more of fish." in repeated.model.asked("section_writer")[-1].user
+
+
+DISPUTED = {
+    "kind": "statement",
+    "topic": "What the Tarn plant was",
+    "sides": [
+        {"value": side["content"], "evidence": side["evidence"]}
+        for side in (
+            finding("the first lagoon", ("https://tarn.gov/opening", "It was the first tidal lagoon of the county.")),
+            finding("wet", ("https://tarn.example/blog", "My visit to the Tarn plant was wet.")),
+        )
+    ],
+}
+
+
+@pytest.mark.requirement("1.5", "5.3")
+async def test_a_conflict_alone_starts_one_round_that_looks_for_what_settles_it() -> None:
+    disputed = bench("", [], analyzer=[{"findings": [], "gaps": [], "contradictions": [DISPUTED]}], refiner=[settles])
+    state = (await disputed.run(max_iterations=4)).state
+    [conflict] = state["contradictions"]
+    [asked] = [row for row in state["sub_queries"] if row["iteration"] == 2]
+    assert (asked["query"], asked["gap_id"]) == ("cost of fish passage", conflict["id"])
+    assert state["gaps"] == []
+    assert state["iteration"] == 2  # what was asked for once is not asked for again
+    assert "Open gaps and conflicts: 1" in next(
+        row["rationale"] for row in state["decisions"] if row["action"] == "decide_iteration"
+    )
+
+
+async def test_a_difference_of_date_or_scope_starts_no_round() -> None:
+    apart = {"topic": "Cost", "nature": "date", "kind": "number", "id": "con-0000000001", "sides": []}
+    assert unsettled([apart, {**apart, "nature": "scope"}], []) == []
+    assert unsettled([{**apart, "nature": "conflict"}], []) != []
+
+
+def settles(request: ModelRequest) -> dict[str, Any]:
+    """A refiner that asks for what settles the first conflict."""
+    [conflict] = request.material["contradictions"]
+    return {
+        "gap_analysis": [
+            {
+                "gap_id": conflict["id"],
+                "severity": "critical",
+                "addressable": True,
+                "follow_up_queries": [{"query": "cost of fish passage"}],
+            }
+        ],
+        "iteration_recommendation": {"should_iterate": True, "rationale": "", "priority_gaps": []},
+    }
 
 
 async def test_a_later_round_reads_only_the_sources_that_were_not_read_before() -> None:

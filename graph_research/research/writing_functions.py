@@ -28,12 +28,13 @@ def written_sections(outline: Rows, draft: Row | None, outputs: Rows) -> list[Ro
     return [section for row in outline if (section := now.get(row["id"]) or before.get(row["id"]))]
 
 
-def statement_batches(sections: Rows, checks: Rows, verdicts: Rows) -> list[list[Row]]:
+def statement_batches(sections: Rows, checks: Rows, verdicts: Rows, kept: Rows = ()) -> list[list[Row]]:
     """The statements of the sections that have no check, a cell for each row and column it stands in, in batches of one
-    size: first those that no model has judged, then those of an earlier round with their `verdict`, which code checks
-    again."""
-    checked = {row["id"] for row in checks}
-    said = {row["id"]: row for row in verdicts}
+    size: first those that no model has judged and those that were objected to and are `kept`, with the `answer`, then
+    those of an earlier round with their `verdict`, which code checks again."""
+    answers = {row["id"]: row["answer"] for row in kept}
+    checked = {row["id"] for row in checks} - answers.keys()
+    said = {row["id"]: row for row in verdicts if row["id"] not in answers}
     fresh: dict[str, dict[str, Row]] = {}
     judged: dict[str, dict[str, Row]] = {}
     for row in sections:
@@ -41,7 +42,7 @@ def statement_batches(sections: Rows, checks: Rows, verdicts: Rows) -> list[list
         for statement, place in _with_places(section):
             name = statement.id
             if name not in checked and statement.text.strip():
-                given = {**statement.to_json(), **place, "verdict": said.get(name)}
+                given = {**statement.to_json(), **place, "verdict": said.get(name), "answer": answers.get(name, "")}
                 (judged if name in said else fresh).setdefault(name, {}).setdefault(place.get("context", ""), given)
     return [*_batches(fresh), *_batches(judged)]
 

@@ -95,6 +95,7 @@ class CitedStatement(Record):
     status: Status
     citations: list[str]
     computed: list[str] = Field(default_factory=list)
+    judged: str = ""
     support: float = 1.0
     problem: str = ""
     verdict: StatementVerdict | None = None
@@ -247,6 +248,7 @@ class _Numbering:
             passages,
             question=self._question,
             computed=statement.computed,
+            judged=statement.judged,
             verdict=self._verdicts.get(statement.id),
         )
         return judgement.status is not Status.UNSUPPORTED
@@ -281,6 +283,7 @@ class _Numbering:
             [self._passages[citation.id] for citation in cited],
             question=self._question,
             computed=statement.computed,
+            judged=statement.judged,
             verdict=verdict,
             context=context,
             is_code=is_code,
@@ -292,6 +295,7 @@ class _Numbering:
             status=judgement.status,
             citations=[citation.id for citation in cited],
             computed=list(statement.computed),
+            judged=statement.judged,
             support=judgement.score,
             problem=judgement.problem,
             verdict=verdict,

@@ -27,7 +27,11 @@ _TIMES = re.compile(r"[\s-]?(?:times|fold|mal|fois|veces|vezes|volte|keer|razy)\
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w+")
 _NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*\sv?$")
-_JUDGED = re.compile(r"(?:#|--|;|//|%)[^\n]*\bjudge?ment\b", re.IGNORECASE)
+_JUDGED = re.compile(
+    r"(?:#|--|;|//|%)[^\n]*(?:\b(?:judge?ment|ermessen|jugement|juicio|giudizio|juízo|julgamento|oordeel|osąd)\b|判断)",
+    re.IGNORECASE,
+)
+"""A comment that says in one of the languages with labels that the writer chose the value of its line."""
 _IN_BRACKETS = re.compile(r"\(([^()\d]{1,30})\)")
 
 
@@ -74,6 +78,7 @@ def judge(
     *,
     question: str = "",
     computed: Sequence[str] = (),
+    judged: str = "",
     verdict: StatementVerdict | None = None,
     context: str = "",
     is_code: bool = False,
@@ -83,13 +88,15 @@ def judge(
     A quote must be the first passage's quote, to the character. A fact and an analysis need a valid passage, and what
     they state must be there: numbers in the quotes or computed, dates in the quotes or the titles, names and their
     numbers ("Zone 5") anywhere in the passages, the question or the context. An analysis may state a number of the
-    question and count in words what it lists. A transition and a limit have no numbers but those of the question, the
-    quotes and the titles, and nothing that a `verdict` objects to; a table's label may have those around the quotes.
+    question and the number that its writer `judged`, and count in words what it lists. A transition and a limit have
+    no numbers but those of the question, the quotes and the titles, and nothing that a `verdict` objects to; a table's
+    label may have those around the quotes.
 
     A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
     tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
-    meaning, but nothing before it. Code has no names, and in a line of it whose comment says `judgement` the
-    writer chose the value. What the user wrote is not judged. A cell without a letter or digit asserts nothing.
+    meaning, but nothing before it. Code has no names, and in a line of it whose comment says `judgement`, in whatever
+    language, the writer chose the value. What the user wrote is not judged. A cell without a letter or digit asserts
+    nothing.
     """
     if kind is StatementKind.USER:
         return Judgement(Status.USER, 0.0)
@@ -114,7 +121,7 @@ def judge(
     computations = [compute(expression, [passage.quote for passage in valid]) for expression in computed]
     if wrong := next((one.problem for one in computations if one.problem), ""):
         return _failed(wrong)
-    ground = _Ground(valid, question, context, computations, is_code)
+    ground = _Ground(valid, question, context, computations, is_code, judged)
     missing = ground.missing(text, kind)
     if kind is StatementKind.ANALYSIS and not missing:
         return Judgement(Status.ANALYSIS)
@@ -153,6 +160,7 @@ class _Ground:
     context: str
     computations: Sequence[Computation]
     is_code: bool
+    judged: str = ""
 
     @cached_property
     def quotes(self) -> list[str]:
@@ -175,6 +183,8 @@ class _Ground:
         known = [*self.quotes, self.question] if is_analysis else self.quotes
         unknown = unstated(measured, known)
         new = [figure for figure in unknown if self._is_new(figure, measured, is_analysis=is_analysis)]
+        if is_analysis:
+            new = _without_judged(new, measured, self.judged)
         names = [] if self.is_code else new_names(text, [*self.around, self.question, self.context])
         return [*_written(measured, new), *wrong_multiples(text, self.quotes, self.computations), *names]
 
@@ -222,6 +232,14 @@ class _Ground:
         if not written.isalpha() and _NAME_BEFORE.search(text[: figure.start]):
             return bool(unstated(written, [*self.around, self.question, self.context]))
         return True
+
+
+def _without_judged(new: Sequence[Value], text: str, judged: str) -> list[Value]:
+    """The numbers without the one that the writer sets by judgement: no date, and nothing where `judged` holds more."""
+    start, own = text.find(judged), figures(judged)
+    if start < 0 or len(own) != 1 or own[0].date:
+        return list(new)
+    return [figure for figure in new if not start <= figure.start < start + len(judged)]
 
 
 def _with_unit(text: str, context: str) -> str:

@@ -34,17 +34,20 @@ class Statement(Record):
 
     The first id of a quote is the one quoted; further ids are other sources that say the same ("also in"). `computed`
     are arithmetic expressions over numbers of the evidence, such as `1.61 - 1.34`, whose values the text states.
+    `judged` is a number of an analysis that its writer sets by judgement, as the text has it: "50 %".
     """
 
     text: str
     kind: StatementKind = StatementKind.FACT
     evidence_ids: list[str] = Field(default_factory=list)
     computed: list[str] = Field(default_factory=list)
+    judged: str = ""
 
     @property
     def id(self) -> str:
-        """`st-` and 10 hex digits derived from kind, text, evidence and computation."""
-        whole = "\x1f".join([self.kind, " ".join(self.text.split()), *self.evidence_ids, "", *self.computed])
+        """`st-` and 10 hex digits derived from kind, text, evidence, computation and judged number."""
+        judged = ["", self.judged] if self.judged else []
+        whole = "\x1f".join([self.kind, " ".join(self.text.split()), *self.evidence_ids, "", *self.computed, *judged])
         return f"st-{hashlib.sha256(whole.encode()).hexdigest()[:10]}"
 
 

@@ -164,6 +164,7 @@ def _judged(
         kind=statement.kind,
         evidence_ids=[citation.evidence_id for citation in cited],
         computed=statement.computed,
+        judged=statement.judged,
     )
     verdict = statement.verdict if statement.verdict and statement.verdict.id == shown.id else None
     return judge(
@@ -172,6 +173,7 @@ def _judged(
         [passages[citation.id] for citation in cited],
         question=question,
         computed=statement.computed,
+        judged=statement.judged,
         verdict=verdict,
         context=context,
         is_code=is_code,

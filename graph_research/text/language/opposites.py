@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from graph_research.text.language.words import stem
+
+_WORDS = re.compile(r"\w+")
 
 NEGATIONS = {
     language: frozenset(listed.split())
@@ -23,6 +26,58 @@ NEGATIONS = {
     }.items()
 }
 """Words that deny what stands beside them; Japanese and Chinese by the pairs of characters that they begin with."""
+
+_ABSOLUTE = {
+    language: frozenset(listed.split())
+    for language, listed in {
+        "de": "nie niemals kein keine keinen keinem keiner keines niemand nichts immer stets alle allen aller alles "
+        "jeder jede jedes jeden jedem nur ausschließlich allein unabhängig ungeachtet egal unmöglich völlig",
+        "en": "never no none nothing nobody neither cannot impossible always all every any only solely exclusively "
+        "entirely completely whatever whichever regardless irrespective",
+        "es": "nunca jamás ningún ninguna ninguno nadie nada siempre todo toda todos todas cualquier solo sólo "
+        "solamente únicamente exclusivamente imposible independientemente",
+        "fr": "jamais aucun aucune personne rien toujours tout toute tous toutes chaque quelconque seulement "
+        "uniquement seul seule exclusivement impossible indépendamment",
+        "it": "mai nessun nessuna nessuno niente nulla sempre tutto tutta tutti tutte ogni qualsiasi qualunque "
+        "solo soltanto solamente esclusivamente impossibile indipendentemente",
+        "nl": "nooit geen niemand niets altijd alle alles elke elk ieder iedere alleen slechts uitsluitend ongeacht "
+        "onmogelijk",
+        "pl": "nigdy żaden żadna żadne nikt nic zawsze wszystkie wszyscy wszystko każdy każda każde tylko wyłącznie "
+        "jedynie niezależnie niemożliwe",
+        "pt": "nunca jamais nenhum nenhuma ninguém nada sempre todo toda todos todas qualquer só somente apenas "
+        "unicamente exclusivamente impossível independentemente",
+    }.items()
+}
+_ABSOLUTE_STRETCHES = {
+    "ja": ("決して", "常に", "必ず", "すべて", "全て", "のみ", "だけ", "かかわらず", "ことはない", "一切"),
+    "zh": (
+        "从不",
+        "永不",
+        "绝不",
+        "从未",
+        "总是",
+        "始终",
+        "所有",
+        "任何",
+        "每",
+        "只有",
+        "仅",
+        "无论",
+        "不管",
+        "不能",
+        "一切",
+    ),
+}
+"""Of languages without spaces between words."""
+
+
+def is_absolute(text: str, language: str) -> bool:
+    """Whether a text denies something altogether, or says it of all cases or of one only: one exception makes it
+    wrong. In a language that is not listed no text is."""
+    if language in _ABSOLUTE_STRETCHES:
+        return any(stretch in text for stretch in _ABSOLUTE_STRETCHES[language])
+    return not _ABSOLUTE.get(language, frozenset()).isdisjoint(_WORDS.findall(text.lower()))
+
 
 CAPITALISED_NOUNS = frozenset({"de"})
 """Languages in which a capital letter does not tell a name."""

@@ -43,8 +43,9 @@ class Passages:
         ]
 
     def rows(self, evidence_ids: Iterable[str], around_chars: int = _AROUND_CHARS) -> list[dict[str, Any]]:
-        """`{id, title, date, text, quote}` of each, once; `text` has the quote between ⟦ and ⟧, and as much of the text
-        on both sides. Those of one source stand together in its order, and what one shows the next does not repeat."""
+        """`{id, source_id, title, date, text, quote}` of each, once; `text` has the quote between ⟦ and ⟧, and as much
+        of the text on both sides. Those of one source stand together in its order, and what one shows the next does not
+        repeat."""
         rows = []
         for row, parts in self._in_order(self._known(dict.fromkeys(evidence_ids)), around_chars):
             before, quote, after = (text.translate(_PLAIN) for text in parts)
@@ -52,6 +53,7 @@ class Passages:
             rows.append(
                 {
                     "id": row.id,
+                    "source_id": row.source_id,
                     "title": self._title(row),
                     "date": (source.published_at if source else None) or "",
                     "text": f"{before}⟦{quote}⟧{after}",

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graph_research.research.agents.writing.further_passages import FurtherPassages
 from graph_research.research.agents.writing.passages import Passages
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.evidence import Evidence
@@ -15,7 +16,7 @@ from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.language.words import language_of, term_weights
 from graph_research.text.relevance.query import Query, parse
-from graph_research.text.relevance.ranking import Pool, Ranked, analysed, rank
+from graph_research.text.relevance.ranking import Pool, rank
 
 _MOST_SOURCES = 30
 """So many documents beside those of the evidence are searched for further passages."""
@@ -23,7 +24,6 @@ _MOST_PASSAGES = 16
 _MOST_OF_LIMITS, _OF_A_LIMIT = 8, 2
 """Passages in which what a researcher did not find may stand, in all and for each limit."""
 _MOST_OF_A_SOURCE = 4
-_PASSAGE_CHARS = 500
 _AROUND_CHARS = 200
 """Of the text on either side of a quote that the writer sees."""
 _MOST_NOTES = 30
@@ -160,7 +160,8 @@ def _passages(
 ) -> list[Evidence]:
     """Further stretches of the sources that bear on what the section must answer, none of them among its evidence nor
     nearer to another section; then those nearest to what the researchers did not find."""
-    further = _Further(wanted.query.text, own, sources, documents)
+    finder = QuoteFinder(wanted.query.text, sources, documents)
+    further = FurtherPassages(((row.source_id, row.quote) for row in own), finder)
     pool = Pool(documents)
     for item in rank(pool, wanted.query):
         if len(further.chosen) == _MOST_PASSAGES:
@@ -177,53 +178,6 @@ def _passages(
                 break
             further.add(item)
     return list(further.chosen.values())
-
-
-class _Further:
-    """Passages beside the evidence that there is, each of them new."""
-
-    def __init__(
-        self,
-        question: str,
-        own: Sequence[Evidence],
-        sources: Mapping[str, Source],
-        documents: Mapping[str, Document],
-    ) -> None:
-        self.chosen: dict[str, Evidence] = {}
-        self.of_source: dict[str, int] = {}
-        self._held = [(row.source_id, row.quote) for row in own]
-        self._sources = sources
-        self._documents = documents
-        self._finder = QuoteFinder(question, sources, documents)
-
-    def add(self, item: Ranked) -> None:
-        """Add the stretch around a unit, if the unit is not held."""
-        text, name = item.unit.text, item.source
-        known = [quote for source, quote in self._held if source == name]
-        if self._sources[name].tier == "FLAGGED" or any(text in quote or quote in text for quote in known):
-            return
-        start, end = _stretch(item, self._documents[name], known)
-        for row in self._finder.evidence(
-            [{"source_id": name, "quote": self._documents[name].text[start:end], "start": start}]
-        ):
-            self.chosen.setdefault(row.id, row)
-            self._held.append((name, row.quote))
-            self.of_source[name] = self.of_source.get(name, 0) + 1
-
-
-def _stretch(item: Ranked, document: Document, known: Sequence[str]) -> tuple[int, int]:
-    """The unit with those before and after it in its block that are not known, as far as `_PASSAGE_CHARS` go."""
-    units = analysed(document).units
-    first = last = item.position
-    for _ in range(2):
-        for step in (first - 1, last + 1):
-            if not 0 <= step < len(units) or units[step].block != item.unit.block:
-                continue
-            if any(units[step].text in quote for quote in known):
-                continue
-            if max(units[last].end, units[step].end) - min(units[first].start, units[step].start) <= _PASSAGE_CHARS:
-                first, last = min(first, step), max(last, step)
-    return units[first].start, units[last].end
 
 
 def _rows(

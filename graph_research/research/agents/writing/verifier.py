@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.claim_support import Status, judge
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
-from graph_research.research.llm.structured_call import Agent
+from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.draft import Statement, StatementKind, StatementVerdict, VerdictWord
 from graph_research.research.models.source import Source
+from graph_research.text.language.opposites import is_absolute
+from graph_research.text.language.words import language_of
 
 _ALL = 10_000
 _SECTIONS = (
@@ -53,39 +57,92 @@ def verifier(services: Services) -> Handler:
     ) -> tuple[dict[str, StatementVerdict], list[dict[str, Any]]]:
         """What the model says of the statements, by id. Code alone checks quotes, limits and labels."""
         by_code = all(model.in_process for model in services.models.models(ctx.role or agent.role, agent.phase))
-        numbered = [
-            {"n": n, "where": given.get("where") or "", **row.to_json()}
-            for n, (row, given) in enumerate(zip(statements, handoff["batch"], strict=True), 1)
+        asked = [
+            (row, given)
+            for row, given in zip(statements, handoff["batch"], strict=True)
             if not (
                 given.get("verdict")
                 or row.kind in _BY_CODE
                 or (given.get("context") and row.kind is StatementKind.TRANSITION)
             )
         ]
-        if by_code or not numbered:
+        if by_code or not asked:
             return {}, []
+        rows = _numbered(asked)
+        near = await NearPassages.of(handoff, ctx)
+        others = await asyncio.to_thread(_others, asked, passages, near)
         result = await agent.call(
             services,
             {
                 **prompt_context(handoff.get("report_options"), ctx),
                 "question": handoff["question"],
-                "statements": numbered,
-                "passages": passages.rows(name for row in numbered for name in row["evidence_ids"]),
+                "statements": [{**row, "others": others.get(row["id"], [])} for row in rows],
+                "passages": [*passages.rows(name for row in rows for name in row["evidence_ids"]), *near.rows()],
             },
             ctx,
             fallback=lambda: {"verdicts": []},
             windows=handoff.get("model_windows"),
         )
-        shown = {row["n"] for row in result.shown.get("statements") or []}
-        verdicts: dict[str, StatementVerdict] = {}
-        for row in result.output["verdicts"]:
-            name = statements[row["n"] - 1].id if row["n"] in shown else ""
-            if name and (name not in verdicts or verdicts[name].verdict is VerdictWord.SUPPORTED):
-                reason = row.get("reason") or ""
-                verdicts[name] = StatementVerdict(id=name, verdict=row["verdict"], reason=reason, model=result.model)
-        return verdicts, result.degradations(agent.name, ctx)
+        return _said(result, rows), result.degradations(agent.name, ctx)
 
     return verify
+
+
+def _numbered(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """The statements with the numbers that the prompt shows; each line of a block of code has a number of its own."""
+    rows: list[dict[str, Any]] = []
+    for statement, given in asked:
+        lines = [line for line in statement.text.splitlines() if line.strip()] if given.get("is_code") else []
+        for place, text in enumerate(lines or [statement.text]):
+            rows.append(
+                {
+                    **statement.to_json(),
+                    "n": len(rows) + 1,
+                    "id": statement.id,
+                    "text": text,
+                    "where": given.get("where") or "",
+                    "is_code": bool(lines),
+                    "goes_on": place > 0,
+                    "answer": given.get("answer") or "",
+                }
+            )
+    return rows
+
+
+def _others(
+    asked: Sequence[tuple[Statement, Mapping[str, Any]]], passages: Passages, near: NearPassages
+) -> dict[str, list[str]]:
+    """For each statement that one exception makes wrong, the ids of passages it does not cite that may tell of one."""
+    found: dict[str, list[str]] = {}
+    for row, given in asked:
+        text = f"{given.get('context') or ''} {row.text}"
+        if not given.get("is_code") and is_absolute(text, language_of(text)):
+            found[row.id] = near.near(text, passages.rows(row.evidence_ids))
+    return found
+
+
+def _said(result: AgentResult, rows: Sequence[Mapping[str, Any]]) -> dict[str, StatementVerdict]:
+    """The worst verdict on each statement, by id, with all reasons; a statement of which a row was not shown has none,
+    unless another of its rows is objected to."""
+    shown = {row["n"] for row in result.shown.get("statements") or []}
+    said: dict[str, list[Mapping[str, Any]]] = {}
+    for verdict in result.output["verdicts"]:
+        if verdict["n"] in shown:
+            row = rows[verdict["n"] - 1]
+            said.setdefault(row["id"], []).append({**row, **verdict, "reason": verdict.get("reason") or ""})
+    partly_shown = {row["id"] for row in rows if row["n"] not in shown}
+    verdicts: dict[str, StatementVerdict] = {}
+    for name, given in said.items():
+        objections = [row for row in given if row["verdict"] != VerdictWord.SUPPORTED]
+        word = max((VerdictWord(row["verdict"]) for row in given), key=list(VerdictWord).index)
+        if objections or name not in partly_shown:
+            reason = "; ".join(dict.fromkeys(map(_reason, objections)))
+            verdicts[name] = StatementVerdict(id=name, verdict=word, reason=reason, model=result.model)
+    return verdicts
+
+
+def _reason(row: Mapping[str, Any]) -> str:
+    return f"{row['text'].strip()}: {row['reason']}" if row["is_code"] else str(row["reason"])
 
 
 async def read_passages(handoff: Mapping[str, Any], evidence_ids: Sequence[str], ctx: Context) -> Passages:
@@ -127,6 +184,7 @@ def _problem(
         passages.cited(statement.evidence_ids),
         question=question,
         computed=statement.computed,
+        judged=statement.judged,
         verdict=verdict,
         context=given.get("context") or "",
         is_code=bool(given.get("is_code")),
@@ -136,5 +194,5 @@ def _problem(
 
 def _settled(material: dict[str, Any]) -> dict[str, Any]:
     """Only the passages of the statements that are shown."""
-    cited = {name for row in material["statements"] for name in row["evidence_ids"]}
+    cited = {name for row in material["statements"] for name in (*row["evidence_ids"], *row["others"])}
     return {**material, "passages": [row for row in material["passages"] if row["id"] in cited]}

@@ -1,0 +1,155 @@
+"""What the verifier and the mender of a report are shown beside a sentence, and what becomes of their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graph_research.providers.llm.base import ModelRequest
+from graph_research.research.evidence.claim_support import Status
+from graph_research.research.report.build import build_report
+from graph_research.research.report.model import Report
+from graph_research.research.report.run_metadata import RunFacts
+from tests.support.research.harness import Bench
+from tests.support.research.strong_model import BUSY, FULL, LOCK, NORMAL, STORES, Row, Writer, paragraph
+
+EXCEPTION = "In the mode called shared a reader of Larch may block the writer for the time of a checkpoint."
+DENIAL = "A reader of Larch never blocks the writer."
+CALM = "Readers do not block the writer."
+LARCH = "https://larch.example/locks"
+TITLE, TEXT = STORES.pages[LARCH]
+CONTRADICTED = replace(
+    STORES, pages={**STORES.pages, LARCH: (TITLE, f"{TEXT} {'The rest is about logs. ' * 20}{EXCEPTION}")}
+)
+
+
+async def report_of(bench: Bench) -> tuple[Report, Mapping[str, Any]]:
+    result = await bench.run(question=STORES.question, max_iterations=1)
+    assert result.status == "completed", result
+    texts = {name: await bench.store.text(name) for name in {row["archive_hash"] for row in result.state["sources"]}}
+    return build_report(result.state, texts=texts, run=RunFacts(run_id="run-1", question="q")), result.state
+
+
+def adding(make: Callable[[Writer], Row]) -> Callable[[ModelRequest], Row]:
+    """A section writer with a block more in the section on settings."""
+
+    def write(request: ModelRequest) -> Row:
+        answer = CONTRADICTED.section(request)
+        if request.material["section"]["heading"] != "How to set it up":
+            return answer
+        writer = Writer({}, dict(CONTRADICTED._texts()))
+        block = make(writer)
+        asked = [{**row, "key": f"x{row['key']}"} for row in writer.asked]
+        for row in block["sentences"]:
+            row["evidence_ids"] = [f"x{name}" for name in row["evidence_ids"]]
+        return {"blocks": [*answer["blocks"], block], "quotes": [*answer["quotes"], *asked]}
+
+    return write
+
+
+def bench_of(make: Callable[[Writer], Row], **changes: Any) -> Bench:
+    study = CONTRADICTED
+    return Bench(study.script(section_writer=[adding(make)], **changes), search=study.search)
+
+
+def objecting(text: str, reason: str, *, times: int = 99) -> Callable[[ModelRequest], Row]:
+    """A verifier that objects to one text so many times."""
+    left = [times]
+
+    def verify(request: ModelRequest) -> Row:
+        verdicts = []
+        for row in request.material["statements"]:
+            wrong = row["text"] == text and left[0] > 0
+            left[0] -= wrong
+            verdicts.append(
+                {"n": row["n"], "verdict": "not" if wrong else "supported", "reason": reason if wrong else ""}
+            )
+        return {"verdicts": verdicts}
+
+    return verify
+
+
+def denial(write: Writer) -> Row:
+    return paragraph(write.fact(DENIAL, CALM))
+
+
+async def test_the_verifier_sees_an_exception_that_a_sentence_without_one_does_not_cite() -> None:
+    bench = bench_of(denial)
+    await report_of(bench)
+    [request] = [row for row in bench.model.asked("verifier") if DENIAL in row.user]
+    [statement] = [row for row in request.material["statements"] if row["text"] == DENIAL]
+    others = {row["id"]: row["text"] for row in request.material["passages"] if row["id"] in statement["others"]}
+    assert any(EXCEPTION in text for text in others.values())
+    assert f"compare with {', '.join(statement['others'])}" in request.user
+    assert not set(statement["others"]) & set(statement["evidence_ids"])
+    [plain] = [row for row in request.material["statements"] if row["text"] == "single rows"] or [{"others": []}]
+    assert plain["others"] == []
+
+
+async def test_the_mender_may_cite_what_the_program_found_near_a_failing_sentence() -> None:
+    mended = "A reader of Larch may block the writer for the time of a checkpoint in the mode called shared."
+
+    def mends(request: ModelRequest) -> Row:
+        name = next(row["id"] for row in request.material["passages"] if EXCEPTION in row["quote"])
+        return {"sentences": [{"n": 1, "action": "rewrite", "text": mended, "evidence_ids": [name]}]}
+
+    bench = bench_of(denial, verifier=[objecting(DENIAL, "one mode blocks")], section_mender=[mends])
+    report, state = await report_of(bench)
+    [row] = [row for row in report.statements() if row.text == mended]
+    assert row.status is Status.VERIFIED
+    assert any(EXCEPTION in citation.quote for citation in report.citations if citation.id in row.citations)
+    assert state["report_metadata"]["fabricated_citations"] == 0
+
+
+KEEPS = {"sentences": [{"n": 1, "action": "keep", "reason": "the passage says: do not block"}]}
+
+
+@pytest.mark.parametrize("times", [1, 99])
+async def test_a_sentence_that_the_mender_keeps_is_read_again_with_its_answer(times: int) -> None:
+    bench = bench_of(denial, verifier=[objecting(DENIAL, "one mode blocks", times=times)], section_mender=[KEEPS])
+    report, _ = await report_of(bench)
+    again = bench.model.asked("verifier")[-1]
+    assert "the writer keeps it: the passage says: do not block" in again.user
+    [row] = [row for row in report.statements() if row.text == DENIAL]
+    assert row.status is (Status.VERIFIED if times == 1 else Status.UNSUPPORTED)
+
+
+async def test_an_objection_of_the_program_stays_where_the_mender_keeps_the_sentence() -> None:
+    text = "Larch allows 7 write transactions at a time for each database file."
+    bench = bench_of(lambda write: paragraph(write.fact(text, LOCK)), section_mender=[KEEPS])
+    report, _ = await report_of(bench)
+    [row] = [row for row in report.statements() if row.text == text]
+    assert (row.status, row.problem) == (Status.UNSUPPORTED, "not in the cited quotes: 7")
+
+
+CODE = "sync = full\n\n# no wait is without end; judgement: 5 s\nbusy_wait = 5000"
+
+
+async def test_each_line_of_a_block_to_copy_gets_a_verdict() -> None:
+    def block(write: Writer) -> Row:
+        return {"type": "code", "language": "ini", "sentences": [write.analysis(CODE, FULL, BUSY)]}
+
+    bench = bench_of(block, verifier=[objecting("busy_wait = 5000", "it is given in seconds")], section_mender=["No."])
+    await report_of(bench)
+    [request] = [row for row in bench.model.asked("verifier") if "busy_wait = 5000" in row.user]
+    lines = [row["text"] for row in request.material["statements"] if row["is_code"]]
+    assert lines[-3:] == ["sync = full", "# no wait is without end; judgement: 5 s", "busy_wait = 5000"]
+    asked = bench.model.asked("section_mender")[0]
+    assert "busy_wait = 5000: it is given in seconds" in asked.user
+
+
+async def test_a_number_that_the_writer_judges_stands_where_it_is_named() -> None:
+    text = "As a rule of thumb act when full flushes take 50 % of the time."
+
+    def judged(write: Writer) -> Row:
+        named = {**write.analysis(text, FULL, NORMAL), "judged": "50 %"}
+        return paragraph(named, write.analysis("As a rule of thumb act at 60 %.", FULL))
+
+    bench = bench_of(judged, section_mender=["No."])
+    report, _ = await report_of(bench)
+    [row] = [row for row in report.statements() if "rule of thumb" in row.text]
+    assert (row.text, row.status, row.judged) == (text, Status.ANALYSIS, "50 %")
+    assert "the writer's judgement: 50 %" in "".join(request.user for request in bench.model.asked("verifier"))

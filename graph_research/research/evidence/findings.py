@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -102,6 +102,7 @@ def analyse(answer: Mapping[str, Any], known: Known, documents: Mapping[str, Doc
     ground = Ground(sources=known.sources, evidence=all_evidence, contradictions=contradictions, origins=by_origin)
     place_of = {one.id: place for place, one in places.items()}
     findings = _thinned(_joined(_restated(known.findings, answer.get("confidences") or []), fresh), place_of)
+    findings = _united(findings, answer.get("same") or [])
     claims = [claim_of(finding, ground) for finding in findings]
     counted = [
         claim for finding, claim in zip(findings, claims, strict=True) if finding.stated is not Confidence.SPECULATION
@@ -185,11 +186,29 @@ def _thinned(findings: Sequence[Finding], places: Mapping[str, Place]) -> list[F
         if place is None:
             kept.append(finding)
         else:
-            stated = max(
-                kept[place].stated or "", finding.stated or "", key=lambda level: CONFIDENCE_RANK.get(level, -1)
-            )
-            kept[place] = _enriched(kept[place], finding.model_copy(update={"stated": stated or None}))
+            kept[place] = _with_another(kept[place], finding)
     return kept
+
+
+def _united(findings: Sequence[Finding], groups: Iterable[Sequence[str]]) -> list[Finding]:
+    """The findings, those of each group joined to the first that it names, as far as their numbers and dates are the
+    same; a finding is joined once."""
+    kept = {finding.id: finding for finding in findings}
+    for first, *others in (group for group in groups if group):
+        for name in others:
+            if first != name and first in kept and name in kept and _have_the_same_values(kept[first], kept[name]):
+                kept[first] = _with_another(kept[first], kept.pop(name))
+    return list(kept.values())
+
+
+def _with_another(finding: Finding, other: Finding) -> Finding:
+    """The finding with the evidence of another that says the same, and the higher of their stated confidences."""
+    stated = max(finding.stated or "", other.stated or "", key=lambda level: CONFIDENCE_RANK.get(level, -1))
+    return _enriched(finding, other.model_copy(update={"stated": stated or None}))
+
+
+def _have_the_same_values(one: Finding, other: Finding) -> bool:
+    return not (unstated(one.content, [other.content]) or unstated(other.content, [one.content]))
 
 
 def _alike(one: Finding, other: Finding, places: Mapping[str, Place]) -> bool:
@@ -200,7 +219,7 @@ def _alike(one: Finding, other: Finding, places: Mapping[str, Place]) -> bool:
         return True
     if not _share_a_passage(one, other, places) or _turns(one.content) != _turns(other.content):
         return False
-    if unstated(one.content, [other.content]) or unstated(other.content, [one.content]):  # another unit
+    if not _have_the_same_values(one, other):  # another unit
         return False
     mine, theirs = _words(one.content), _words(other.content)
     return _is_moved(mine, theirs) or _is_within(theirs, mine)

@@ -88,10 +88,17 @@ class _Parts:
         verdicts = self.handoff["statement_verdicts"]
         return said | {row["id"] for row in verdicts if row["verdict"] != VerdictWord.SUPPORTED}
 
+    @cached_property
+    def answered_limits(self) -> set[str]:
+        """The limits of sections that a proved statement of another place answers."""
+        sections = [DraftSection.model_validate(row) for row in self.handoff["sections"]]
+        proved = {row.id for section in sections for row in section.statements() if self._is_proved(row)}
+        return {row["limit"] for row in self.handoff.get("answered_limits") or [] if proved & set(row["statements"])}
+
     def closed_gaps(self, draft: Draft) -> list[dict[str, Any]]:
         """The gaps that a proved statement of the draft answers, closed in this round."""
         proved = {row.id for row in draft.statements() if self._is_proved(row)}
-        answered = {row["gap"] for row in self.handoff.get("answered_gaps") or [] if row["statement"] in proved}
+        answered = {row["gap"] for row in self.handoff.get("answered_gaps") or [] if proved & set(row["statements"])}
         closed = {"addressed": True, "addressed_in": self.handoff["iteration"]}
         return [{**row, **closed} for row in self.handoff.get("gaps") or [] if row["id"] in answered]
 
@@ -151,7 +158,11 @@ class _Parts:
         cited = [name for row in self.handoff["sections"] for name in _cited(row)]
         blocks = rewritten(
             self._sound(section.to_json()["blocks"]),
-            lambda row: None if row.id in repeated and _is_said_elsewhere(row, cited) else row,
+            lambda row: (
+                None
+                if row.id in self.answered_limits or (row.id in repeated and _is_said_elsewhere(row, cited))
+                else row
+            ),
         )
         openings = [
             Statement.model_validate(row["statement"])

@@ -12,8 +12,8 @@ from graph_research.research.agents.writing.section_text import (
     answered_blocks,
     is_shortened,
     length_note,
+    places_of,
     section_text,
-    sentences_of,
     too_long,
 )
 from graph_research.research.evidence.citations import without_markers
@@ -36,8 +36,8 @@ _SHARE_OF_SUMMARY = 0.1
 
 def editor(services: Services) -> Handler:
     """`summary` and `conclusions` as blocks, `openings` a sentence for some sections, `repeated` the statements that
-    say again what another says, `answered_gaps` the gaps that a statement answers, `found` whether the report
-    answers the question. All empty where no model answers."""
+    say again what another says, `answered_gaps` and `answered_limits` what statements answer that is told as
+    open, `found` whether the report answers the question. All empty where no model answers."""
     agent = Agent(name="editor", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def edit(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -63,6 +63,7 @@ def editor(services: Services) -> Handler:
             "openings": _openings(result.output.get("openings") or [], sections),
             "repeated": _repeated(result.output.get("repeated") or [], sections),
             "answered_gaps": _answered_gaps(result, _open_gaps(handoff), sections),
+            "answered_limits": _answered_limits(result, sections),
             "fabricated": made_up + more_made_up,
             "degraded": [
                 *result.degradations(agent.name, ctx),
@@ -75,7 +76,8 @@ def editor(services: Services) -> Handler:
 
 
 def _nothing() -> dict[str, Any]:
-    return {"found": True, "summary": [], "conclusions": [], "openings": [], "repeated": [], "answered_gaps": []}
+    lists = ("summary", "conclusions", "openings", "repeated", "answered_gaps", "answered_limits")
+    return {"found": True, **{name: [] for name in lists}}
 
 
 def _summary_words(handoff: Mapping[str, Any]) -> int:
@@ -128,32 +130,46 @@ def _openings(rows: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection
 
 
 def _repeated(places: Sequence[str], sections: Sequence[DraftSection]) -> list[dict[str, Any]]:
-    """The section and the statement of each `SECTION.PLACE` that there is."""
-    named = [_statement_at(place, sections) for place in places]
-    return [{"section": section.id, "id": statement.id} for section, statement in filter(None, named)]
+    """The section and the statement of each `SECTION.PLACE` that there is; a row of a table is left as it is."""
+    named = [_at(place, sections) for place in places]
+    return [{"section": found[0].id, "id": found[1][0].id} for found in named if found and len(found[1]) == 1]
 
 
 def _answered_gaps(
     result: AgentResult, gaps: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection]
 ) -> list[dict[str, Any]]:
-    """The gap and the statement of each answer whose number was shown and whose place there is."""
+    """The gap and the statements of each answer whose number was shown and whose place there is."""
     shown = len(result.shown.get("gaps") or [])
-    named = [(row["gap"], _statement_at(row["place"], sections)) for row in result.output.get("answered_gaps") or []]
     return [
-        {"gap": gaps[number - 1]["id"], "statement": found[1].id}
-        for number, found in named
-        if found and 0 < number <= shown
+        {"gap": gaps[row["gap"] - 1]["id"], "statements": _ids_at(row["place"], sections)}
+        for row in result.output.get("answered_gaps") or []
+        if 0 < row["gap"] <= shown
     ]
 
 
-def _statement_at(place: str, sections: Sequence[DraftSection]) -> tuple[DraftSection, Statement] | None:
-    """The section and the statement at `SECTION.PLACE`."""
+def _answered_limits(result: AgentResult, sections: Sequence[DraftSection]) -> list[dict[str, Any]]:
+    """The limits of sections that a statement in another place answers, with that place's statements."""
+    answered = []
+    for row in result.output.get("answered_limits") or []:
+        found = _at(row["limit"], sections)
+        if found and found[1][0].kind is StatementKind.LIMIT:
+            answered.append({"limit": found[1][0].id, "statements": _ids_at(row["place"], sections)})
+    return answered
+
+
+def _ids_at(place: str, sections: Sequence[DraftSection]) -> list[str]:
+    found = _at(place, sections)
+    return [statement.id for statement in found[1]] if found else []
+
+
+def _at(place: str, sections: Sequence[DraftSection]) -> tuple[DraftSection, list[Statement]] | None:
+    """The section and what stands at `SECTION.PLACE`."""
     number, _, position = place.strip("() ").partition(".")
     if number.isdigit() and position.isdigit() and 1 <= int(number) <= len(sections):
         section = sections[int(number) - 1]
-        statements = sentences_of(section)
-        if 1 <= int(position) <= len(statements):
-            return section, statements[int(position) - 1]
+        places = places_of(section)
+        if 1 <= int(position) <= len(places):
+            return section, places[int(position) - 1]
     return None
 
 

@@ -21,6 +21,8 @@ from graph_research.text.language.words import language_of, terms
 _MOST_SECTIONS = 16
 _SHARE_OF_SECTIONS = 0.82
 """Of the report's words; the rest is for the summary and the conclusions."""
+_MOST_LAID_OUT = 0.6
+"""Of the words of all sections, in tables and blocks to copy."""
 
 _SECTIONS = (
     Section(name="limits", noun="limit", keep=0),
@@ -135,7 +137,8 @@ def _arranged(rows: Sequence[Mapping[str, Any]], handoff: Mapping[str, Any]) -> 
         for name, section in previous.items()
         if name not in named
     ]
-    return _with_words(_with_every_finding(sections[:_MOST_SECTIONS], findings), handoff)
+    laid_out = {" ".join(row["heading"].split()): row.get("layout_words") or 0 for row in rows}
+    return _with_words(_with_every_finding(sections[:_MOST_SECTIONS], findings), laid_out, handoff)
 
 
 def _plain(heading: str) -> str:
@@ -177,13 +180,19 @@ def _terms(text: str) -> list[str]:
     return terms(text, language_of(text))
 
 
-def _with_words(sections: Sequence[OutlineSection], handoff: Mapping[str, Any]) -> list[OutlineSection]:
-    """Each section's words, scaled so that together they are as many as the report should have."""
+def _with_words(
+    sections: Sequence[OutlineSection], laid_out: Mapping[str, int], handoff: Mapping[str, Any]
+) -> list[OutlineSection]:
+    """Each section's words, so that together they are as many as the report should have: those that its table and its
+    block to copy take, and of the others its share."""
     least, most = ReportOptions.model_validate(handoff.get("report_options") or {}).words
     total = _SHARE_OF_SECTIONS * (least + most) / 2
     wished = [section.words or 1 + 60 * len(section.finding_ids) for section in sections]
-    share = total / sum(wished)
+    fixed = [min(laid_out.get(section.heading, 0), words) for section, words in zip(sections, wished, strict=True)]
+    held = min(1.0, _MOST_LAID_OUT * total / sum(fixed)) if any(fixed) else 0.0
+    rest = [words - own for words, own in zip(wished, fixed, strict=True)]
+    share = (total - held * sum(fixed)) / (sum(rest) or 1)
     return [
-        section.model_copy(update={"words": max(60, round(words * share / 10) * 10)})
-        for section, words in zip(sections, wished, strict=True)
+        section.model_copy(update={"words": max(60, round((held * own + share * more) / 10) * 10)})
+        for section, own, more in zip(sections, fixed, rest, strict=True)
     ]

@@ -10,7 +10,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import Passages, nearer
-from graph_research.research.agents.writing.section_text import answered_statement, section_text
+from graph_research.research.agents.writing.section_text import answered_statement, section_text, with_answers
 from graph_research.research.agents.writing.verifier import read_passages
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
@@ -75,7 +75,7 @@ def section_mender(services: Services) -> Handler:
             return answered_statement(answer, is_code=statement.id in code)
 
         known = {*(row["id"] for row in handoff["evidence"]), *near.evidence}
-        blocks, fabricated = cited_only(rewritten(section.blocks, mended), known)
+        blocks, fabricated = cited_only(with_answers(rewritten(section.blocks, mended)), known)
         used = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
         return {
             "section": section.model_copy(update={"blocks": blocks}).to_json(),

@@ -21,6 +21,8 @@ from graph_research.research.models.draft import (
 
 _MOST_OF_WORDS = 1.4
 """Blocks with so many times the words that they should have are sent back to be shortened."""
+_MOST_UNFOUND = 2
+"""A row with so many cells in which nothing was found tells less than no row."""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -77,9 +79,8 @@ def _blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     yield Block(type=BlockType.LIST, items=items, ordered=bool(row.get("ordered")))
     header = [" ".join(text.split()) for text in row.get("header") or []]
     rows = [_row(line, place) for place, line in enumerate(row.get("rows") or [], 1)]
-    yield _rectangular(
-        Block(type=BlockType.TABLE, header=header, rows=rows, caption=" ".join((row.get("caption") or "").split()))
-    )
+    caption = " ".join((row.get("caption") or "").split())
+    yield from with_answers([_rectangular(Block(type=BlockType.TABLE, header=header, rows=rows, caption=caption))])
 
 
 def _statements(rows: Sequence[Mapping[str, Any]], *, is_code: bool = False) -> list[Statement]:
@@ -105,24 +106,36 @@ def _rectangular(block: Block) -> Block:
     return block.model_copy(update={"rows": rows, "header": header})
 
 
+def with_answers(blocks: Iterable[Block]) -> list[Block]:
+    """The blocks without the rows of tables of which two cells or more say that nothing was found, and without tables
+    that have no other row."""
+    kept = []
+    for block in blocks:
+        rows = [row for row in block.rows if sum(cell.kind is StatementKind.LIMIT for cell in row) < _MOST_UNFOUND]
+        if rows or not block.rows:
+            kept.append(block.model_copy(update={"rows": rows}))
+    return kept
+
+
 def section_text(section: DraftSection, number: int | None = None) -> str:
     """The section as a prompt shows it, the evidence ids after each sentence. With `number`, each sentence of its
-    paragraphs and lists begins with `(NUMBER.PLACE)`, which `sentences_of` leads back from."""
+    paragraphs and lists and each row of its tables begins with `(NUMBER.PLACE)`, which `places_of` leads back from."""
     place = 0
 
-    def line(statements: Sequence[Statement]) -> str:
+    def mark() -> str:
         nonlocal place
-        parts = []
-        for row in statements:
-            place += 1
-            parts.append(f"({number}.{place}) {_cited(row)}" if number is not None else _cited(row))
-        return " ".join(parts)
+        place += 1
+        return "" if number is None else f"({number}.{place}) "
+
+    def line(statements: Sequence[Statement]) -> str:
+        return " ".join(f"{mark()}{_cited(row)}" for row in statements)
 
     lines = []
     for block in section.blocks:
         if block.type is BlockType.TABLE:
-            rows = [block.header, *([_cited(cell) for cell in row] for row in block.rows)]
-            lines += [f"| {' | '.join(row)} |" for row in rows]
+            lines.append(f"| {' | '.join(block.header)} |")
+            for label, *cells in filter(None, block.rows):
+                lines.append(f"{mark()}| {' | '.join([label.text, *map(_cited, cells)])} |")
         elif block.type is BlockType.CODE:
             lines += [f"```{block.language}\n{_cited(row)}\n```" for row in block.sentences]
         else:
@@ -131,17 +144,19 @@ def section_text(section: DraftSection, number: int | None = None) -> str:
     return "\n".join(lines)
 
 
-def sentences_of(section: DraftSection) -> list[Statement]:
-    """The sentences that `section_text` numbers, the first as 1."""
-    return [
-        statement
-        for block in section.blocks
-        if block.type not in (BlockType.TABLE, BlockType.CODE)
-        for statement in block.statements()
-    ]
+def places_of(section: DraftSection) -> list[list[Statement]]:
+    """What `section_text` numbers, the first as 1: a sentence alone, or the cells of a row."""
+    places: list[list[Statement]] = []
+    for block in section.blocks:
+        if block.type is BlockType.TABLE:
+            places += block.rows
+        elif block.type is not BlockType.CODE:
+            places += [[statement] for statement in block.statements()]
+    return places
 
 
 def _cited(statement: Statement) -> str:
     marks = "".join(f"[{name}]" for name in statement.evidence_ids)
-    kind = "" if statement.kind in (StatementKind.FACT, StatementKind.QUOTE) else f" <{statement.kind.value}>"
+    named = f"{statement.kind.value}, judged: {statement.judged}" if statement.judged else statement.kind.value
+    kind = "" if statement.kind in (StatementKind.FACT, StatementKind.QUOTE) else f" <{named}>"
     return f"{statement.text}{kind}{' ' + marks if marks else ''}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import pytest
 
 from graph_research.providers.llm.base import ModelRequest
+from graph_research.research.agents.writing.section_text import answered_blocks
 from graph_research.research.evidence.claim_support import Status
+from graph_research.research.models.ids import finding_id
 from graph_research.research.report.build import build_report
 from graph_research.research.report.model import Report
 from graph_research.research.report.run_metadata import RunFacts
@@ -153,3 +156,66 @@ async def test_a_number_that_the_writer_judges_stands_where_it_is_named() -> Non
     [row] = [row for row in report.statements() if "rule of thumb" in row.text]
     assert (row.text, row.status, row.judged) == (text, Status.ANALYSIS, "50 %")
     assert "the writer's judgement: 50 %" in "".join(request.user for request in bench.model.asked("verifier"))
+
+
+async def test_a_limit_of_a_section_that_a_row_of_another_answers_is_left_out() -> None:
+    limits = ["Who waits was not found.", "Who is fair was not found."]
+
+    def more(write: Writer) -> Row:
+        return paragraph(write.analysis("So choose with care.", FULL), *map(write.limit, limits))
+
+    def edits(request: ModelRequest) -> Row:
+        texts = [row["text"] for row in request.material["sections"]]
+        places = [re.findall(rf"\((\d+\.\d+)\) {re.escape(limit)}", texts[2])[0] for limit in limits]
+        row = re.findall(r"\((\d+\.\d+)\) \| Second writer", texts[0])[0]
+        answered = [
+            {"limit": places[0], "place": row},
+            {"limit": places[1], "place": "9.9"},
+            {"limit": row, "place": row},
+        ]
+        return {**STORES.edit(request), "answered_limits": answered}
+
+    report, _ = await report_of(bench_of(more, editor=[edits]))
+    texts = [row.text for row in report.statements()]
+    assert (limits[0] in texts, limits[1] in texts) == (False, True)
+
+
+def test_rows_in_which_nothing_was_found_are_left_out() -> None:
+    cell, limit = {"text": "a file", "kind": "fact", "evidence_ids": ["ev-0123456789"]}, {"text": "?", "kind": "limit"}
+    rows = [{"label": "Lock", "cells": [cell, limit]}, {"label": "Fair", "cells": [limit, limit]}]
+    [block] = answered_blocks([{"type": "table", "header": ["", "A", "B"], "rows": rows}])
+    assert [row[0].text for row in block.rows] == ["Lock"]
+    assert answered_blocks([{"type": "table", "header": ["", "A", "B"], "rows": rows[1:]}]) == []
+
+
+async def test_the_words_of_tables_and_blocks_are_not_scaled_with_the_rest() -> None:
+    def outline(request: ModelRequest) -> Row:
+        rows = STORES.outline(request)["sections"]
+        sizes = [(1000, 0), (1000, 0), (400, 300)]
+        return {
+            "sections": [
+                {**row, "words": words, "layout_words": laid_out}
+                for row, (words, laid_out) in zip(rows, sizes, strict=True)
+            ]
+        }
+
+    bench = bench_of(denial, outliner=[outline])
+    await report_of(bench)
+    asked = {
+        row.material["section"]["heading"]: row.material["section"]["words"]
+        for row in bench.model.asked("section_writer")
+    }
+    assert asked["How to set it up"] > 300
+    assert asked["Who waits for whom"] == asked["What the figures say"] < 700
+
+
+async def test_findings_that_the_analyzer_calls_the_same_are_joined_unless_their_numbers_differ() -> None:
+    study = STORES
+    [analysis] = study.script()["analyzer"]
+    contents = ["Larch writes 180 rows each second.", "Each second Larch wrote 180 rows.", "Larch wrote 190 rows."]
+    rate = next(row for row in analysis["findings"] if "180" in row["content"])
+    findings = [{**rate, "content": content} for content in contents]
+    ids = [finding_id(content) for content in contents]
+    bench = bench_of(denial, analyzer=[{**analysis, "findings": findings, "same": [[*ids, ids[0], "fi-0"]]}])
+    _, state = await report_of(bench)
+    assert [row["content"] for row in state["findings"]] == [contents[0], contents[2]]

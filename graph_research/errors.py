@@ -39,6 +39,7 @@ class Action(StrEnum):
     CANCEL_RUN = "cancel-run"
     SHOW_STATUS = "show-status"
     SHOW_STEPS = "show-steps"
+    SHOW_VERSIONS = "show-versions"
     LIST_RUNS = "list-runs"
     EXPORT_RUN = "export-run"
     RUN_GRAPH = "run-graph"

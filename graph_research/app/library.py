@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from graph_research.app.workspace import Workspace
 from graph_research.errors import Action, Hint, UserMistake
+from graph_research.graph.errors import InputInvalid
 from graph_research.providers.search.local import Counts, Library
 from graph_research.providers.search.local.library import OnProgress
 from graph_research.providers.search.local.records import Failure
@@ -70,7 +71,10 @@ async def list_omissions(workspace: Workspace) -> list[dict[str, Any]]:
 
 
 async def search_passages(workspace: Workspace, text: str, *, most: int) -> list[dict[str, Any]]:
-    """The best passages, best first, in the configured folders or else the whole index."""
+    """The best passages, best first, in the configured folders or else the whole index. `InputInvalid` for a text
+    without a word."""
+    if not any(character.isalnum() for character in text):
+        raise InputInvalid(f"{text[:80]!r} has no word to look for")
     library = open_searched_library(workspace)
     folders = [_existing(workspace, Path(folder)) for folder in workspace.settings.library]
     if folders:

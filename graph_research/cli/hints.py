@@ -18,6 +18,7 @@ _COMMANDS = {
     Action.CANCEL_RUN: "cancel",
     Action.SHOW_STATUS: "status",
     Action.SHOW_STEPS: "history",
+    Action.SHOW_VERSIONS: "versions",
     Action.LIST_RUNS: "list",
     Action.EXPORT_RUN: "export-run",
     Action.RUN_GRAPH: "graph run",
@@ -30,6 +31,7 @@ _COMMANDS = {
 _SHOWS = {
     Action.SHOW_STATUS: "where it stands",
     Action.SHOW_STEPS: "its steps",
+    Action.SHOW_VERSIONS: "its versions",
     Action.LIST_RUNS: "the stored runs",
     Action.LIST_GRAPHS: "the known graphs",
     Action.LIST_DOCUMENTS: "the indexed folders",

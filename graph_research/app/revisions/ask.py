@@ -12,7 +12,7 @@ from typing import Any
 from graph_research.app.application import Application
 from graph_research.app.request import RunRequest, valid_text, with_limits
 from graph_research.app.revisions.changes import Revised, latest, save, timestamp
-from graph_research.app.runs.imported import inherited, refuse_foreign
+from graph_research.app.runs.imported import FOLLOW_UP_OF, inherited, refuse_foreign
 from graph_research.app.runs.revisions import revised_state, stored_revisions
 from graph_research.app.store import Store, metadata_of, request_of
 from graph_research.errors import GraphResearchError, check_name
@@ -23,12 +23,12 @@ from graph_research.graph.events import Event
 from graph_research.graph.state.rows import Write
 from graph_research.graph.statuses import CallStatus, RunStatus
 from graph_research.providers.call_kind import CallKind
-from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.research.evidence.citations import without_markers
 from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementVerdict, Writer, stored_draft
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.finding import Finding
 from graph_research.research.models.source import Source
+from graph_research.research.report.run_metadata import asks_outside
 from graph_research.research.revision.model import Exclusion, FollowUp, holding
 from graph_research.research.revision.revise import State
 from graph_research.research.revision.sentences import without_evidence
@@ -38,8 +38,6 @@ _MOST_CHARS = 5_000
 _ID_CHARS = 50
 _HASH_CHARS = 12
 _DEEPEST = 3
-_PARENT = "follow_up_of"
-"""The key of the research's run id in the metadata of the run that answers."""
 
 OnEvent = Callable[[Event], None]
 
@@ -131,14 +129,14 @@ async def _prepared(
     state = await revised_state(store, run_id, version)
     base, number = f"{_shortened(run_id)}-ask-{version + 1}", 1
     while (existing := await _run_at(store, chosen := base if number == 1 else f"{base}-{number}")) is not None:
-        if (existing.metadata.get(_PARENT), existing.input.get("question")) == (run_id, question):
+        if (existing.metadata.get(FOLLOW_UP_OF), existing.input.get("question")) == (run_id, question):
             return chosen
         number += 1
     request = with_limits(_request(request_of(record), question, state), *limits)
     if not accept_changes:
         refuse_foreign(record, request)
     async with app.prepared(request, run_id=chosen) as run:
-        metadata = {**metadata_of(run.request), **inherited(record), _PARENT: run_id}
+        metadata = {**metadata_of(run.request), **inherited(record), FOLLOW_UP_OF: run_id}
         await run.runtime().create(run.input(), run_id=chosen, metadata=metadata)
     await store.write(Write(run_id=chosen, shares=run_id))
     return chosen
@@ -223,5 +221,4 @@ def _evidence_of(statement: Statement) -> list[str]:
 def _asked(calls: list[CallRecord]) -> tuple[int, int]:
     """How many searches and how many models outside of this process were asked."""
     answered = [call for call in calls if call.status == CallStatus.ANSWERED]
-    models = [call for call in answered if call.kind == CallKind.MODEL and call.request.get("model") != EXTRACTIVE]
-    return sum(call.kind == CallKind.SEARCH for call in answered), len(models)
+    return sum(call.kind == CallKind.SEARCH for call in answered), sum(map(asks_outside, answered))

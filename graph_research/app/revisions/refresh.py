@@ -13,7 +13,7 @@ from graph_research.app.library import open_library
 from graph_research.app.revisions.changes import Revised, latest, newly_unsupported, preview, save, timestamp
 from graph_research.app.runs.imported import is_foreign, without_pages
 from graph_research.app.runs.revisions import all_sources
-from graph_research.app.store import Store, open_store
+from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.workspace import Workspace
 from graph_research.graph.context import Clock
@@ -31,6 +31,7 @@ _AT_ONCE = 3
 _PART = "only a search result was archived of it"
 _UNKNOWN = "no added folder has it"
 _REMOVED = "its folder has it no longer"
+_SEVERAL = "several added folders have a file of its name"
 _NOT_IN_ARCHIVE = "its archive has it no longer"
 
 
@@ -65,8 +66,10 @@ async def refresh_run(
         sources = await _cited_sources(store, old.report)
         local = {row.id: row for row in sources if row.provider == LOCAL}
         web = {row.id: row for row in sources if row.provider != LOCAL}
-        agreed = accept_changes or not is_foreign(await store.run(run_id))
-        found = {**await _from_files(workspace, local), **await _from_pages(workspace, web, agreed=agreed)}
+        record = await store.run(run_id)
+        agreed = accept_changes or not is_foreign(record)
+        folders = () if is_foreign(record) else request_of(record).library
+        found = {**await _from_files(workspace, local, folders), **await _from_pages(workspace, web, agreed=agreed)}
         now = await asyncio.to_thread(freshness, old.report, found)
         revised = None
         if rewrite and (gone := now.touched_evidence()):
@@ -84,13 +87,18 @@ async def _cited_sources(store: Store, report: Report) -> list[Source]:
     return [Source.model_validate(row) for row in state.get("sources") or [] if row["id"] in cited]
 
 
-async def _from_files(workspace: Workspace, sources: Mapping[str, Source]) -> dict[str, Reread]:
-    """Local files as they are now, those only that the library has indexed."""
+async def _from_files(workspace: Workspace, sources: Mapping[str, Source], folders: Sequence[str]) -> dict[str, Reread]:
+    """Local files as they are now, those only that the library has indexed, in `folders` where there are any."""
     library = open_library(workspace)
-    files = {name: await library.files(source.url or "") for name, source in sources.items()}
-    chosen = {name: _of_library(found, sources[name]) for name, found in files.items()}
-    names = {part for folder in await library.list() for part in Path(folder.path).parts}
-    indexed = {name for name, source in sources.items() if str(source.metadata.get("library") or "") in names}
+    wanted = await asyncio.to_thread(lambda: {Path(folder).resolve() for folder in folders})
+    roots = {path for row in await library.list() if (path := Path(row.path)) in wanted or not wanted}
+    named = {name: str(source.metadata.get("library") or "") for name, source in sources.items()}
+    files = {
+        name: [file for file in await library.files(source.url or "") if file.root in roots]
+        for name, source in sources.items()
+    }
+    chosen = {name: _of_library(found, named[name], name) for name, found in files.items()}
+    parts = {part for root in roots for part in root.parts}
     with tempfile.TemporaryDirectory() as folder:
         reader = Library(Path(folder, "sources.db"))
         paths = {file.path for file in chosen.values() if file is not None}
@@ -98,16 +106,19 @@ async def _from_files(workspace: Workspace, sources: Mapping[str, Source]) -> di
         counts = await reader.add(existing)
         reasons = {failure.path: failure.reason for failure in counts.failed}
         return {
-            name: await _from_file(reader, file, existing, reasons, in_index=name in indexed)
+            name: Reread(reason=_SEVERAL)
+            if file is None and len(files[name]) > 1
+            else await _from_file(reader, file, existing, reasons, in_index=named[name] in parts)
             for name, file in chosen.items()
         }
 
 
-def _of_library(files: Sequence[IndexedFile], source: Source) -> IndexedFile | None:
-    """Of files with the source's path the one whose folder has the name of the source's library."""
-    library = str(source.metadata.get("library") or "")
-    named = [file for file in files if library in file.path.parts]
-    return next(iter(named or files), None)
+def _of_library(files: Sequence[IndexedFile], library: str, source_id: str) -> IndexedFile | None:
+    """Of files with the source's path the one in a folder with the name of the source's library, of several the one
+    with its text; None where that leaves it open."""
+    files = [file for file in files if library in file.path.parts] or files
+    same = [file for file in files if file.source_id == source_id]
+    return next(iter(same), None) or (files[0] if len(files) == 1 else None)
 
 
 async def _from_file(

@@ -12,12 +12,13 @@ import orjson
 
 from graph_research.app.files import write_atomically
 from graph_research.app.runs.history import replay_stored
-from graph_research.app.runs.imported import IMPORTED
+from graph_research.app.runs.imported import imported_metadata
 from graph_research.app.runs.report import build_from_store
 from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.workspace import Workspace, with_neighbours
 from graph_research.errors import NAME_PATTERN, check_name
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
+from graph_research.graph.errors import RunExists
 from graph_research.graph.history.bundle import Packed, pack, store_bundle, unpack
 from graph_research.graph.history.replay import Replayed
 from graph_research.providers.call_kind import CallKind
@@ -59,9 +60,15 @@ async def export_run(workspace: Workspace, run_id: str, target: Path) -> Exporte
 async def import_run(workspace: Workspace, file: Path) -> Exported:
     """Store the run of a bundle under its own id. Nothing is run. `BundleInvalid`, `RunExists`."""
     bundle = unpack(workspace.folder / file)
+    metadata = orjson.dumps(imported_metadata(orjson.loads(bundle.run.metadata)))
     async with open_store(workspace.home) as store:
-        metadata = orjson.dumps({**orjson.loads(bundle.run.metadata), IMPORTED: True})
-        await store_bundle(store, replace(bundle, run=bundle.run._replace(metadata=metadata)))
+        try:
+            await store_bundle(store, replace(bundle, run=bundle.run._replace(metadata=metadata)))
+        except RunExists as error:
+            raise RunExists(
+                f"run {bundle.run.run_id} exists already, and an imported run keeps its id",
+                help="delete the stored run first, or verify and replay the file as it is",
+            ) from error
     return Exported(**asdict(bundle.packed))
 
 

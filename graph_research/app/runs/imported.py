@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from graph_research.app.request import RunRequest
@@ -16,7 +16,10 @@ from graph_research.providers.web.page_cache import KeptPages
 from graph_research.providers.web.page_reader import Page
 
 IMPORTED = "imported"
-"""The mark in a run's metadata. `import-run` sets it, whatever the bundle says, and forks inherit it."""
+"""The mark in a run's metadata. An import sets it, whatever the bundle says, and forks inherit it."""
+FOLLOW_UP_OF = "follow_up_of"
+"""The key of a research's run id in the metadata of a run that answers a further question to it. An import removes it,
+so that no run of somebody else's answers for a research."""
 
 _INSIDE = (EXTRACTIVE, LOCAL, SCRIPTED)
 """The kinds of models and searches that reach nothing beyond this machine."""
@@ -29,6 +32,11 @@ class ForeignRun(UserMistake):
 def is_foreign(record: RunRecord) -> bool:
     """Whether the run, or one that it was forked from, came in a bundle."""
     return bool(record.metadata.get(IMPORTED))
+
+
+def imported_metadata(metadata: Mapping[str, object]) -> dict[str, object]:
+    """The metadata of a run that came in a bundle, without what only this program may say of it."""
+    return {name: value for name, value in metadata.items() if name != FOLLOW_UP_OF} | {IMPORTED: True}
 
 
 def inherited(record: RunRecord) -> dict[str, object]:

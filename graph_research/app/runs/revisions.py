@@ -44,8 +44,8 @@ def up_to(revisions: Sequence[Revision], version: int | None, run_id: str) -> Se
     if not 1 <= version <= len(revisions) + 1:
         raise InputInvalid(
             f"the report of run {run_id} has no version {version}",
-            help=f"it has {len(revisions) + 1}",
-            hint=Hint(Action.SHOW_STATUS, run_id),
+            help=f"its latest is {len(revisions) + 1}",
+            hint=Hint(Action.SHOW_VERSIONS, run_id),
         )
     return revisions[: version - 1]
 

@@ -20,16 +20,15 @@ from graph_research.graph.state.rows import RunRow
 from graph_research.graph.statuses import CallStatus, Cause, RunStatus
 from graph_research.graph.values.codec import decode, references
 from graph_research.providers.llm.model_data import Prices
-from graph_research.research.report.run_metadata import retries_of, usage_of
+from graph_research.research.report.run_metadata import asks_outside, retries_of, usage_of
 from graph_research.research.report.statistics import content_fidelity_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSummary:
     """Where a run stands. `interrupted` is true for a `running` one that no process drives, `limit` is what ended an
-    aborted one, `retries` counts requests that were sent again, `usage` what models took so far by role and phase,
-    `content_fidelity` how much of the sources they were shown (`report.json` has the same of all three); times are
-    ISO 8601."""
+    aborted one, `retries` counts requests that were sent again, `usage` what models outside of this process
+    took so far by role and phase, `content_fidelity` how much of the sources models were shown; times are ISO 8601."""
 
     run_id: str
     status: str
@@ -189,7 +188,7 @@ async def status_of(store: Store, run_id: str, prices: Prices) -> RunSummary:
         waiting_for=await waiting_for(store, record),
         limit=limit,
         retries=[retry.to_json() for retry in retries_of(await store.events(run_id))],
-        usage=[usage.model_dump(mode="json") for usage in usage_of(answered, prices)],
+        usage=[usage.model_dump(mode="json") for usage in usage_of(filter(asks_outside, answered), prices)],
         content_fidelity=content_fidelity_of(state).to_json(),
         created_at=record.created_at.isoformat(),
         updated_at=record.updated_at.isoformat(),

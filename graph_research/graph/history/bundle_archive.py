@@ -35,7 +35,8 @@ _NAME = re.compile(
     r"|graphs/[a-z0-9_-]{1,64}\.yaml|(schemas|prompts)/[a-z0-9_-]+([./][a-z0-9_-]+){0,8}\.(json|j2)"
 )
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error, ValueError)
-_HELP = "ask for it again, or let it be exported again "
+_HELP = "ask for it again, or let it be exported again"
+_OTHER_FILE = "name a run by its id, or a bundle"
 
 
 class BundleInvalid(UserMistake):
@@ -127,7 +128,7 @@ def opened(path: Path) -> Iterator[Members]:
             with zipfile.ZipFile(file) as archive:
                 yield Members(archive, size, sha256)
     except BundleInvalid as problem:
-        raise BundleInvalid(problem.message, file=str(path)) from problem
+        raise BundleInvalid(problem.message, help=problem.help, file=str(path)) from problem
     except OSError as problem:
         raise BundleInvalid(
             f"it cannot be read: {problem.strerror or problem}", help="name a .grb file", file=str(path)
@@ -138,6 +139,9 @@ def opened(path: Path) -> Iterator[Members]:
 
 def _check_seal(file: IO[bytes]) -> tuple[int, str]:
     """Size and SHA-256 of the file, once its seal fits and its directory is no larger than allowed."""
+    if file.read(2) != b"PK":
+        raise BundleInvalid("it is not a bundle", help=_OTHER_FILE)
+    file.seek(0)
     digest, size, tail = hashlib.sha256(), 0, b""
     while chunk := file.read(_CHUNK):
         size += len(chunk)
@@ -145,11 +149,11 @@ def _check_seal(file: IO[bytes]) -> tuple[int, str]:
         digest.update(ready[:-DIGEST_CHARS])
         tail = ready[-DIGEST_CHARS:]
     if size < DIGEST_CHARS + _END.size:
-        raise BundleInvalid("it is not a bundle: it is too short")
+        raise BundleInvalid("it was cut off: it is too short")
     file.seek(size - DIGEST_CHARS - _END.size)
     end = _END.unpack(file.read(_END.size))
     if end[0] != b"PK\x05\x06" or end[7] != DIGEST_CHARS:
-        raise BundleInvalid("it is not a bundle, or was cut off")
+        raise BundleInvalid("it was cut off, or is another archive than a bundle")
     if digest.hexdigest().encode() != tail:
         raise BundleInvalid("its checksum does not fit: it was changed or damaged")
     if end[4] > _MOST_ENTRIES:

@@ -12,6 +12,7 @@ from graph_research.graph.statuses import CallStatus, RunStatus
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.errors import BudgetReached
 from graph_research.providers.http.telemetry import RETRIED_NOTE
+from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.research.llm.usage import Price, Spending, phase_of_path, spending_of, total
 from graph_research.research.report.model import ModelFailure, Retries, RoleUse, Usage
 
@@ -54,6 +55,11 @@ class RunFacts:
     retries: Sequence[Retries] = ()
     model_roles: Mapping[str, RoleUse] = field(default_factory=dict)
     possibly_paid_twice: int = 0
+
+
+def asks_outside(call: CallRecord) -> bool:
+    """Whether the call asks a model outside of this process."""
+    return call.kind == CallKind.MODEL and _model(call) != EXTRACTIVE
 
 
 def usage_of(calls: Iterable[CallRecord], price: Price = lambda _model, _input, _output, _cached: None) -> list[Usage]:

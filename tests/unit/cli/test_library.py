@@ -51,3 +51,16 @@ def test_files_of_other_types_are_counted_and_listed_on_demand(user: User) -> No
     folder = str(user.folder / "papers")
     assert user.run("library", "list", "--json").json == [{"folder": folder, "documents": 1, "unread": 4, "partly": 0}]
     user.run("library", "add", "papers/broken.docx", expect=1)
+
+
+def test_a_named_file_that_gives_no_text_is_not_listed_as_a_folder(user: User) -> None:
+    user.write("photo.jpg", "PK")
+    user.write("broken.docx", "PK")
+    user.run("library", "add", "photo.jpg", "broken.docx", "library", expect=1)
+    assert [row["folder"] for row in user.run("library", "list", "--json").json] == [str(user.folder / "library")]
+
+
+@pytest.mark.parametrize("text", ["", "  ", "?!"])
+def test_a_search_without_a_word_is_refused(user: User, text: str) -> None:
+    user.run("library", "add", "library")
+    assert "has no word to look for" in user.run("library", "search", text, expect=2).err

@@ -80,8 +80,11 @@ def installed_package(path: str) -> str:
 
 
 def library_name(path: str, url: str) -> str:
-    """The name of the folder that was added, or of the one above it where that is called like any other."""
-    parts = [part for part in path.removesuffix(url).split("/") if part]
+    """The name of the folder that was added, or of the one above it where that is called like any other; `url` of a
+    document in an archive goes on behind the path of the file."""
+    steps = url.split("/")
+    ends = ("/".join(steps[:number]) for number in range(len(steps), 0, -1))
+    parts = [part for part in path.removesuffix(next(filter(path.endswith, ends), "")).split("/") if part]
     return next((part for part in reversed(parts) if part.lower() not in _ANY_FOLDER), "")
 
 

@@ -204,7 +204,14 @@ class _Adding:
         await _to_its_end(self._index.supersede, folder)
         omissions = [*self._failed, *self._partly]
         await _to_its_end(self._index.note_omissions, folder, map(asdict, omissions))
+        if self._is_unread_file():
+            await _to_its_end(self._index.remove_folder, folder)
         return Counts(**self._counts, failed=self._failed, partly=self._partly)
+
+    def _is_unread_file(self) -> bool:
+        """Whether a single file was added that gave no document."""
+        read = sum(number for name, number in self._counts.items() if name != "removed")
+        return not read and not self._root.is_dir()
 
     def _read_group(self, folder: int, files: Sequence[FoundFile], known: dict[str, Row]) -> list[_Unread]:
         """Take in what changed of these files; those of foreign formats among it are returned unread."""
@@ -429,7 +436,8 @@ def _indexed_file(row: Row) -> IndexedFile:
     base = root.parent if root == path else root
     steps = row["url"].split("/")
     inside = (n for n in range(1, len(steps)) if base.joinpath(*steps[:n]).resolve() == path)
-    return IndexedFile(path=path, member="/".join(steps[next(inside, len(steps)) :]))
+    member = "/".join(steps[next(inside, len(steps)) :])
+    return IndexedFile(source_id=row["source_id"], root=root, path=path, member=member)
 
 
 def _hits(found: FoundDocument) -> list[PassageHit]:

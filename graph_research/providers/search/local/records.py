@@ -81,9 +81,11 @@ class DocumentFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class IndexedFile:
-    """The file of an indexed document; `member` is the document's path in it where the file is an archive, else
-    empty."""
+    """The file of an indexed document, and the folder (or file) that was added; `member` is the document's path in it
+    where the file is an archive, else empty."""
 
+    source_id: str
+    root: Path
     path: Path
     member: str
 

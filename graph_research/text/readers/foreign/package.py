@@ -46,7 +46,8 @@ class Package:
         entries = self._zip.infolist()
         if len(entries) > MAX_ENTRIES:
             raise DocumentUnreadable(f"it has {len(entries):,} entries, more than {MAX_ENTRIES:,}")
-        self._entries = {entry.filename: entry for entry in entries if not entry.is_dir()}
+        self._files = [entry for entry in entries if not entry.is_dir()]
+        self._entries = {entry.filename: entry for entry in reversed(self._files)}
 
     def __enter__(self) -> Self:
         return self
@@ -55,8 +56,8 @@ class Package:
         self._zip.close()
 
     def names(self) -> Iterator[str]:
-        """The names of the members, as the file gives them."""
-        return iter(self._entries)
+        """The names of the members, as the file gives them; `read` gives the first of those that share a name."""
+        return (entry.filename for entry in self._files)
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries

@@ -46,7 +46,17 @@ def test_an_imported_run_is_a_run_like_any_other_and_is_not_imported_twice(
     assert stranger.run("status", "tides", "--json").json["status"] == "completed"
     assert stranger.run("report", "tides").out == (researcher.folder / "out" / "report.md").read_text()
     assert stranger.run("replay", "tides", "--json").json["identical"] is True
-    assert "exists already" in stranger.run("import-run", str(bundle), expect=2).err
+    refused = stranger.run("import-run", str(bundle), expect=2).err
+    assert "run tides exists already, and an imported run keeps its id" in refused
+    assert "choose another id" not in refused
+
+
+def test_a_file_that_is_not_a_bundle_is_told_from_a_damaged_one(stranger: User, bundle: Path) -> None:
+    report = stranger.write("report.json", json.dumps({"run_id": "tides", "sections": ["text"] * 50}))
+    done = stranger.run("verify", str(report), expect=2).err
+    assert "it is not a bundle; name a run by its id, or a bundle" in done
+    stranger.folder.joinpath("cut.grb").write_bytes(bundle.read_bytes()[:-100])
+    assert "it was cut off, or is another archive than a bundle" in stranger.run("verify", "cut.grb", expect=2).err
 
 
 @pytest.mark.requirement("1.14", "B38")

@@ -77,6 +77,11 @@ def test_status_tells_what_models_took_of_a_run_that_has_no_report(user: User) -
     assert f"used:      1 model call, {row['input_tokens']:,} tokens read, {row['output_tokens']:,} written\n" in told
 
 
+def test_status_counts_no_model_where_code_alone_worked(user: User) -> None:
+    user.run("run", QUESTION, "--library", "library", "--run-id", "alone", "--max-iterations", "1")
+    assert "used: " not in user.run("status", "alone").out
+
+
 async def test_a_call_in_python_has_the_same_limits(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(user.folder)
     spec, environ = user.script("brief.json", BRIEF), {"GRAPH_RESEARCH_HOME": str(user.home)}

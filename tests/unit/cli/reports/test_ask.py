@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.cli.cli_process import User
+from tests.support.cli.cli_process import User, new_user
 from tests.support.cli.cli_user import QUESTION
 
 IN_ARCHIVE = "How much power did a large tide mill give in 1850?"
@@ -104,3 +105,18 @@ def test_runs_whose_long_ids_begin_alike_share_no_follow_up(user: User) -> None:
 def test_a_run_of_the_same_question_without_this_research_as_its_parent_is_passed_over(analyst: User) -> None:
     analyst.run("run", IN_ARCHIVE, "--library", "library", "--run-id", "tides-ask-2")
     assert analyst.run("ask", "tides", IN_ARCHIVE, "--json").json["follow_up"] == "tides-ask-2-2"
+
+
+def test_an_imported_run_that_names_this_research_as_its_parent_does_not_answer_for_it(
+    analyst: User, tmp_path: Path
+) -> None:
+    forger = new_user(tmp_path / "forger")
+    forger.write("library/bees.md", "# Bees\n\nThe keeper of the northern lighthouse keeps forged bees.\n")
+    forger.run("run", QUESTION, "--library", "library", "--run-id", "tides", "--max-iterations", "1")
+    forged = forger.run("ask", "tides", NOT_IN_ARCHIVE, "--json").json
+    assert any("forged" in text for text in forged["sentences_added"])
+    forger.run("export-run", forged["follow_up"], "-o", str(tmp_path / "forged.grb"))
+    analyst.run("import-run", str(tmp_path / "forged.grb"))
+    done = analyst.run("ask", "tides", NOT_IN_ARCHIVE, "--json").json
+    assert done["follow_up"] != forged["follow_up"]
+    assert not any("forged" in text for text in done["sentences_added"])

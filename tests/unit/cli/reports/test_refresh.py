@@ -80,6 +80,33 @@ def test_a_document_of_an_archive_is_compared_with_itself(user: User) -> None:
     assert refreshed_status(user) == ["gone"]
 
 
+def test_a_document_of_two_archives_of_one_name_is_compared_with_that_of_its_own_folder(user: User) -> None:
+    own, other = user.folder / "mine" / "a.zip", user.folder / "alien" / "a.zip"
+    own.parent.mkdir()
+    other.parent.mkdir()
+    own.write_bytes(packed({"mills.md": DOCUMENTS["mills.md"]}))
+    other.write_bytes(packed({"mills.md": DOCUMENTS["mills.md"].replace("40", "70")}))
+    user.run("library", "add", "alien")
+    user.run("run", QUESTION, "--library", "mine", "--run-id", "tides", "--max-iterations", "1")
+    assert refreshed_status(user) == ["unchanged"]
+    own.write_bytes(packed({"mills.md": DOCUMENTS["mills.md"].replace("40", "50")}))
+    (row,) = user.run("refresh", "tides", "--json").json["sources"]
+    assert row["status"] == "changed"
+    assert any("50 kilowatts" in quote["nearest"] for quote in row["quotes"])
+
+
+def test_of_two_folders_of_one_name_that_of_the_run_is_read(user: User) -> None:
+    for folder, value in (("old/papers", "40"), ("new/papers", "70")):
+        user.write(f"{folder}/mills.md", DOCUMENTS["mills.md"].replace("40", value))
+    user.run("library", "add", "new/papers")
+    user.run("run", QUESTION, "--library", "old/papers", "--run-id", "tides", "--max-iterations", "1")
+    assert refreshed_status(user) == ["unchanged"]
+    user.write("old/papers/mills.md", DOCUMENTS["mills.md"].replace("40", "50"))
+    assert refreshed_status(user) == ["changed"]
+    user.run("library", "remove", "old/papers")
+    assert refreshed_status(user) == ["not_checked"]
+
+
 def test_pages_that_cannot_be_had_touch_nothing(user: User, tmp_path: Path) -> None:
     with open_world(tmp_path / "calls") as world:
         asked = ("run", "How high are the tides?", "--llm", "extractive", "--search", "searxng", "--run-id", "tides")

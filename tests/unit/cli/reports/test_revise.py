@@ -60,6 +60,8 @@ def test_what_names_no_source_or_sentence_is_refused_with_those_there_are(analys
     assert "not between 0 and 1" in analyst.run("edit", "tides", "s1", "--confidence", "7", expect=2).err
     assert "there is nothing to undo" in analyst.run("versions", "tides", "--undo", expect=2).err
     assert "has no version 9" in analyst.run("report", "tides", "--version", "9", expect=2).err
+    refused = analyst.run("diff", "tides@v1", "tides@v99", expect=2).err
+    assert "its latest is 1; `graph-research versions tides` shows its versions" in refused
     assert "no run" in analyst.run("exclude", "nobody", "1", expect=2).err
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
+from graph_research.text.document import Document
 from graph_research.text.readers.foreign import limited
 from graph_research.text.readers.foreign.limited import LimitedReader
 from graph_research.text.readers.formats import ZIP
@@ -50,6 +54,17 @@ async def test_parts_before_the_time_ran_out_are_kept() -> None:
     parts = await parts_of(packed(members), Limits(seconds=1.5))
     assert parts["a.txt"].document is not None
     assert parts[""].error.endswith("; the rest of it is not read")
+
+
+async def test_two_members_of_one_name_are_told_apart_from_one() -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("a.txt", "The first.")
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("a.txt", "The second.")
+    parts = await parts_of(made.getvalue())
+    assert (parts["a.txt"].document or Document(text="")).text == "The first."
+    assert parts["a.txt (2)"].error == "its name stands twice in the archive"
 
 
 async def test_a_name_that_stands_twice_is_reported_and_its_first_document_kept() -> None:

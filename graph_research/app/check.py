@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from graph_research.app.check_by_model import checked_by_model, verifying_models
 from graph_research.app.library import open_library, require_documents, require_folders
@@ -16,9 +17,15 @@ from graph_research.providers.search.local import Library
 from graph_research.providers.search.local.library import OnProgress
 from graph_research.providers.search.local.records import DocumentFacts
 from graph_research.research.audit.judge import LibraryDocument, judged
+from graph_research.research.audit.links import with_marks, with_targets
 from graph_research.research.audit.model import Audit, AuditedSentence, counts_of
 from graph_research.research.audit.statements import ReportSentence, cited_entries, sentences_of
+from graph_research.text.decoding import decode
 from graph_research.text.document import Document
+from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.readers.formats import HTML, MARKDOWN, media_type_of
+from graph_research.text.readers.html import html_document
+from graph_research.text.readers.markdown import markdown_html
 
 _NEAREST = 6
 """Documents of the library that a sentence is compared with, beside those it cites."""
@@ -51,12 +58,14 @@ class _Shelf:
         return {row.source_id: row for row in found if row is not None}
 
     def named_in(self, entry: str) -> list[DocumentFacts]:
-        """The documents whose path, file name or title an entry of a list of sources has, those by path first."""
-        text = " ".join(entry.casefold().replace("\\", "").split())
+        """The documents whose path, DOI, file name or title an entry of a list of sources or the target of a link has,
+        those by path first."""
+        text = " ".join(unquote(entry).casefold().replace("\\", "").split())
         by_path = [row for row in self.facts if row.url.casefold() in text]
         by_name = [row for row in self.facts if row.url.rsplit("/", 1)[-1].casefold() in text]
         by_title = [row for row in self.facts if len(row.title) >= _LEAST_TITLE_CHARS and row.title.casefold() in text]
-        return by_path or by_name or by_title
+        by_doi = [row for row in self.facts if row.doi and row.doi.casefold() in text]
+        return by_path or by_doi or by_name or by_title
 
 
 async def check_report(
@@ -79,13 +88,17 @@ async def check_report(
     counts = await library.add([root], on_index)
     await require_documents(library, [root])
     shelf = _Shelf(library, root, await library.documents(root))
-    sentences = sentences_of(report)
-    entries = {name: shelf.named_in(entry) for name, entry in cited_entries(report).items()}
+    marked, targets = await asyncio.to_thread(_with_links, path, report)
+    sentences = sentences_of(marked)
+    named = {**{name: with_targets(entry, targets) for name, entry in cited_entries(marked).items()}, **targets}
+    entries = {name: shelf.named_in(entry) for name, entry in named.items()}
     audited: list[AuditedSentence] = []
     for n, sentence in enumerate(sentences, start=1):
         if on_sentence:
             on_sentence(n - 1, len(sentences))
-        audited.append(await _audited(n, sentence, shelf, entries, report))
+        row = await _audited(n, sentence, shelf, entries, report)
+        shown = {name: [targets.get(mark, mark) for mark in getattr(row, name)] for name in ("citations", "unfollowed")}
+        audited.append(row.model_copy(update=shown))
     audit = Audit(
         file=str(file),
         title=report.title or path.stem,
@@ -112,6 +125,19 @@ async def _read_report(path: Path, named: Path) -> Document:
         reason = counts.failed[0].reason if counts.failed else "it has no text"
         raise ReportUnreadable(f"{named} cannot be read: {reason}")
     return document
+
+
+def _with_links(path: Path, report: Document) -> tuple[Document, Mapping[str, str]]:
+    """The report with a mark behind each link, and the targets by mark, where its format has links that are read."""
+    media_type = media_type_of(path.name)
+    if media_type not in (MARKDOWN, HTML):
+        return report, {}
+    try:
+        source = decode(path.read_bytes())
+        html, targets = with_marks(markdown_html(source) if media_type == MARKDOWN else source)
+        return (html_document(html), targets) if targets else (report, {})
+    except (OSError, DocumentUnreadable):
+        return report, {}
 
 
 async def _audited(

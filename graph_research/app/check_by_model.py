@@ -108,5 +108,6 @@ def _judged(row: AuditedSentence, statement: Statement | None, state: Mapping[st
     if verdict.verdict is VerdictWord.SUPPORTED and not problems.get(statement.id):
         return row.model_copy(update={"verdict": Verdict.SUPPORTED, "reason": "", "model": verdict.model})
     reason = problems.get(statement.id) or verdict.reason
-    new = Verdict.CONTRADICTED if row.verdict is Verdict.CONTRADICTED else Verdict.NOT_FOUND
+    new = Verdict.UNCLEAR if verdict.verdict is not VerdictWord.NOT else Verdict.NOT_FOUND
+    new = Verdict.CONTRADICTED if row.verdict is Verdict.CONTRADICTED else new
     return row.model_copy(update={"verdict": new, "reason": reason, "model": verdict.model})

@@ -52,10 +52,10 @@ def _check(
 ) -> None:
     """Audit a report, sentence by sentence.
 
-    Anyone's report: each sentence that states a fact is supported, contradicted or not found in the documents of a
-    folder, with the best passage and its place. What the report cites is looked at first. Code compares; where a model
-    serves the role `verification`, it judges what code found. Exit code 0 whatever is found, 2 for a file that cannot
-    be read.
+    Anyone's report: each sentence that states a fact is supported, contradicted, unclear or not found in the documents
+    of a folder, with the best passage and its place. What the report cites or links to is looked at first. Code
+    compares; where a model serves the role `verification`, it judges what code found. Exit code 0 whatever is found, 2
+    for a file that cannot be read.
     """
     from graph_research.app.check import check_report
     from graph_research.app.check_by_model import verifying_models

@@ -13,13 +13,14 @@ from graph_research.text.wording import counted
 WORDS: Mapping[Verdict, str] = {
     Verdict.SUPPORTED: "supported",
     Verdict.CONTRADICTED: "contradicted",
+    Verdict.UNCLEAR: "unclear",
     Verdict.NOT_FOUND: "not found",
     Verdict.NOT_CHECKABLE: "not checkable",
 }
 _STYLE = """body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 li { margin: 0 0 1rem; } blockquote { margin: 0.3rem 0 0.3rem 1rem; color: #444; }
 .supported { color: #17663a; } .contradicted { color: #a11; }
-.not_found { color: #8a5a00; } .not_checkable { color: #666; }
+.unclear { color: #44599a; } .not_found { color: #8a5a00; } .not_checkable { color: #666; }
 b { font-weight: 600; } small { color: #555; }"""
 
 

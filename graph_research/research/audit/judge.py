@@ -11,12 +11,14 @@ from graph_research.research.evidence.citations import AROUND_CHARS
 from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
 from graph_research.research.models.draft import StatementKind
 from graph_research.text.document import Document
+from graph_research.text.language.words import language_of, words
 from graph_research.text.locators import make_locator
+from graph_research.text.relevance.answerability import FOUND, features
 from graph_research.text.relevance.conflicts import find_contradictions
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
 from graph_research.text.relevance.statements import SourceSentence
-from graph_research.text.relevance.support import SUPPORTED, support
+from graph_research.text.relevance.support import SUPPORTED, UNSUPPORTED, Support, support
 from graph_research.text.relevance.units import Unit
 
 _COMPARED = 12
@@ -27,6 +29,11 @@ _ABOUT_THE_SAME = 0.6
 """The share of a sentence's words, by weight, in a passage that tells against it by a denial, an opposite or order."""
 _SAID = 0.85
 """So much of a sentence's weight a passage that supports it holds: "made of chocolate" beside true words is .76."""
+_IN_ORDER = 0.65
+"""So many of the words that a sentence shares with a passage that supports it follow each other alike: "the farm costs
+132, the lagoon 74" has all words of "the lagoon costs 132, the farm 74"."""
+_NAMED = 5
+_OTHER_ORDER = "words do not decide it: the passage has them in another order"
 _CLAIM = "the sentence"
 _OTHERWISE = ("denied", "opposed", "order")
 
@@ -48,6 +55,7 @@ class _Compared:
     quote: AuditQuote
     is_supporting: bool
     is_against: bool
+    is_related: bool
     problem: str
 
 
@@ -75,10 +83,13 @@ def judged(
         compared += _compared(sentence.text, others, is_cited=False)
     supporting = [row for row in compared if row.is_supporting]
     against = [row for row in compared if row.is_against]
-    best = max(supporting or against or compared, key=lambda row: row.quote.score, default=None)
+    related = [row for row in compared if row.is_related]
+    best = max(supporting or against or related or compared, key=lambda row: row.quote.score, default=None)
     if best is None:
         return plain.model_copy(update={"verdict": Verdict.NOT_FOUND, "reason": "nothing in the library is near it"})
     verdict = Verdict.SUPPORTED if supporting else Verdict.CONTRADICTED if against else Verdict.NOT_FOUND
+    if verdict is Verdict.NOT_FOUND and related and _is_answered(sentence.text, [*cited, *documents]):
+        verdict = Verdict.UNCLEAR
     return plain.model_copy(
         update={
             "verdict": verdict,
@@ -117,13 +128,41 @@ def _beside(text: str, owner: LibraryDocument, unit: Unit, *, is_cited: bool) ->
         cited=is_cited,
     )
     says_all = found.score >= SUPPORTED and found.features["coverage"] >= _SAID
-    is_supporting = judgement.status is Status.CITED and says_all
+    is_supporting = judgement.status is Status.CITED and says_all and _in_order(text, unit.text) >= _IN_ORDER
     return _Compared(
         quote=quote,
         is_supporting=is_supporting,
         is_against=not is_supporting and (_excludes(text, owner, unit) or _says_otherwise(found.features)),
-        problem=judgement.problem,
+        is_related=found.score >= UNSUPPORTED,
+        problem=judgement.problem or _undecided(found),
     )
+
+
+def _is_answered(text: str, documents: Sequence[LibraryDocument]) -> bool:
+    """Whether the documents have as much of the sentence in one place as texts have that answer a question."""
+    pool = Pool({row.source_id: row.document for row in documents})
+    return features(pool, parse(text)).score >= FOUND
+
+
+def _in_order(text: str, passage: str) -> float:
+    """The longest run of words that both have in the same order, with others between them, as a share of those that
+    both have."""
+    language = language_of(f"{text}\n{passage}")
+    ours, theirs = ([word.term for word in words(each, language) if word.weight > 0.0] for each in (text, passage))
+    shared = [term for term in dict.fromkeys(ours) if term in set(theirs)]
+    longest = [0] * (len(theirs) + 1)
+    for term in shared:
+        before = longest
+        longest = [0]
+        for place, other in enumerate(theirs):
+            longest.append(before[place] + 1 if term == other else max(before[place + 1], longest[place]))
+    return longest[-1] / len(shared) if shared else 1.0
+
+
+def _undecided(found: Support) -> str:
+    """Why words do not decide: what the passage has not, or that it says the same words in another order."""
+    lacking = [word for _, word in found.lacks][:_NAMED]
+    return f"words do not decide it: the passage has no {', '.join(lacking)}" if lacking else _OTHER_ORDER
 
 
 def _excludes(text: str, owner: LibraryDocument, unit: Unit) -> bool:

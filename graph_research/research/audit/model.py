@@ -13,12 +13,14 @@ from graph_research.research.models.record import Record
 class Verdict(StrEnum):
     """What the library says to a sentence.
 
-    `supported`: a passage says it. `contradicted`: a passage says otherwise, and none says it. `not_found`: no passage
-    says it, nor otherwise. `not_checkable`: it states no fact.
+    `supported`: a passage says it. `contradicted`: a passage says otherwise, and none says it. `unclear`: passages are
+    about it, and their words do not decide whether they say it; or a model finds it said in part. `not_found`: no
+    passage has enough of its words, or a model finds none that says it. `not_checkable`: it states no fact.
     """
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
+    UNCLEAR = "unclear"
     NOT_FOUND = "not_found"
     NOT_CHECKABLE = "not_checkable"
 

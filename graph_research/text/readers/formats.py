@@ -15,6 +15,8 @@ from graph_research.text.readers.notebook import notebook_document
 from graph_research.text.readers.plain import plain_document
 from graph_research.text.readers.separated import separated_document
 
+MARKDOWN = "text/markdown"
+HTML = "text/html"
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
@@ -54,14 +56,14 @@ _TEXT = Limits(chars=10 * 1024 * 1024)
 FORMATS: Mapping[str, Format] = {
     one.media_type: one
     for one in (
-        Format(media_type="text/markdown", suffixes=(".md", ".markdown"), read=markdown_document, limits=_TEXT),
+        Format(media_type=MARKDOWN, suffixes=(".md", ".markdown"), read=markdown_document, limits=_TEXT),
         Format(
             media_type="text/plain",
             suffixes=(".txt", ".text", ".rst", ".adoc", ".org", ".tex", ".texi", ".info", ".log"),
             read=plain_document,
             limits=_TEXT,
         ),
-        Format(media_type="text/html", suffixes=(".html", ".htm", ".xhtml"), read=html_document, limits=_TEXT),
+        Format(media_type=HTML, suffixes=(".html", ".htm", ".xhtml"), read=html_document, limits=_TEXT),
         Format(media_type="application/xhtml+xml", suffixes=(), read=html_document, limits=_TEXT),
         Format(media_type=PDF, suffixes=(".pdf",)),
         Format(media_type=DOCX, suffixes=(".docx", ".docm")),

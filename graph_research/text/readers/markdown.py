@@ -37,6 +37,13 @@ def markdown_document(source: str) -> Document:
     return replace(document, title=canonical_text(title[2])) if title and title[2].strip() else document
 
 
+def markdown_html(source: str) -> str:
+    """The page that the text behind the front matter is rendered to; empty for a text that is read as plain text."""
+    front = _FRONT_MATTER.match(source)
+    body = source[front.end() :] if front else source
+    return "" if _is_too_much(body) else _renderer().render(body)
+
+
 def _is_too_much(body: str) -> bool:
     signs = [len(_SIGNS.findall(paragraph)) for paragraph in _PARAGRAPH.split(body)]
     return max(signs) > _MAX_SIGNS or sum(signs) + body.count("\n") > _MAX_PARTS

@@ -54,7 +54,38 @@ def test_a_sentence_with_a_word_that_no_passage_has_is_not_supported(user: User)
     false = "The turbines of the lagoon are made of chocolate. The governor drinks whisky with the turbines at night."
     user.write("mine.md", f"{true} {false}")
     verdicts = [row["verdict"] for row in audit(user, "mine.md")["sentences"]]
-    assert verdicts == ["supported", "supported", "not_found", "not_found"]
+    assert verdicts[:2] == ["supported", "supported"]
+    assert not {"supported", "contradicted"} & {*verdicts[2:]}
+
+
+def test_free_words_are_unclear_and_what_the_library_has_nothing_of_is_not_found(user: User) -> None:
+    free = "For the auditors the lagoon ended up costing 1.61 billion euros in construction money, interest included."
+    swapped = (
+        "Electricity from the Gannet Bank wind farm costs 132 euros, and the Marrow Bay tidal lagoon receives 74 euros."
+    )
+    user.write("mine.txt", f"{free} {swapped} Penguins breed on the southern glaciers of the moon.")
+    first, second, third = audit(user, "mine.txt")["sentences"]
+    assert (first["verdict"], "1.61 billion" in first["quote"]["quote"]) == ("unclear", True)
+    assert "words do not decide it: the passage has no" in first["reason"]
+    assert (second["verdict"], third["verdict"]) == ("contradicted", "not_found")
+
+
+@pytest.mark.parametrize("suffix", ["md", "html"])
+def test_a_link_into_the_library_is_followed_first(user: User, suffix: str) -> None:
+    said = "The cost of the Marrow Bay tidal lagoon reached 1.61 billion euros"
+    if suffix == "md":
+        links = ("[audit](../library/official/audit%2Dreview-2018.md)", "[1](https://example.org/elsewhere)")
+    else:
+        links = (
+            '<a class="x" href="../library/official/audit%2Dreview-2018.md">audit</a>',
+            '<a href="https://example.org/elsewhere">1</a>',
+        )
+    user.write(f"mine.{suffix}", f"{said}, says the {links[0]}.\n\n{said} {links[1]}.\n")
+    first, second = audit(user, f"mine.{suffix}")["sentences"]
+    assert (first["quote"]["path"], first["quote"]["cited"]) == ("official/audit-review-2018.md", True)
+    assert first["citations"] == ["../library/official/audit%2Dreview-2018.md"]
+    assert (second["text"], second["quote"]["cited"]) == (f"{said}.", False)
+    assert second["unfollowed"] == ["1", "https://example.org/elsewhere"]
 
 
 def test_the_same_report_as_a_page_and_as_text_gets_the_same_verdicts(user: User) -> None:
@@ -91,7 +122,7 @@ def test_the_table_shows_verdict_passage_and_place(user: User) -> None:
     out = user.run("check", "mine.md", "--library", str(DEMO_LIBRARY)).out
     assert "contradicted" in out
     assert "official/annual-report-2021.pdf, page 2" in out
-    assert "7 sentences: 3 supported, 2 contradicted, 1 not found, 1 not checkable" in out
+    assert "7 sentences: 3 supported, 2 contradicted, 0 unclear, 1 not found, 1 not checkable" in out
 
 
 @pytest.mark.parametrize(

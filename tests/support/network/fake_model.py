@@ -215,9 +215,7 @@ def _numbers_of_findings(blocks: Sequence[tuple[str, str]]) -> list[int]:
 
 def _section_writer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
     statements = [
-        {"text": _marked(text), "evidence_ids": [label.removeprefix("evidence ")], "kind": "quote"}
-        for label, text in blocks
-        if label.startswith("evidence ev-")
+        {"text": text, "evidence_ids": [name], "kind": "quote"} for name, text in _evidence(blocks, ("evidence",))
     ]
     return {"blocks": _quotes(statements), "quotes": []}
 
@@ -247,12 +245,10 @@ def _long_section(blocks: Sequence[tuple[str, str]], prompt: str) -> Any:
     """Facts in the words of the evidence until the section has its length: a table of the first three, then
     paragraphs that each end with what follows."""
     wanted = int(re.findall(r"It should have about (\d+) words", prompt)[-1])
-    shown = [(label.split()[-1], text) for label, text in blocks if label.startswith(("evidence ev-", "passage ev-"))]
     facts, words = [], 0
-    for name, text in dict(shown).items():
+    for name, text in dict(_evidence(blocks, ("evidence", "passages"))).items():
         if words >= wanted * 4 // 5:
             break
-        text = _marked(text)
         facts.append({"text": " ".join(text.split()), "kind": "fact", "evidence_ids": [name]})
         words += len(text.split())
     table = {
@@ -300,8 +296,9 @@ def _verifier(question: str, blocks: Sequence[tuple[str, str]], options: Mapping
 def _first_of_sections(listed: str) -> list[str]:
     """The first sentence of each section, as the verifier's prompt has it."""
     places: dict[str, str] = {}
-    for part in re.split(r"\n(?=\d+\. \w+; passages)", listed):
-        places.setdefault(re.split(r": | / ", part.partition("\n")[2])[0], part)
+    for part in re.split(r"^In (?=.+:$)", listed, flags=re.MULTILINE)[1:]:
+        place, _, sentences = part.partition("\n")
+        places.setdefault(re.split(r":$| / ", place)[0], sentences)
     return list(places.values())
 
 
@@ -310,9 +307,10 @@ def _section_mender(question: str, blocks: Sequence[tuple[str, str]], options: M
     return {"sentences": [{"n": n, "action": "drop"} for n in numbers]}
 
 
-def _marked(text: str) -> str:
-    """The quote between its marks, without the text around it."""
-    return text.partition("⟦")[2].rpartition("⟧")[0] or text
+def _evidence(blocks: Sequence[tuple[str, str]], labels: Sequence[str]) -> list[tuple[str, str]]:
+    """The id and the quote of each row of these lists, without the text around the quote."""
+    listed = "\n".join(text for label, text in blocks if label in labels)
+    return re.findall(r"^(ev-[0-9a-f]{10}), source \d+: [^⟦]*⟦([^⟧]*)⟧", listed, re.MULTILINE)
 
 
 def _quotes(statements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

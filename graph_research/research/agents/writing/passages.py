@@ -13,7 +13,7 @@ from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
 from graph_research.text.locators import resolve
 
-_AROUND_CHARS = 300
+_AROUND_CHARS = 200
 """Of the text on either side of a quote that a prompt shows."""
 _PLAIN = str.maketrans("⟦⟧", "[]")
 """Brackets of a source are shown as others, so that only the program marks a quote."""

@@ -24,9 +24,7 @@ _MOST_PASSAGES = 16
 _MOST_OF_LIMITS, _OF_A_LIMIT = 8, 2
 """Passages in which what a researcher did not find may stand, in all and for each limit."""
 _MOST_OF_A_SOURCE = 4
-_AROUND_CHARS = 200
-"""Of the text on either side of a quote that the writer sees."""
-_MOST_NOTES = 30
+_MOST_NOTES = 20
 _NOTE = re.compile(r"^- (.+?)\s*((?:\[\d+\])+)$", re.MULTILINE)
 _SOURCE = re.compile(r"^\[(\d+)\] (src-[0-9a-f]{10})\b", re.MULTILINE)
 
@@ -70,22 +68,23 @@ def section_material(handoff: Row, sources: Mapping[str, Source], documents: Map
     offered = _latest(all_topics) if _only_adds(handoff, section) else all_topics
     before = {name for topic in all_topics if topic not in offered for name in topic["source_ids"]}
     texts = {name: document for name, document in documents.items() if name not in before}
-    passages = _passages(_Wanted.of(handoff, section), own, sources, texts)
+    wanted = _Wanted.of(handoff, section)
+    passages = _passages(wanted, own, sources, texts)
     numbers: dict[str, int] = {}
     for row in (*own, *passages):
         numbers.setdefault(row.source_id, len(numbers) + 1)
     findings = {row["id"]: row for row in _scored(handoff)}
     topics = [topic for topic in offered if set(topic["source_ids"]) & numbers.keys()]
     evidence_ids = {row.id for row in own}
-    shown = {row["id"]: row for row in _rows((*own, *passages), numbers, sources, documents)}
+    shown = _rows(own, passages, numbers, sources, documents)
     return SectionMaterial(
         rows={
             "findings": [findings[name] for name in section.finding_ids if name in findings],
-            "evidence": [row for name, row in shown.items() if name in evidence_ids],
-            "passages": [row for name, row in shown.items() if name not in evidence_ids],
+            "evidence": [row for row in shown if row["id"] in evidence_ids],
+            "passages": [row for row in shown if row["id"] not in evidence_ids],
             "sources": [_source(sources[name], n) for name, n in numbers.items() if name in sources],
             "notes": _notes(section, topics, numbers),
-            "limits": latest_limits(topics),
+            "limits": list(wanted.limits),
             "contradictions": [row for row in handoff.get("contradictions") or [] if _ids(row) & evidence_ids],
         },
         evidence={row.id: row for row in (*own, *passages)},
@@ -182,13 +181,16 @@ def _passages(
 
 def _rows(
     evidence: Sequence[Evidence],
+    passages: Sequence[Evidence],
     numbers: Mapping[str, int],
     sources: Mapping[str, Source],
     documents: Mapping[str, Document],
 ) -> list[dict[str, Any]]:
-    """`{id, quote, text, source}` of each; `text` has the quote between ⟦ and ⟧ in the text around it."""
-    by_id = {row.id: row for row in evidence}
-    shown = Passages((row.to_json() for row in evidence), sources, documents).rows(by_id, _AROUND_CHARS)
+    """`{id, quote, text, source}` of each; `text` has the quote between ⟦ and ⟧, that of evidence in the text around
+    it. Passages are whole stretches and need none."""
+    by_id = {row.id: row for row in (*passages, *evidence)}
+    texts = Passages((row.to_json() for row in by_id.values()), sources, documents)
+    shown = [*texts.rows(row.id for row in evidence), *texts.rows((row.id for row in passages), 0)]
     return [
         {"id": name, "quote": by_id[name].quote, "text": row["text"], "source": numbers[by_id[name].source_id]}
         for row in shown

@@ -37,7 +37,8 @@ def section_mender(services: Services) -> Handler:
         section = DraftSection.model_validate(handoff["section"])
         reasons = {row["id"]: {"reason": row["reason"], "where": row["where"]} for row in handoff["failing"]}
         failing = list({row.id: row for row in section.statements() if row.id in reasons}.values())
-        cited = [name for row in section.statements() for name in row.evidence_ids]
+        around = [block for block in section.blocks if any(row.id in reasons for row in block.statements())]
+        cited = [name for row in statements_of(around) for name in row.evidence_ids]
         passages = await read_passages(handoff, cited, ctx)
         own = list(dict.fromkeys(name for row in failing for name in row.evidence_ids))
         near = await NearPassages.of(handoff, ctx)

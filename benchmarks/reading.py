@@ -28,11 +28,9 @@ from graph_research.providers.search.local import Library
 from graph_research.providers.search.local.provider import LocalSearch
 from graph_research.research.agents.extractor import extractor
 from graph_research.research.agents.gatherer import gatherer
-from graph_research.research.graph_functions import results_per_search
 from tests.support.research.harness import PlainContext, make_services
 
 QUESTIONS = ROOT / "benchmarks" / "data" / "reading.json"
-_SEARCHES = 3
 
 
 @dataclass(frozen=True)
@@ -61,13 +59,12 @@ async def read(question: Mapping[str, Any], searches: Sequence[str], library: Li
                 **handoff,
                 "query": query,
                 "max_sources_per_query": most,
-                "max_results": results_per_search(most, _SEARCHES),
                 "known": sources,
                 "local_read": True,
             },
             ctx,
         )
-        sources = [source for source in sources if source["id"] not in found["dropped"]] + found["sources"]
+        sources += found["sources"]
     await extractor(services)({**handoff, "queries": list(searches), "sources": sources}, ctx)
     by_id = {source["id"]: source["url"] for source in sources}
     rows = script.requests[0].material["sources"]
@@ -101,10 +98,10 @@ async def tell(question: Mapping[str, Any], most: int, *, missed: bool) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sources", type=int, default=15)
+    parser.add_argument("--sources", type=int, default=5)
     parser.add_argument("--missed", action="store_true")
     options = parser.parse_args()
-    print(f"Sentences that reach a prompt for extraction, at most {options.sources} sources a sub-query")
+    print(f"Sentences that reach a prompt for extraction, at most {options.sources} sources a search")
     for question in json.loads(QUESTIONS.read_text()):
         if all(Path(folder).is_dir() for folder in question["folders"]):
             asyncio.run(tell(question, options.sources, missed=options.missed))

@@ -53,7 +53,6 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "reopened": reopened,
         "read_whole": read_whole,
         "report_gate": lambda report: quality_gates.report_gate(report).to_json(),
-        "results_per_search": results_per_search,
         "sections_to_mend": writing_functions.sections_to_mend,
         "sections_to_write": writing_functions.sections_to_write,
         "source_gate": lambda sources, rows: quality_gates.source_gate(sources, rows).to_json(),
@@ -250,11 +249,6 @@ def brought_new(sub_queries: Rows, topics: Rows, iteration: int) -> bool:
         for topic in topics
         if topic["sub_query_id"] in own
     )
-
-
-def results_per_search(max_sources: int, max_searches: int) -> int:
-    """How many sources one search may add: 5, or an even share of `max_sources` where that is more."""
-    return max(min(max_sources, 5), -(-max_sources // max_searches))
 
 
 def upserted(rows: Rows, changed: Rows) -> list[Row]:

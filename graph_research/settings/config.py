@@ -221,7 +221,7 @@ class Settings(BaseModel):
     max_iterations: Whole = Field(3, ge=1, le=20, description="rounds of gathering and writing at most")
     max_sub_queries: Whole = Field(5, ge=1, le=8, description="sub-queries of a plan at most")
     max_sources_per_query: Whole = Field(
-        15, ge=1, le=50, description="sources kept for one sub-query at most, over all its searches"
+        5, ge=1, le=50, description="sources that one search adds to its sub-query at most"
     )
     max_searches: Whole = Field(3, ge=1, le=20, description="searches of one topic researcher at most")
     max_concurrent: Whole = Field(

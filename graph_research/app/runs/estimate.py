@@ -2,7 +2,7 @@
 
 With S sub-queries, Q searches of a topic, N sources of a topic, R rounds, and a report of W words in K sections:
 
-    Q = min(max_searches, 2)            N = min(max_sources_per_query, 5 Q)
+    Q = min(max_searches, 2)            N = max_sources_per_query Q
     R = min(max_iterations, 2)          K = max(3, W / 300)         B = W / 400
     planning      clarify + plan
     gathering     S (Q reflections + 1 extraction that reads N sources)
@@ -121,7 +121,7 @@ class Shape:
         return cls(
             sub_queries=inputs.get("max_sub_queries") or 5,
             searches=searches,
-            sources=min(inputs.get("max_sources_per_query") or 15, 5 * searches),
+            sources=(inputs.get("max_sources_per_query") or 5) * searches,
             rounds=min(inputs.get("max_iterations") or 3, 2),
             at_once=inputs.get("max_concurrent") or 3,
             words=sum(wanted.words) // 2,

@@ -41,15 +41,13 @@ _FIDELITY: Mapping[Extent, str] = {
 def gatherer(services: Services) -> Handler:
     """Search once for `query`. Raises when every provider failed: then the graph marks the sub-query as failed.
 
-    At most `max_results` sources are taken from this search. Together with `known`, those of the sub-query's earlier
-    searches, the best `max_sources_per_query` are kept (5 without a `sub_query`); `dropped` are the ids of known ones
-    that better ones replace. Where local documents may have been read, web queries are limited to public words.
+    At most `max_sources_per_query` sources are taken (5 without a `sub_query`), none of those in `known`, which earlier
+    searches of the sub-query found. Where local documents may have been read, web queries are limited to public words.
     """
 
     async def search(handed: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         handoff = {**_ALONE, **handed}
-        in_all = handoff["max_sources_per_query"]
-        most = min(handoff.get("max_results") or in_all, in_all)
+        most = handoff["max_sources_per_query"]
         is_watched = _is_watched(services)
         limits = is_watched and handoff.get("local_read", True)
         rules = services.settings.rules.joined(handoff.get("source_rules") or {})
@@ -74,15 +72,11 @@ def gatherer(services: Services) -> Handler:
         before = [Source.model_validate(row) for row in handoff.get("known") or ()]
         kept = screened(_distinct(allowed, known), await _texts_of_libraries(before, ctx))
         now = ctx.now()
-        found = _ranked(
-            [_source(document.hit, handoff, ctx, now, services.settings, rules) for document in kept[:most]]
-        )
-        sources, dropped = _within(before, found, in_all)
+        sources = [_source(document.hit, handoff, ctx, now, services.settings, rules) for document in kept[:most]]
         collected = sum(len(hits) for hits in searched.lists)
         return {
             "sub_query_id": handoff["sub_query"]["id"],
             "sources": [source.to_json() for source in sources],
-            "dropped": dropped,
             "stats": {
                 "queries_executed": len(searched.asked) - len(searched.errors),
                 "queries_failed": len(searched.errors),
@@ -177,32 +171,6 @@ async def _texts_of_libraries(sources: Sequence[Source], ctx: Context) -> list[t
         for source in sources
         if source.metadata.get("library")
     ]
-
-
-def _ranked(found: Sequence[Source]) -> list[Source]:
-    """The sources of one search in their order, each with its rank by its score; lists of names come last."""
-    by_score = sorted(found, key=lambda source: (source.metadata["lists_names"], -source.score.composite))
-    rank_of = {source.id: rank for rank, source in enumerate(by_score, start=1)}
-    return [
-        source.model_copy(update={"metadata": {**source.metadata, "search_rank": rank_of[source.id]}})
-        for source in found
-    ]
-
-
-def _within(known: Sequence[Source], found: Sequence[Source], most: int) -> tuple[list[Source], list[str]]:
-    """The found sources among the best `most` of all, and the ids of the known ones that are not among these.
-
-    The best of each search come first, then the second of each: what two queries find has no common measure. Among
-    equals the score decides; lists of names and flagged sources come last.
-    """
-
-    def place(source: Source) -> tuple[bool, bool, int, float]:
-        facts = source.metadata
-        return source.tier is Tier.FLAGGED, facts["lists_names"], facts["search_rank"], -source.score.composite
-
-    ranked = sorted([*known, *found], key=place)
-    kept = {source.id for source in ranked[:most]}
-    return [source for source in found if source.id in kept], [source.id for source in known if source.id not in kept]
 
 
 def _distinct(fused: Sequence[FusedHit], known: Seen) -> list[FusedHit]:

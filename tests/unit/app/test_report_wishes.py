@@ -92,14 +92,12 @@ def test_wishes_of_a_call_in_python_reach_the_run(user: User, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("options", "most"),
     [
-        ({}, 15),
-        ({"default_provider": ["openai:a-model"]}, 15),
+        ({}, 5),
+        ({"default_provider": ["openai:a-model"]}, 5),
         ({"max_sources_per_query": 7}, 7),
     ],
 )
-def test_fifteen_sources_a_sub_query_are_read_unless_a_number_is_set(
-    tmp_path: Path, options: dict[str, Any], most: int
-) -> None:
+def test_a_search_adds_five_sources_unless_a_number_is_set(tmp_path: Path, options: dict[str, Any], most: int) -> None:
     home = {"GRAPH_RESEARCH_HOME": str(tmp_path / "home")}
     workspace = open_workspace(home, tmp_path, may_use=lambda _: False, options=options)
     assert request_for(workspace, "why?").inputs["max_sources_per_query"] == most

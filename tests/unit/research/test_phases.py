@@ -18,7 +18,6 @@ from graph_research.research.graph_functions import (
     gathering_metrics,
     plan_metrics,
     refinement_metrics,
-    results_per_search,
     synthesis_metrics,
 )
 from graph_research.research.models.phase import PHASES
@@ -203,4 +202,4 @@ def test_the_defaults_of_rounds_searches_and_sources() -> None:
     defaults = Settings()
     assert (defaults.max_iterations, defaults.max_sub_queries, defaults.max_searches) == (3, 5, 3)
     assert (defaults.max_concurrent, defaults.follow_links) == (3, True)
-    assert results_per_search(defaults.max_sources_per_query, defaults.max_searches) == 5
+    assert defaults.max_sources_per_query == 5

@@ -33,7 +33,7 @@ def test_each_source_wins_over_the_one_before(tmp_path: Path) -> None:
     settings = loaded.settings
     assert (settings.max_iterations, settings.max_searches) == (4, 5)
     assert (settings.max_concurrent, settings.max_sub_queries) == (6, 7)
-    assert settings.max_sources_per_query == 15
+    assert settings.max_sources_per_query == 5
     assert loaded.origins["max_concurrent"] == "environment GRAPH_RESEARCH_MAX_CONCURRENT"
     assert loaded.origins["max_sub_queries"] == "option max_sub_queries"
     assert loaded.origins["max_searches"].endswith("graph-research.toml:2")

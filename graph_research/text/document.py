@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, Literal, NamedTuple
 
 MAX_TITLE_CHARS = 500
@@ -112,17 +111,23 @@ class Document:
     def table_at(self, start: int) -> tuple[int, ...]:
         """Where the rows of a table start, its header first, of which one starts at `start`; empty where that is no
         row of a table whose cells are known. Rows with more or fewer cells than the header are left out."""
-        if start not in self.rows:
-            return ()
-        place = bisect_left(self.blocks, start, key=lambda block: block.start)
-        first = last = place
-        while first > 0 and self.blocks[first - 1].kind == "table":
-            first -= 1
-        while last + 1 < len(self.blocks) and self.blocks[last + 1].kind == "table":
-            last += 1
-        width = len(self.rows.get(self.blocks[first].start, ()))
-        starts = tuple(block.start for block in self.blocks[first : last + 1])
-        return tuple(row for row in starts if width > 1 and len(self.rows.get(row, ())) == width)
+        return self._tables.get(start, ())
+
+    def columns_at(self, start: int) -> tuple[tuple[str, str], ...]:
+        """The header and the text of each cell of the row that starts at `start`, empty where `table_at` has no such
+        row, and for a header."""
+        table = self.table_at(start)
+        return tuple(zip(self.rows[table[0]], self.rows[start], strict=True)) if start in table[1:] else ()
+
+    @cached_property
+    def _tables(self) -> dict[int, tuple[int, ...]]:
+        tables: dict[int, tuple[int, ...]] = {}
+        for kind, blocks in groupby(self.blocks, key=lambda block: block.kind):
+            starts = [block.start for block in blocks if kind == "table"]
+            width = len(self.rows.get(starts[0], ())) if starts else 0
+            rows = tuple(row for row in starts if width > 1 and len(self.rows.get(row, ())) == width)
+            tables |= dict.fromkeys((start for start in starts if start in self.rows), rows)
+        return tables
 
 
 def places_of(layout: Mapping[str, Any]) -> tuple[Places, ...]:

@@ -38,6 +38,7 @@ def disagreements(
             end=end,
             title=sources[source_id].title,
             heading=_heading(documents[source_id], start),
+            cells=documents[source_id].columns_at(start),
         )
         for (source_id, start, end), one in evidence.items()
     ]

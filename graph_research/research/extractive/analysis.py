@@ -296,7 +296,8 @@ def sentence(item: Ranked, pool: Pool) -> SourceSentence:
         start=item.unit.start,
         end=item.unit.end,
         title=pool.documents[item.source].title,
-        heading=item.unit.heading or item.unit.header,
+        heading=item.unit.heading,
+        cells=pool.documents[item.source].columns_at(item.unit.start),
     )
 
 

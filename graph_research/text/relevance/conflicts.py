@@ -215,7 +215,7 @@ def _conflict(group: list[Statement]) -> Conflict | None:
 
 def _topic(one: Statement, other: Statement) -> str:
     """The words of the first statement that the second has too."""
-    text = one.sentence.text
+    text = one.text
     shared = [
         text[word.start : word.end]
         for word in words(text, language_of(text))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 
 from graph_research.text.language.opposites import CAPITALISED_NOUNS, NEGATIONS, SCOPES
 from graph_research.text.language.quantities import Value, agree, values
+from graph_research.text.language.units import SCALES
 from graph_research.text.language.words import Word, language_of, words
 
 
@@ -16,7 +18,8 @@ from graph_research.text.language.words import Word, language_of, words
 class SourceSentence:
     """A sentence of a source: `document.text[start:end] == text`.
 
-    `title` is the document's, `heading` the nearest one above the sentence; of a row of a table, with its header.
+    `title` is the document's, `heading` the nearest one above the sentence. Of a row of a table `cells` are the header
+    and the text of each cell (`Document.columns_at`).
     """
 
     source_id: str
@@ -25,11 +28,13 @@ class SourceSentence:
     end: int
     title: str = ""
     heading: str = ""
+    cells: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Statement:
-    """One value of one sentence, as it is `written` with what it counts.
+    """One value of one sentence, as it is `written` with what it counts, at its place in `text`: the sentence, or of a
+    row a cell with what names the row and the column.
 
     `near` holds the terms around it, weighted by rarity and by nearness, `said` the same by rarity alone, `clause`
     those of the value's own clause that are no names. `names` are written with a capital; `scope` binds the value to a
@@ -38,6 +43,7 @@ class Statement:
     """
 
     sentence: SourceSentence
+    text: str
     value: Value
     near: dict[str, float]
     clause: dict[str, float]
@@ -69,6 +75,9 @@ _CLAUSE = 12
 _MOST_COUNTED = 3
 _MARK = re.compile(r"[,;()–—]\s|\s[–—(]")
 
+# The unit that a header gives of its column: "Cost (million euros)", "Power, MW", "Kosten in Mio. Euro".
+_UNIT_IN_HEADER = re.compile(r"\s*[(\[]([^()\[\]]+)[)\]]\s*$|(?:,|\s(?:in|en))\s+(\S.*)$")
+
 _FEWEST = 2
 _LEAST_ALIKE = 0.55
 """The words near the values that both have at least, and the share of the weights there."""
@@ -87,39 +96,65 @@ _COPY = 6.0
 
 
 def statements(sentence: SourceSentence) -> list[Statement]:
-    """A statement for each value of a sentence."""
-    found = values(sentence.text)
+    """A statement for each value of a sentence, or of a row's cells behind the first, which names the row."""
+    if not sentence.cells:
+        return _statements(sentence, sentence.text)
+    return [
+        row
+        for name, cell in _columns(sentence.cells)
+        for row in _statements(sentence, name + cell)
+        if row.value.start >= len(name)
+    ]
+
+
+def _columns(cells: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """For each cell behind the first the cells that name its row with its header, and the cell with the unit that the
+    header gives: `("Alder Dam: cost: ", "1,340 million euros")`."""
+    naming = [cells[0][1], *takewhile(lambda cell: not values(cell), (cell for _, cell in cells[1:]))]
+    for header, cell in cells[1:]:
+        found = _UNIT_IN_HEADER.search(header)
+        name = header[: found.start()] if found else header
+        name = name[:1].lower() + name[1:] if name[1:2].islower() else name
+        scale_first = sorted((found[1] or found[2]).split() if found else (), key=lambda word: word not in SCALES)
+        unit = "".join(f" {word}" for word in scale_first)
+        given = values(cell)
+        yield f"{': '.join(naming)}: {name}: ", cell if any(value.unit for value in given) else f"{cell}{unit}"
+
+
+def _statements(sentence: SourceSentence, text: str) -> list[Statement]:
+    found = values(text)
     if not found:
         return []
-    language = language_of(sentence.text)
-    written = words(sentence.text, language)
+    language = language_of(text)
+    written = words(text, language)
     title, heading = _weights(words(sentence.title, language)), _weights(words(sentence.heading, language))
-    leans = _leans(sentence.text, written)
+    leans = _leans(text, written)
     context = heading | title
     result = []
     for value in found:
-        around = _around(sentence.text, value, written)
+        around = _around(text, value, written)
         outside = [(word, far) for word, far in around if not any(v.start <= word.start < v.end for v in found)]
         near: dict[str, float] = {}
         for word, far in outside:
             if word.weight > 0:
                 near[word.term] = max(near.get(word.term, 0.0), word.weight / (1 + far / _HALF))
-        names = frozenset(word.term for word, _ in outside if is_name(sentence.text, word, language))
+        names = frozenset(word.term for word, _ in outside if is_name(text, word, language))
         within = _weights(word for word, far in outside if far < _CLAUSE)
         result.append(
             Statement(
                 sentence=sentence,
+                text=text,
                 value=value,
                 near=near,
                 said=_weights(word for word, _ in outside),
                 clause={term: weight for term, weight in within.items() if term not in names},
                 names=names,
-                scope=_scope(sentence.text, outside, language),
+                scope=_scope(text, outside, language),
                 others=tuple(other for other in found if other is not value),
                 title=title,
                 context=context,
                 leans=leans,
-                written=_written(sentence.text, value, written),
+                written=_written(text, value, written),
             )
         )
     return result

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_research.text.readers.markdown import markdown_document
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.statements import SourceSentence
+from graph_research.text.relevance.units import units
 
 
 def said(*sentences: str, titles: Sequence[str] = (), sources: Sequence[str] = ()) -> list[SourceSentence]:
@@ -300,3 +302,62 @@ def test_five_thousand_sentences_are_compared_in_linear_time() -> None:
     started = time.process_time()
     find_contradictions(sentences)
     assert time.process_time() - started < 30
+
+
+PLANTS = "# Plants of the coast\n\n| Plant | Turbines | Cost (million euros) |\n|---|---|---|\n"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        pytest.param(
+            f"{PLANTS}| Alder Dam | 16 | 1,340 |\n",
+            "# The plants of the coast\n\n| Plant | Cost (€ million) | Turbines |\n|---|---|---|\n"
+            "| Alder Dam | 1,340 | 16 |\n",
+            [],
+            id="other order of columns",
+        ),
+        pytest.param(
+            f"{PLANTS}| Alder Dam | 16 | 1,340 |\n| Birch Dam | 14 | 1,610 |\n",
+            "# The coast and its plants\n\nThe Alder Dam has 16 turbines and cost 1.34 billion euros.\n",
+            [],
+            id="in words",
+        ),
+        pytest.param(
+            f"{PLANTS}| Alder Dam | 16 | 1,340 |\n",
+            f"{PLANTS}| Alder Dam | 14 | 1,610 |\n",
+            [{"16", "14"}, {"1,340 million euros", "1,610 million euros"}],
+            id="another number and another cost",
+        ),
+        pytest.param(
+            f"{PLANTS}| Alder Dam | 16 | 1,340 |\n",
+            "# The coast and its plants\n\nThe cost of the Alder Dam was 1.61 billion euros.\n",
+            [{"1,340 million euros", "1.61 billion euros"}],
+            id="another cost in words",
+        ),
+        pytest.param(
+            "# Alder Dam\n\n| Year | Electricity generated (GWh) |\n|---|---|\n| 2017 | 480 |\n| 2018 | 455 |\n",
+            "# Alder Dam\n\n| Year | Electricity generated (GWh) |\n|---|---|\n| 2018 | 455 |\n| 2017 | 470 |\n",
+            [{"480 GWh", "470 GWh"}],
+            id="the same year",
+        ),
+    ],
+)
+def test_a_number_of_a_row_has_the_header_and_the_unit_of_its_column(
+    one: str, other: str, found: list[set[str]]
+) -> None:
+    pages = [markdown_document(text) for text in (one, other)]
+    sentences = [
+        SourceSentence(
+            source_id=f"src-{number}",
+            text=unit.text,
+            start=unit.start,
+            end=unit.end,
+            title=page.title,
+            cells=page.columns_at(unit.start),
+        )
+        for number, page in enumerate(pages)
+        for unit in units(page)
+    ]
+    sides = [{side.value for side in conflict.sides} for conflict in find_contradictions(sentences)]
+    assert sides == found

@@ -9,45 +9,27 @@ from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 
 from graph_research.text.canonical import canonical_text
+from graph_research.text.language.tables import listed
 
-_MONTHS = (
-    "january januar janvier enero gennaio janeiro januari",
-    "february februar février febrero febbraio fevereiro februari",
-    "march märz mars marzo março maart",
-    "april avril abril aprile",
-    "may mai mayo maggio maio mei",
-    "june juni juin junio giugno junho",
-    "july juli juillet julio luglio julho",
-    "august août agosto augustus",
-    "september septembre septiembre settembre setembro",
-    "october oktober octobre octubre ottobre outubro",
-    "november novembre noviembre",
-    "december dezember décembre diciembre dicembre dezembro",
-)
-MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()}
+
+def _numbers(subject: str) -> dict[str, int]:
+    return {
+        name: number
+        for months in listed(subject).values()
+        for number, names in enumerate(months, start=1)
+        for name in names.split("|")
+    }
+
+
+MONTH_NUMBERS = _numbers("months")
 MONTH_NUMBERS |= {name[:3]: number for name, number in MONTH_NUMBERS.items()} | {"sept": 9, "juin": 6, "juil": 7}
 """1 to 12 by a month's name or its beginning, in several languages."""
-_POLISH = (
-    "stycznia styczniu styczeń",
-    "lutego lutym luty",
-    "marca marcu marzec",
-    "kwietnia kwietniu kwiecień",
-    "maja maju maj",
-    "czerwca czerwcu czerwiec",
-    "lipca lipcu lipiec",
-    "sierpnia sierpniu sierpień",
-    "września wrześniu wrzesień",
-    "października październiku październik",
-    "listopada listopadzie listopad",
-    "grudnia grudniu grudzień",
-)
-# Not abbreviated, and never before the day: `sie 5` and `marca 10` are words of other languages.
-_POLISH_NUMBERS = {name: number for number, names in enumerate(_POLISH, start=1) for name in names.split()}
+_BEHIND_DAYS = _numbers("months_behind_days")
 
 _MOST_CHARS = 1_000
 _ISO = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
 _NAME = "|".join(sorted(MONTH_NUMBERS.keys() - {"out", "set", "ago"}, key=len, reverse=True))
-_ANY_NAME = f"{_NAME}|{'|'.join(_POLISH_NUMBERS)}"
+_ANY_NAME = f"{_NAME}|{'|'.join(_BEHIND_DAYS)}"
 _YEAR = r"(?:1\d|20)\d\d"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _MONTH = r"(?:0?[1-9]|1[0-2])"
@@ -133,7 +115,7 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
             start=match.start(),
             end=match.end(),
             year=int(parts.get("y", 0)),
-            month=int(month) if month.isdigit() else (MONTH_NUMBERS | _POLISH_NUMBERS)[month],
+            month=int(month) if month.isdigit() else (MONTH_NUMBERS | _BEHIND_DAYS)[month],
             day=int(parts.get("d", 0)),
         )
 

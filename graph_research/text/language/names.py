@@ -9,10 +9,9 @@ from functools import lru_cache
 from graph_research.text.language.dates import MONTH_NUMBERS
 from graph_research.text.language.opposites import CAPITALISED_NOUNS
 from graph_research.text.language.units import UNITS
-from graph_research.text.language.words import MOST_WEIGHT, language_of, stem, weight
+from graph_research.text.language.words import MOST_WEIGHT, UNSPACED, language_of, stem, weight
 
 _WORD = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+")
-_UNSPACED = frozenset({"ja", "zh"})
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;|•(\[“\"„«»–—/`*]|^\s*[-–]|\d[.)])\s*$")
 _DERIVED = re.compile(r"(?:ing|ed|ly|ness|ions?|able|ible|ers?|ism|less|ful|ity|ments?|[^s]s)$")
 _RUN = re.compile(r"[A-Z]\w+(?:[\s-](?:(?:of|and|the|for)\s){0,2}[A-Z]\w+)+")
@@ -57,7 +56,7 @@ def _names(text: str, language: str, *, translated: bool) -> Iterator[str]:
         is_rare = weight(name, language) >= MOST_WEIGHT
         if any(letter.isupper() for letter in name[1:]) and not name.isupper():
             yield name
-        elif translated and language not in _UNSPACED:
+        elif translated and language not in UNSPACED:
             continue
         elif name.isupper():
             if is_rare:

@@ -197,7 +197,7 @@ def _rate(one: Value, other: Value) -> float:
 
 def _spelled(words: str) -> int:
     """The number of words such as `twenty-one`."""
-    return sum(SPELLED.get(word, 0) + TENS.get(word, 0) for word in re.split(r"[ -]", words.lower()))
+    return sum(SPELLED.get(word, 0) for word in re.split(r"[ -]", words.lower()))
 
 
 def _figures(text: str) -> Iterator[tuple[Value, bool]]:

@@ -6,36 +6,11 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-QUESTION_WORDS = {
-    "en": "what which who whom whose when where why how",
-    "de": "was wer wen wem wessen wann wo wohin woher warum weshalb wieso wie welche welcher welches welchen welchem",
-    "es": "qué quién quiénes cuál cuáles cuándo dónde cómo cuánto cuánta cuántos cuántas por",
-    "fr": "que qui quoi quel quelle quels quelles quand où pourquoi comment combien",
-    "it": "che chi cosa quale quali quando dove perché come quanto quanta quanti quante",
-    "nl": "wat wie waar wanneer waarom hoe welk welke hoeveel",
-    "pl": "co kto kogo czym kiedy gdzie dlaczego jak jaki jaka jakie który która które ile czy",
-    "pt": "que quem qual quais quando onde como quanto quanta quantos quantas",
-}
-YES_NO = {
-    "en": "is are was were do does did has have had can could will would shall should may might must",
-    "de": "ist sind war waren hat haben hatte hatten kann können konnte wird werden wurde darf muss soll sollte gibt",
-    "es": "es son fue está están ha han hay puede pueden debe deben",
-    "fr": "est sont était a ont peut peuvent doit doivent",
-    "it": "è sono era ha hanno può possono deve devono",
-    "nl": "is zijn was heeft hebben kan kunnen moet mag wordt",
-    "pl": "czy jest są był była było były ma mają może mogą",
-    "pt": "é são foi está tem têm pode podem deve devem há",
-}
-_JOINING = {
-    "en": "and or but",
-    "de": "und oder aber",
-    "es": "y e o u pero",
-    "fr": "et ou mais",
-    "it": "e ed o ma",
-    "nl": "en of maar",
-    "pl": "i oraz lub albo ale a",
-    "pt": "e ou mas",
-}
+from graph_research.text.language.tables import listed as table_of
+
+QUESTION_WORDS = table_of("question_words")
+YES_NO = table_of("yes_no")
+_JOINING = table_of("joining")
 
 _UNSPACED_QUESTION_WORDS = {
     "ja": "何(?:ですか|でしょうか)?|なに|いつ|どこ|どの(?:くらい|ように)?|どれ(?:くらい)?|どう|どんな|どちら|誰|だれ"
@@ -63,11 +38,11 @@ def asked_only(question: str, language: str) -> str:
 def is_yes_no(question: str, language: str) -> bool:
     """Whether the question's first word asks for yes or no."""
     first = re.match(r"\W*([^\W\d_]+)", question)
-    return first is not None and first[1].lower() in YES_NO.get(language, "").split()
+    return first is not None and first[1].lower() in YES_NO.get(language, ())
 
 
 def is_question_word(word: str, language: str) -> bool:
-    return word.lower() in QUESTION_WORDS.get(language, "").split()
+    return word.lower() in QUESTION_WORDS.get(language, ())
 
 
 def clauses(question: str, language: str) -> list[str]:
@@ -120,5 +95,5 @@ def _list_ends(language: str) -> re.Pattern[str]:
     return re.compile(rf"(,\s(?:(?:{joining})\s)?|\s(?:{joining})\s)" if joining else r"(,\s|、)")
 
 
-def _either(table: dict[str, str], language: str) -> str:
-    return "|".join(table.get(language, "").split())
+def _either(table: dict[str, list[str]], language: str) -> str:
+    return "|".join(table.get(language, ()))

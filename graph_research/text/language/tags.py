@@ -6,21 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from graph_research.text.language.tables import facts
 from graph_research.text.language.words import frequency, language_counts, language_of
 
-_NAMED = """
-    ar:Arabic ca:Catalan cs:Czech da:Danish de:German el:Greek en:English eo:Esperanto es:Spanish et:Estonian
-    eu:Basque fa:Persian fi:Finnish fr:French ga:Irish he:Hebrew hi:Hindi hu:Hungarian hy:Armenian id:Indonesian
-    it:Italian ja:Japanese ko:Korean lt:Lithuanian ne:Nepali nl:Dutch no:Norwegian pl:Polish pt:Portuguese ro:Romanian
-    ru:Russian sr:Serbian st:Sesotho sv:Swedish ta:Tamil th:Thai tr:Turkish uk:Ukrainian vi:Vietnamese yi:Yiddish
-    zh:Chinese
-"""
-_NAMES = dict(pair.split(":") for pair in _NAMED.split())
+_NAMES = facts("name")
+_DIRECTIONS = facts("direction")
 _VARIANTS: Mapping[str, str] = {
     **dict.fromkeys(("zh-tw", "zh-hk", "zh-mo", "zh-hant"), "Traditional Chinese"),
     **dict.fromkeys(("zh-cn", "zh-sg", "zh-hans"), "Simplified Chinese"),
 }
-_RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur", "yi"})
 _COMPARED = ("en", "de", "es", "fr", "it", "nl", "pl", "pt")
 _RARER = ("ca", "cs", "da", "fi", "hu", "id", "lt", "no", "ro", "sv", "tr", "vi")
 _MOSTLY_KNOWN = 0.6  # of the words, for not to look further
@@ -53,7 +47,7 @@ def _variant(tag: str) -> str | None:
 
 def direction(tag: str) -> str:
     """`rtl` for a language that is written from right to left, else `ltr`."""
-    return "rtl" if primary(tag) in _RIGHT_TO_LEFT else "ltr"
+    return _DIRECTIONS.get(primary(tag), "ltr")
 
 
 def language_name(tag: str) -> str:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import snowballstemmer
 
 from graph_research.text.language.questions import QUESTION_WORDS, YES_NO
+from graph_research.text.language.tables import facts, listed
 
 COMMON_ZIPF = 6.0
 """A word of this Zipf frequency (one in a thousand words) or above has weight 0: `the`, `what`, `and`."""
@@ -22,44 +23,12 @@ _UNKNOWN_ZIPF = 2.5
 MOST_WEIGHT = COMMON_ZIPF - _UNKNOWN_ZIPF
 """The weight of a word that wordfreq's list of some 30,000 words does not have."""
 
-_STEMMED = """
-    ar:arabic ca:catalan cs:czech da:danish de:german el:greek en:english eo:esperanto es:spanish et:estonian
-    eu:basque fa:persian fi:finnish fr:french ga:irish hi:hindi hu:hungarian hy:armenian id:indonesian it:italian
-    lt:lithuanian ne:nepali nl:dutch no:norwegian pl:polish pt:portuguese ro:romanian ru:russian sr:serbian st:sesotho
-    sv:swedish ta:tamil tr:turkish yi:yiddish
-"""
-_STEMMERS = dict(pair.split(":") for pair in _STEMMED.split())
-# A few of the commonest words of each language written in Latin letters, enough to tell a paragraph's language.
-_FREQUENT = {
-    "ca": "el la els les i de que per amb una és del no són aquest com més també",
-    "cs": "je se že na v z jako není které který podle být byl také nebo jsou",
-    "da": "og i at det er en til af på med for som der ikke den har de et var fra",
-    "de": "der die das und ist nicht ein eine mit von zu den im für auf sich des dem wird wurde auch werden",
-    "en": "the of and to in is that for it was on with as are by this be from at not or which an",
-    "es": "el la de que y en los se del las por un una con no es para como más su al",
-    "eo": "kaj estas kiu kiuj ke por sed laŭ estis ĝi",
-    "et": "ja on ei et see oli kui ka mis oma aga selle",
-    "eu": "eta da ez bat zen dira du ere izan baina dute",
-    "fi": "ja on ei se että oli hän mutta ovat kun myös joka tai kuin sen niin olla mukaan",
-    "fr": "le la les de des et est une un du en que pour dans qui au par sur pas avec ce",
-    "ga": "agus na ar tá bhí sé go bhfuil leis sin",
-    "hu": "a az és hogy nem is egy van volt meg csak mint de ez ki el még már",
-    "id": "yang dan di dari untuk dengan pada adalah ini itu dalam tidak",
-    "it": "il di che e la un è per in non una sono del con della si le da dei nel gli",
-    "lt": "ir yra kad į su iš tai buvo bet kaip dėl",
-    "nl": "de het een en van is dat in op te zijn met voor niet aan er ook door als bij",
-    "no": "og i det er en til på av for som med ikke den har de at et fra var ble",
-    "pl": "i w na nie się z do to jest że o jak po od za przez oraz dla był są",
-    "pt": "o a de que e do da em um uma para com não os as no na por é dos mais",
-    "ro": "și de la în a cu pe că o din nu este un pentru care mai sau au fost ce",
-    "sr": "je su koji koja ili kao od ne što bio nije ali",
-    "st": "ho ya ka ba ke mme empa hore tse",
-    "sv": "och i att det är en som på av för med den till inte har de ett om var från",
-    "tr": "ve bir bu da de için ile olan olarak çok daha gibi en ne ama var kadar olduğu",
-}
+_STEMMERS = facts("stemmer")
+_FREQUENT = listed("frequent")
+"""A few of the commonest words of each language written in Latin letters, enough to tell a paragraph's language."""
 _TELLING = {
-    language: frozenset(f"{text} {QUESTION_WORDS.get(language, '')} {YES_NO.get(language, '')}".split())
-    for language, text in _FREQUENT.items()
+    language: {*words, *QUESTION_WORDS.get(language, ()), *YES_NO.get(language, ())}
+    for language, words in _FREQUENT.items()
 }
 _LANGUAGES_OF = {
     word: [language for language, others in _TELLING.items() if word in others]
@@ -67,13 +36,7 @@ _LANGUAGES_OF = {
     for word in sorted(telling)
     if len(word) > 1  # letters are the names of variables and initials as often
 }
-_IRREGULAR_FORMS = """
-    begin began begun, build built, buy bought, child children, die died dying dead death deaths, fall fell fallen,
-    find found, foot feet, give gave given, grow grew grown, hold held, lead led, lose lost losing loss losses, man men,
-    pay paid, rise rose risen, run ran, sell sold, speak spoke spoken, spend spent, take took taken, win won,
-    woman women, write wrote written
-"""
-_IRREGULAR = {form: forms.split()[0] for forms in _IRREGULAR_FORMS.split(",") for form in forms.split()[1:]}
+_IRREGULAR = {form: forms.split()[0] for forms in facts("irregular")["en"].split(",") for form in forms.split()[1:]}
 """English forms that no rule of endings brings to their first form."""
 _SAMPLE_CHARS = 3_000
 _LEAST_FREQUENT = 0.08  # of a text's words are its language's commonest; lists of names and formulas have fewer
@@ -111,6 +74,9 @@ _ONE_AT_A_TIME = Lock()  # a Snowball stemmer keeps the word that it works on, a
 
 MOST_STEMMED_CHARS = 64
 """Of a longer word the rest is left out: nobody searches for more."""
+
+UNSPACED = frozenset({"ja", "zh"})
+"""Languages that put no spaces between words."""
 
 _Form = tuple[str, str, int, int]
 """Of a written word: its term, what it was made of, and where it starts and ends in the written word."""

@@ -1,0 +1,49 @@
+"""What a language's TOML file in this folder says of it: lists of words parted by spaces, some with numbers (`zwei=2`).
+
+Numbers and units are read in all languages at once, so that a word of a file must mean nothing else in another's.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+def listed(subject: str) -> dict[str, list[str]]:
+    """The words of a subject by language, of the languages whose file has it, in the order of their codes."""
+    return {language: table[subject].split() for language, table in _tables().items() if subject in table}
+
+
+def numbered(subject: str) -> dict[str, int]:
+    """The words of a subject in all languages with their numbers."""
+    pairs = (word.split("=") for words in listed(subject).values() for word in words)
+    return {word: int(number) for word, number in pairs}
+
+
+def facts(subject: str) -> dict[str, str]:
+    """What the files say of a subject that is no list, by language."""
+    return {language: table[subject] for language, table in _tables().items() if subject in table}
+
+
+def groups(subject: str) -> tuple[str, ...]:
+    """The groups of words of a subject in English."""
+    return tuple(_tables()["en"][subject])
+
+
+def unit_names() -> Iterator[tuple[list[str], str, float]]:
+    """The ways to write each unit, its dimension, and its factor to the dimension's base unit."""
+    for names, dimension, factor in _read("units")["units"]:
+        yield names.split("|"), dimension, factor
+
+
+@cache
+def _tables() -> Mapping[str, Mapping[str, Any]]:
+    names = sorted(file.name.removesuffix(".toml") for file in files(__package__).iterdir() if file.name[2:] == ".toml")
+    return {name: _read(name) for name in names}
+
+
+def _read(name: str) -> Mapping[str, Any]:
+    return tomllib.loads(files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))

@@ -118,7 +118,8 @@ def judge(
     valid = [passage for passage in passages if passage.valid]
     if not valid:
         return _failed("no valid citation")
-    computations = [compute(expression, [passage.quote for passage in valid]) for expression in computed]
+    given = [*(passage.quote for passage in valid), *([judged] if judged and kind is StatementKind.ANALYSIS else [])]
+    computations = [compute(expression, given) for expression in computed]
     if wrong := next((one.problem for one in computations if one.problem), ""):
         return _failed(wrong)
     ground = _Ground(valid, question, context, computations, is_code, judged)

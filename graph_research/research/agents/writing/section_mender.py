@@ -12,6 +12,7 @@ from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.agents.writing.section_text import answered_statement, section_text, with_answers
 from graph_research.research.agents.writing.verifier import read_passages
+from graph_research.research.evidence.citations import in_context
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
@@ -41,8 +42,8 @@ def section_mender(services: Services) -> Handler:
         cited = [name for row in statements_of(around) for name in row.evidence_ids]
         passages = await read_passages(handoff, cited, ctx)
         own = list(dict.fromkeys(name for row in failing for name in row.evidence_ids))
-        near = await NearPassages.of(handoff, ctx)
-        await asyncio.to_thread(_look_up, failing, passages, near)
+        near, cells = await NearPassages.of(handoff, ctx), _cells(section)
+        await asyncio.to_thread(_look_up, failing, cells, passages, near)
         result = await agent.call(
             services,
             {
@@ -89,7 +90,17 @@ def section_mender(services: Services) -> Handler:
     return mend
 
 
-def _look_up(failing: Sequence[Statement], passages: Passages, near: NearPassages) -> None:
-    """Find what else the sources say about each of the sentences."""
+def _look_up(failing: Sequence[Statement], cells: Mapping[str, str], passages: Passages, near: NearPassages) -> None:
+    """Find what else the sources say about each of the sentences, about a cell with its row and column."""
     for row in failing:
-        near.near(row.text, passages.rows(row.evidence_ids))
+        near.near(f"{cells.get(row.id, '')} {row.text}", passages.rows(row.evidence_ids))
+
+
+def _cells(section: DraftSection) -> dict[str, str]:
+    """The context of each cell, by the statement's id."""
+    return {
+        cell.id: context
+        for block in section.blocks
+        for number, row in enumerate(block.rows, 1)
+        for cell, context in in_context(row, block.header, number)
+    }

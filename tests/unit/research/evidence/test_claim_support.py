@@ -129,3 +129,30 @@ def test_a_rows_label_may_have_a_number_that_stands_around_the_quotes_of_its_row
     assert judge("Level 3", label, [near], context="1, Setting").status is Status.TRANSITION
     assert judge("Level 4", label, [near], context="1, Setting").problem == "states what it may not: 4"
     assert judge("Level 3 comes next.", label, [near]).problem == "states what it may not: 3"
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "computed", "problem"),
+    [
+        ("As a rule of thumb act from 50 % of the bound on.", "50 %", [], ""),
+        ("As a rule of thumb act from 50 % of the bound on.", "", [], "not in the cited quotes: 50 %"),
+        ("Act from 50 % of the bound on, at the latest at 80 %.", "50 %", [], "not in the cited quotes: 80 %"),
+        ("Act between 50 and 80 %.", "50 and 80 %", [], "not in the cited quotes: 50, 80 %"),
+        ("It was measured in 2023.", "2023", [], "not in the cited quotes: 2023"),
+        ("If a write holds the lock for 10 ms, 100 fit into a second.", "10 ms", ["1000 / 10"], ""),
+        ("If a write holds the lock for 10 ms, 200 fit.", "10 ms", ["1000 / 10"], "not in the cited quotes: 200"),
+    ],
+)
+def test_an_analysis_may_state_one_number_that_its_writer_judges_and_what_follows_from_it(
+    text: str, own: str, computed: list[str], problem: str
+) -> None:
+    held = "One writer at a time holds the lock of a file."
+    found = judged(text, held, kind=StatementKind.ANALYSIS, judged=own, computed=computed)
+    assert found.problem == problem
+    assert judged(text, held, judged=own).status is Status.UNSUPPORTED
+
+
+@pytest.mark.parametrize("word", ["judgement", "Ermessen", "jugement", "juicio", "判断"])
+def test_a_line_of_code_whose_comment_says_in_any_language_that_its_value_is_judged(word: str) -> None:
+    text = f"wait = 5000  # {word}: nach Messung"
+    assert judged(text, "wait sets how long", kind=StatementKind.ANALYSIS, is_code=True).status is Status.ANALYSIS

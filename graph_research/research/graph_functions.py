@@ -30,6 +30,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "analysis_metrics": analysis_metrics,
         "brought_new": brought_new,
         "count_quality": count_quality,
+        "differing": differing,
         "edited_blocks": writing_functions.edited_blocks,
         "edited_parts": writing_functions.edited_parts,
         "failed": failed,
@@ -270,6 +271,11 @@ def unaddressed(gaps: Rows) -> int:
 def open_gaps(gaps: Rows) -> list[Row]:
     """The gaps still open."""
     return [row for row in gaps if not row["addressed"]]
+
+
+def differing(contradictions: Rows) -> list[Row]:
+    """The contradictions without those that a model found to be none."""
+    return [row for row in contradictions if row.get("nature") != Nature.NONE]
 
 
 def unsettled(contradictions: Rows, sub_queries: Rows) -> list[Row]:

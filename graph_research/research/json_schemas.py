@@ -12,7 +12,7 @@ from graph_research.research.models.confidence import JobConfidence
 from graph_research.research.models.decision import Decision, Verdict
 from graph_research.research.models.digest import DigestPayload
 from graph_research.research.models.draft import Draft, StatementVerdict
-from graph_research.research.models.evidence import Contradiction, Evidence
+from graph_research.research.models.evidence import Comparison, Contradiction, Evidence
 from graph_research.research.models.fidelity import FidelityRecord
 from graph_research.research.models.finding import Claim, Finding, Gap
 from graph_research.research.models.outline import OutlineSection
@@ -25,6 +25,7 @@ from graph_research.research.report.model import report_schema
 MODELS: Mapping[str, type[Record]] = {
     "checklist_item": ChecklistItem,
     "claim": Claim,
+    "comparison": Comparison,
     "confidence": JobConfidence,
     "contradiction": Contradiction,
     "decision": Decision,

@@ -13,6 +13,7 @@ from graph_research.providers.http.telemetry import HttpEvent, current_purpose, 
 from graph_research.research.agents.analyzer import analyzer
 from graph_research.research.agents.claim_extractor import claim_extractor
 from graph_research.research.agents.clarifier import clarifier
+from graph_research.research.agents.comparer import comparer
 from graph_research.research.agents.decomposer import decomposer
 from graph_research.research.agents.digestor import digestor
 from graph_research.research.agents.extractor import extractor
@@ -44,6 +45,7 @@ _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
     "assembler": assembler,
     "claim_extractor": claim_extractor,
     "clarifier": clarifier,
+    "comparer": comparer,
     "decide_iteration": iteration_decider,
     "decomposer": decomposer,
     "digestor": digestor,

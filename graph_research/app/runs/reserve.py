@@ -40,6 +40,7 @@ _STAGES_OF_AGENTS: Mapping[str, Stage] = {
     "decomposer": Stage.PLANNING,
     "supervisor": Stage.GATHERING,
     "refiner": Stage.GATHERING,
+    "comparer": Stage.ANALYSIS,
     "verifier": Stage.VERIFICATION,
 }
 _STAGES_OF_ROLES: Mapping[str, Stage] = {

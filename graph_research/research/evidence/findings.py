@@ -82,10 +82,7 @@ class Analysed:
 
 
 def analyse(answer: Mapping[str, Any], known: Known, documents: Mapping[str, Document]) -> Analysed:
-    """Prove and score an answer that fits `analyzer.answer`, together with the findings known before.
-
-    What the analyzer itself calls speculation is not a claim: it does not count for the confidence of the whole.
-    """
+    """Prove and score an answer that fits `analyzer.answer`, together with the findings known before."""
     finder = QuoteFinder(known.question, known.sources, documents)
     known, moved = _standing(known, finder)
     fresh, evidence = proved_findings(answer["findings"], finder, known.iteration)
@@ -103,19 +100,39 @@ def analyse(answer: Mapping[str, Any], known: Known, documents: Mapping[str, Doc
     place_of = {one.id: place for place, one in places.items()}
     findings = _thinned(_joined(_restated(known.findings, answer.get("confidences") or []), fresh), place_of)
     findings = _united(findings, answer.get("same") or [])
+    score = scored(findings, ground)
+    return Analysed(
+        findings=score.findings,
+        evidence=list({one.id: one for one in [*moved, *evidence, *more]}.values()),
+        gaps=_gaps(answer, known, fresh, all_evidence),
+        contradictions=contradictions,
+        claims=score.claims,
+        confidence=score.confidence,
+        requalified=_requalified(answer.get("quality_updates") or [], known.sources),
+        quotes_dropped=finder.dropped,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored:
+    """Findings with the confidence that their claims allow, the claims, and the confidence of the whole."""
+
+    findings: Sequence[Finding]
+    claims: Sequence[Claim]
+    confidence: JobConfidence
+
+
+def scored(findings: Sequence[Finding], ground: Ground) -> Scored:
+    """The findings on this ground. What the analyzer itself calls speculation is not a claim: it does not count for the
+    confidence of the whole."""
     claims = [claim_of(finding, ground) for finding in findings]
     counted = [
         claim for finding, claim in zip(findings, claims, strict=True) if finding.stated is not Confidence.SPECULATION
     ]
-    return Analysed(
+    return Scored(
         findings=[levelled(finding, claim, ground) for finding, claim in zip(findings, claims, strict=True)],
-        evidence=list({one.id: one for one in [*moved, *evidence, *more]}.values()),
-        gaps=_gaps(answer, known, fresh, all_evidence),
-        contradictions=contradictions,
         claims=claims,
-        confidence=job_confidence(counted, len(known.sources), len(set(by_origin.values()))),
-        requalified=_requalified(answer.get("quality_updates") or [], known.sources),
-        quotes_dropped=finder.dropped,
+        confidence=job_confidence(counted, len(ground.sources), len(set(ground.origins.values()))),
     )
 
 

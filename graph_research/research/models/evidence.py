@@ -7,6 +7,9 @@ from pydantic import Field
 from graph_research.research.models.record import Record, schema_field
 from graph_research.text.relevance.statements import Nature
 
+AGREE = "agree"
+"""The verdict on statements that say the same."""
+
 
 class Evidence(Record):
     """A quote and where it stands: `archive[locator] == quote`, to the character.
@@ -36,7 +39,8 @@ class Contradiction(Record):
     """Sources that disagree on one thing: they give another number or date, or deny each other.
 
     `kind` is `number`, `date` or `statement` (what differs is neither). Every side is kept; none is chosen. `nature`
-    is `conflict`, or what the sides mean apart: another `date`, `unit`, `scope` or `definition`. `id` is `con-` and 10
+    is `conflict`, or what the sides mean apart: another `date`, `unit`, `scope` or `definition`, or `none` where a
+    model found that they do not differ. `id` is `con-` and 10
     hex digits derived from its content.
     """
 
@@ -46,3 +50,14 @@ class Contradiction(Record):
     description: str = ""
     nature: str = schema_field(Nature.CONFLICT.value, enum=[nature.value for nature in Nature])
     sides: list[Side] = Field(min_length=2)
+
+
+class Comparison(Record):
+    """A model's judgement of two statements of different sources. `about` holds the ids of two findings, or that of a
+    contradiction. `verdict` is a contradiction's nature, or `agree`. `id` is `cmp-` and 10 hex digits derived from
+    `about`."""
+
+    id: str = schema_field(pattern="^cmp-[0-9a-f]{10}$")
+    about: list[str] = Field(min_length=1, max_length=2)
+    verdict: str = schema_field(enum=[AGREE, *(nature.value for nature in Nature)])
+    model: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 
 def evidence_id(archive_hash: str, locator: str) -> str:
@@ -23,6 +24,11 @@ def gap_id(description: str) -> str:
 def contradiction_id(kind: str, topic: str, evidence_ids: list[str]) -> str:
     """`con-` and 10 hex digits of its kind, topic and the evidence on all sides, in any order."""
     return _derived("con", kind, _plain(topic), *sorted(evidence_ids))
+
+
+def comparison_id(about: Sequence[str]) -> str:
+    """`cmp-` and 10 hex digits of the ids of what is compared, in any order."""
+    return _derived("cmp", *sorted(about))
 
 
 def sub_query_id(iteration: int, number: int) -> str:

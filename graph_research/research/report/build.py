@@ -14,7 +14,7 @@ from graph_research.research.evidence.citations import Citation, Cited, cite
 from graph_research.research.llm.context_windows import token_limit_retries
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import Draft, StatementVerdict, stored_draft
-from graph_research.research.models.evidence import Contradiction, Evidence
+from graph_research.research.models.evidence import Comparison, Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding, Gap
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
 from graph_research.research.models.report_options import report_language
@@ -38,6 +38,7 @@ from graph_research.research.report.model import (
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import content_fidelity_of, gathering_of, statistics_of
 from graph_research.research.scoring.origin import origins
+from graph_research.text.relevance.statements import Nature
 
 
 def archived(state: Mapping[str, Any]) -> dict[str, str | None]:
@@ -123,7 +124,7 @@ def build_report(
             failures=failures,
         ),
         claims=explained_claims,
-        matrix=matrix_of(explained_claims, reported, evidence, cited.contradictions),
+        matrix=matrix_of(explained_claims, reported, evidence, cited.contradictions, _judged(state, claims)),
         citations=cited.citations,
         sources=reported,
         more_evidence=cited.more_evidence,
@@ -161,15 +162,23 @@ def build_report(
 
 
 def _cited(state: Mapping[str, Any], draft: Draft, question: str, sources: Sequence[Source], archive: Archive) -> Cited:
+    contradictions = [Contradiction.model_validate(row) for row in state.get("contradictions") or []]
     return cite(
         draft,
         question=question,
         evidence=[Evidence.model_validate(row) for row in state.get("evidence") or []],
         sources=sources,
-        contradictions=[Contradiction.model_validate(row) for row in state.get("contradictions") or []],
+        contradictions=[row for row in contradictions if row.nature != Nature.NONE],
         verdicts=[StatementVerdict.model_validate(row) for row in state.get("statement_verdicts") or []],
         archive=archive,
     )
+
+
+def _judged(state: Mapping[str, Any], claims: Sequence[Claim]) -> dict[frozenset[str], str]:
+    """What a model found two claims to be to each other, by their ids."""
+    claim_of = {claim.finding_id: claim.id for claim in claims}
+    comparisons = [Comparison.model_validate(row) for row in state.get("comparisons") or []]
+    return {frozenset(claim_of.get(name, name) for name in row.about): row.verdict for row in comparisons}
 
 
 def _of_run(run: RunFacts) -> dict[str, Any]:

@@ -59,13 +59,15 @@ class Statement:
 
 class Nature(StrEnum):
     """Whether two statements with different values conflict, or what else they mean: another date, unit, scope (a part,
-    a plan, a rate, other items) or definition of what is counted. Only a model tells another definition."""
+    a plan, a rate, other items) or definition of what is counted, or nothing (`none`). Only a model tells the last
+    two."""
 
     CONFLICT = "conflict"
     DATE = "date"
     UNIT = "unit"
     SCOPE = "scope"
     DEFINITION = "definition"
+    NONE = "none"
 
 
 _WINDOW = 24

@@ -12,6 +12,7 @@ _AGENTS = {
     "research_brief": "planner",
     "limits": "extractor",
     "findings": "analyzer",
+    "comparisons": "comparer",
     "action": "supervisor",
     "continue_searching": "reflector",
     "gap_analysis": "refiner",

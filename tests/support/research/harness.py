@@ -270,6 +270,7 @@ def research_script(**changes: Sequence[Any]) -> dict[str, Sequence[Any]]:
         "reflector": [{"continue_searching": False, "research_complete": True, "rationale": "Enough."}],
         "supervisor": [proceed],
         "analyzer": [{"findings": [OPENED, COST], "gaps": []}],
+        "comparer": [{"comparisons": []}],
         **WRITING,
         "refiner": [ask_the_suggestions],
     }

@@ -20,7 +20,7 @@ from graph_research.research.json_schemas import FOLDER, MODELS, generated_schem
 from graph_research.research.models.confidence import JobConfidence
 from graph_research.research.models.decision import Decision, QualityAssessment, Verdict
 from graph_research.research.models.draft import Block, Draft, DraftSection, Statement, StatementVerdict
-from graph_research.research.models.evidence import Contradiction, Evidence, Side
+from graph_research.research.models.evidence import Comparison, Contradiction, Evidence, Side
 from graph_research.research.models.fidelity import FidelityLevel, fidelity_record
 from graph_research.research.models.finding import Claim, Confidence, Finding, Gap
 from graph_research.research.models.outline import OutlineSection
@@ -30,7 +30,7 @@ from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.models.source import Source
 from graph_research.research.registry import RESEARCH_ERRORS, research_handlers
 from graph_research.settings.shipped_files import shipped
-from tests.support.research.harness import COST, FISH_GAP, OPENED, Bench, make_services, research_script
+from tests.support.research.harness import COST, FISH_GAP, OPENED, Bench, finding, make_services, research_script
 
 HASH = "sha256:" + "a" * 64
 SCHEMAS = schema_resolver()
@@ -39,6 +39,7 @@ SAMPLES: dict[str, Record] = {
     "checklist_item": ChecklistItem(id="chk-1", text="what it cost"),
     "claim": Claim(id="claim-1", text="t", confidence=0.5, support_strength=0.5, support=["src-1"]),
     "confidence": JobConfidence(confidence=0.5, claim_count=1, source_count=1, has_contradictions=False),
+    "comparison": Comparison(id="cmp-0123456789", about=["find-0123456789", "find-9876543210"], verdict="agree"),
     "contradiction": Contradiction(
         id="con-0123456789",
         kind="number",
@@ -149,8 +150,11 @@ def objects_once(request: ModelRequest) -> dict[str, Any]:
 
 async def test_the_roles_that_the_graphs_name_are_those_that_the_agents_ask() -> None:
     summary = {"executive_summary": "It says so.", "key_excerpts": []}
+    alike = finding(
+        "Maintenance cost little.", ("https://tarn.gov/opening", "It was the first tidal lagoon of the county.")
+    )
     script = research_script(
-        analyzer=[{"findings": [OPENED, COST], "gaps": [FISH_GAP]}],
+        analyzer=[{"findings": [OPENED, COST, alike], "gaps": [FISH_GAP]}],
         source_summarizer=[summary],
         extractor=[{"notes": [{"text": "It says so.", "sources": [1]}], "findings": [], "limits": []}],
         verifier=[objects_once],

@@ -1,0 +1,211 @@
+"""The comparer: what findings of different sources are to each other, by the model of the role `verification`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graph_research.graph.context import Context
+from graph_research.graph.registry import Handler
+from graph_research.research.evidence.archive import read_documents
+from graph_research.research.evidence.claims import Ground
+from graph_research.research.evidence.findings import scored
+from graph_research.research.llm.prompt_context import prompt_context
+from graph_research.research.llm.prompt_fitting import Section, shortened
+from graph_research.research.llm.services import Services
+from graph_research.research.llm.structured_call import Agent
+from graph_research.research.models.evidence import AGREE, Comparison, Contradiction, Evidence, Side
+from graph_research.research.models.finding import Finding
+from graph_research.research.models.ids import comparison_id, contradiction_id
+from graph_research.research.models.source import Source
+from graph_research.research.scoring.origin import origins
+from graph_research.text.relevance.alike import alike_pairs
+from graph_research.text.relevance.statements import Nature
+
+MOST_PAIRS = 24
+"""So many pairs are judged in a round at most, contradictions that are named already before others."""
+
+_QUOTE_CHARS = 300
+_VALUE_CHARS = 80
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """One of two statements: its words, the evidence for it, and the first quote's source."""
+
+    text: str
+    evidence: Sequence[Evidence]
+
+    @property
+    def sources(self) -> frozenset[str]:
+        return frozenset(one.source_id for one in self.evidence)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pair:
+    """Two statements and the ids of what they stand for: of two findings, or of a contradiction."""
+
+    about: tuple[str, ...]
+    one: _Said
+    other: _Said
+
+
+def comparer(services: Services) -> Handler:
+    """Judges the contradictions that are known and the pairs of findings that speak most of the same thing, each once a
+    run and all in one call. A conflict becomes a contradiction, and the claims are scored again. Without a model of the
+    role `verification` nothing is compared."""
+    agent = Agent(
+        name="comparer",
+        role="verification",
+        phase="analysis",
+        sections=(Section(name="pairs", noun="pair"),),
+        settle=_settled,
+    )
+
+    async def compare(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        by_code = all(model.in_process for model in services.models.models(ctx.role or agent.role, agent.phase))
+        pairs = [] if by_code else _pairs(handoff)
+        if not pairs:
+            return {"comparisons": [], "degraded": []}
+        result = await agent.call(
+            services,
+            {
+                **prompt_context(handoff.get("report_options"), ctx),
+                "question": handoff["original_query"],
+                **_material(pairs, {row["id"]: row for row in handoff["sources"]}),
+            },
+            ctx,
+            fallback=lambda: {"comparisons": []},
+            windows=handoff.get("model_windows"),
+        )
+        shown = {row["n"] for row in result.shown.get("pairs") or []}
+        verdicts = {row["n"]: row for row in result.output["comparisons"] if row["n"] in shown}
+        judged = [(pairs[n - 1], verdicts[n]) for n in sorted(verdicts)]
+        contradictions = list(_contradictions(handoff, judged))
+        compared = {pair.about: row["verdict"] for pair, row in judged}
+        compared |= {(row.id,): row.nature for row in contradictions if (row.id,) not in compared}
+        return {
+            "comparisons": [_comparison(about, verdict, result.model).to_json() for about, verdict in compared.items()],
+            "degraded": result.degradations(agent.name, ctx),
+            **(await _rescored(handoff, contradictions, ctx) if contradictions else {}),
+        }
+
+    return compare
+
+
+def _pairs(handoff: Mapping[str, Any]) -> list[_Pair]:
+    """What was not compared in this run yet: contradictions, then pairs of findings of which one is of this round."""
+    compared = {frozenset(row["about"]) for row in handoff.get("comparisons") or []}
+    evidence = {row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]}
+    named = [Contradiction.model_validate(row) for row in handoff.get("contradictions") or []]
+    known = [
+        _Pair(about=(row.id,), one=_said(one.value, one, evidence), other=_said(other.value, other, evidence))
+        for row in named
+        for one, other in [row.sides[:2]]
+        if frozenset([row.id]) not in compared
+    ]
+    findings = [Finding.model_validate(row) for row in handoff["findings"]]
+    said = [_said(row.content, row, evidence) for row in findings]
+    disputed = [[set(side.evidence_ids) for side in row.sides] for row in named]
+
+    def may_pair(a: int, b: int) -> bool:
+        mine, theirs = findings[a], findings[b]
+        if not said[a].sources - said[b].sources or not said[b].sources - said[a].sources:
+            return False
+        if (
+            handoff["iteration"] not in (mine.iteration, theirs.iteration)
+            or frozenset([mine.id, theirs.id]) in compared
+        ):
+            return False
+        both = set(mine.evidence_ids), set(theirs.evidence_ids)
+        return not any(all(any(side & own for side in sides) for own in both) for sides in disputed)
+
+    chosen = alike_pairs([row.content for row in findings], max(0, MOST_PAIRS - len(known)), may_pair)
+    of_findings = [_Pair(about=(findings[a].id, findings[b].id), one=said[a], other=said[b]) for a, b in chosen]
+    return [*known, *of_findings][:MOST_PAIRS]
+
+
+def _said(text: str, row: Side | Finding, evidence: Mapping[str, Evidence]) -> _Said:
+    return _Said(text=text, evidence=[evidence[name] for name in row.evidence_ids if name in evidence])
+
+
+def _material(pairs: Sequence[_Pair], sources: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Each statement once, with its first quote and that source's title and date, and the pairs by their numbers."""
+    numbers: dict[str, int] = {}
+    statements, rows = [], []
+    for n, pair in enumerate(pairs, 1):
+        both = []
+        for said in (pair.one, pair.other):
+            source = sources[said.evidence[0].source_id] if said.evidence else {}
+            quote = shortened(said.evidence[0].quote, _QUOTE_CHARS) if said.evidence else ""
+            text = "\n".join(dict.fromkeys(filter(None, (said.text, quote, source.get("title")))))
+            if text not in numbers:
+                numbers[text] = len(numbers) + 1
+                statements.append({"n": numbers[text], "text": text, "date": source.get("published_at")})
+            both.append(numbers[text])
+        rows.append({"n": n, "one": both[0], "other": both[1]})
+    return {"statements": statements, "pairs": rows}
+
+
+def _settled(material: dict[str, Any]) -> dict[str, Any]:
+    """Only the statements of the pairs that are shown."""
+    named = {name for row in material["pairs"] for name in (row["one"], row["other"])}
+    return {**material, "statements": [row for row in material["statements"] if row["n"] in named]}
+
+
+def _comparison(about: Sequence[str], verdict: str, model: str) -> Comparison:
+    return Comparison(id=comparison_id(about), about=list(about), verdict=verdict, model=model)
+
+
+def _contradictions(
+    handoff: Mapping[str, Any], judged: Iterable[tuple[_Pair, Mapping[str, Any]]]
+) -> Iterable[Contradiction]:
+    """The known contradictions whose nature the verdict changes, and a new one for each conflict of two findings."""
+    known = {row["id"]: Contradiction.model_validate(row) for row in handoff.get("contradictions") or []}
+    for pair, row in judged:
+        contradiction = known.get(pair.about[0])
+        if contradiction is not None:
+            nature = Nature.NONE if row["verdict"] == AGREE else Nature(row["verdict"])
+            if nature != contradiction.nature:
+                yield contradiction.model_copy(update={"nature": nature.value})
+        elif row["verdict"] == Nature.CONFLICT:
+            yield _conflict(pair, row)
+
+
+def _conflict(pair: _Pair, row: Mapping[str, Any]) -> Contradiction:
+    """The contradiction of two findings; a source that stands on both sides stands on none."""
+    both = pair.one.sources & pair.other.sources
+    values = [*(row.get("values") or []), "", ""]
+    sides = [
+        Side(
+            value=" ".join(value.split()) or shortened(said.text, _VALUE_CHARS),
+            evidence_ids=[one.id for one in said.evidence if one.source_id not in both],
+        )
+        for said, value in zip((pair.one, pair.other), values, strict=False)
+    ]
+    topic = " ".join(str(row.get("topic") or "").split()) or shortened(pair.one.text, _VALUE_CHARS)
+    ids = [name for side in sides for name in side.evidence_ids]
+    return Contradiction(id=contradiction_id("statement", topic, ids), kind="statement", topic=topic, sides=sides)
+
+
+async def _rescored(
+    handoff: Mapping[str, Any], changed: Sequence[Contradiction], ctx: Context
+) -> dict[str, list[dict[str, Any]] | dict[str, Any]]:
+    """The changed contradictions, and findings, claims and confidence as they are with them."""
+    sources = [Source.model_validate(row) for row in handoff["sources"]]
+    documents = await read_documents(sources, ctx)
+    known = {row["id"]: Contradiction.model_validate(row) for row in handoff.get("contradictions") or []}
+    ground = Ground(
+        sources={source.id: source for source in sources},
+        evidence={row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]},
+        contradictions=list({**known, **{row.id: row for row in changed}}.values()),
+        origins=origins(sources, {name: document.text for name, document in documents.items()}),
+    )
+    score = scored([Finding.model_validate(row) for row in handoff["findings"]], ground)
+    return {
+        "contradictions": [row.to_json() for row in changed],
+        "findings": [row.to_json() for row in score.findings],
+        "claims": [row.to_json() for row in score.claims],
+        "confidence": score.confidence.to_json(),
+    }

@@ -1,0 +1,34 @@
+"""Pairs of texts that may speak of the same thing, by the words that they share."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from graph_research.text.language.words import term_weights
+
+_FEWEST = 2
+_LEAST_ALIKE = 0.15
+"""The words that two texts share at least, and the share of their weight, as a geometric mean of both texts."""
+
+
+def alike_pairs(texts: Sequence[str], most: int, may_pair: Callable[[int, int], bool]) -> list[tuple[int, int]]:
+    """The `most` pairs of places that are most alike among those that `may_pair`, the most alike first.
+
+    A word counts by its rarity in its language and among the texts, so that the subject of all of them says little.
+    """
+    weighted = [term_weights(text) for text in texts]
+    counts = Counter(term for weights in weighted for term in weights)
+    rarity = {term: math.log(1 + len(texts) / count) for term, count in counts.items()}
+    vectors = [{term: weight * rarity[term] for term, weight in weights.items()} for weights in weighted]
+    totals = [sum(vector.values()) for vector in vectors]
+    scored = []
+    for b, vector in enumerate(vectors):
+        for a in range(b):
+            both = vector.keys() & vectors[a].keys()
+            if len(both) >= _FEWEST and may_pair(a, b):
+                alike = sum(vector[term] for term in both) / math.sqrt(totals[a] * totals[b])
+                if alike >= _LEAST_ALIKE:
+                    scored.append((-alike, a, b))
+    return [(a, b) for _, a, b in sorted(scored)[:most]]

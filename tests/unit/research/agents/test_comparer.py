@@ -1,0 +1,141 @@
+"""Findings of different sources that a model of the role `verification` compares, and what the matrix makes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from graph_research.providers.llm.base import ModelRequest
+from graph_research.research.agents.comparer import MOST_PAIRS
+from graph_research.research.report.build import build_report
+from graph_research.research.report.model import Report
+from graph_research.research.report.run_metadata import RunFacts
+from graph_research.text.relevance.alike import alike_pairs
+from tests.support.research.harness import Bench, finding, research_script
+
+SAFE = finding(
+    "Fish pass the Tarn plant beside the gates.",
+    ("https://fish.edu/passage", "Fish pass the Tarn plant through a channel beside the gates."),
+)
+GATES = finding(
+    "Most of the maintenance money of the Tarn plant was spent on gates.",
+    ("https://reuters.com/tarn-cost", "Most of it was spent on gates."),
+)
+LAGOON = finding(
+    "The Tarn plant was the first lagoon.",
+    ("https://tarn.gov/opening", "It was the first tidal lagoon of the county."),
+)
+
+
+def says(verdict: str, **more: Any) -> Any:
+    def compare(request: ModelRequest) -> dict[str, Any]:
+        return {"comparisons": [{"n": row["n"], "verdict": verdict, **more} for row in request.material["pairs"]]}
+
+    return compare
+
+
+def bench(verdict: str, *findings: Any, **more: Any) -> Bench:
+    plan = {
+        "research_brief": "Fish and cost.",
+        "sub_queries": [
+            {"query": "fish at the Tarn plant", "rationale": "how", "priority": 1},
+            {"query": "maintenance cost of the Tarn plant", "rationale": "how much", "priority": 2},
+        ],
+    }
+    return Bench(
+        research_script(
+            planner=[plan],
+            analyzer=[{"findings": list(findings), "gaps": []}],
+            comparer=[says(verdict, **more)],
+        )
+    )
+
+
+def report_of(state: Any) -> Report:
+    texts = {row["archive_hash"]: "" for row in state["sources"]}
+    return build_report(state, texts=texts, run=RunFacts(run_id="run-1", question="q"))
+
+
+async def test_a_conflict_in_other_words_becomes_a_contradiction_and_lowers_both_claims() -> None:
+    made = bench("conflict", SAFE, GATES, topic="What passes", values=["fish", "money"])
+    state = (await made.run(max_iterations=1)).state
+    [request] = made.model.asked("comparer")
+    assert "Fish pass the Tarn plant through a channel" in request.user
+    [contradiction] = state["contradictions"]
+    assert (contradiction["kind"], contradiction["topic"], contradiction["nature"]) == (
+        "statement",
+        "What passes",
+        "conflict",
+    )
+    assert [side["value"] for side in contradiction["sides"]] == ["fish", "money"]
+    assert [claim["contradiction"] for claim in state["claims"]] == [True, True]
+    report = report_of(state)
+    assert all(row.refutes and not row.differs for row in report.matrix)
+
+
+@pytest.mark.parametrize("verdict", ["definition", "agree", "none"])
+async def test_the_matrix_shows_what_the_model_found(verdict: str) -> None:
+    made = bench(verdict, SAFE, GATES)
+    state = (await made.run(max_iterations=1)).state
+    assert state["contradictions"] == []
+    [first, second] = report_of(state).matrix
+    for row, other in ((first, second), (second, first)):
+        [source] = [name for name in other.supports if name not in row.supports] or other.supports[:1]
+        natures = [one.nature for one in row.differs if one.source == source]
+        assert natures == (["definition"] if verdict == "definition" else [])
+        assert (source in row.supports) is (verdict == "agree")
+        assert (source in row.silent) is (verdict == "none")
+
+
+@pytest.mark.parametrize(("verdict", "nature"), [("definition", "definition"), ("agree", "none")])
+async def test_a_contradiction_that_was_named_gets_the_nature_that_the_model_finds(verdict: str, nature: str) -> None:
+    named = {
+        "kind": "statement",
+        "topic": "The plant",
+        "sides": [
+            {"value": "lagoon", "evidence": LAGOON["evidence"]},
+            {"value": "gates", "evidence": GATES["evidence"]},
+        ],
+    }
+    made = bench(verdict, LAGOON, GATES)
+    made.script["analyzer"][0]["contradictions"] = [named]  # type: ignore[index]
+    state = (await made.run(max_iterations=1)).state
+    [contradiction] = state["contradictions"]
+    assert contradiction["nature"] == nature
+    assert not any(claim["contradiction"] for claim in state["claims"])
+    assert len(report_of(state).contradictions) == (nature != "none")
+    shown = made.model.asked("section_writer")[0].material["contradictions"]
+    assert len(shown) == (nature != "none")
+
+
+async def test_a_pair_is_compared_once_a_run_in_one_call() -> None:
+    made = bench("none", SAFE, GATES)
+    made.script["analyzer"][0]["gaps"] = [{"description": "When?", "suggested_queries": ["opening"]}]  # type: ignore[index]
+    state = (await made.run(max_iterations=2)).state
+    assert state["iteration"] == 2
+    assert len(made.model.asked("comparer")) == 1
+    assert len(state["comparisons"]) == 1
+
+
+async def test_a_comparer_that_fails_leaves_the_analysis_as_it_is() -> None:
+    made = bench("none", SAFE, GATES)
+    made.script = {**made.script, "comparer": [{"error": "refused", "message": "no"}]}
+    made.__post_init__()
+    result = await made.run(max_iterations=1)
+    assert result.status == "completed"
+    assert any(row["agent"] == "comparer" for row in result.state["degraded"])
+    assert len(result.state["claims"]) == 2
+
+
+def test_the_pairs_are_those_that_share_most_and_no_more_than_asked_for() -> None:
+    texts = [
+        "SQLite allows one writer at a time.",
+        "PostgreSQL lets several writers work at once.",
+        "Only a single writer can write to an SQLite file at any time.",
+        "The moon has no atmosphere.",
+    ]
+    assert alike_pairs(texts, MOST_PAIRS, lambda _a, _b: True)[0] == (0, 2)
+    assert not any(3 in pair for pair in alike_pairs(texts, MOST_PAIRS, lambda _a, _b: True))
+    assert len(alike_pairs([f"writer number {n} of the file" for n in range(20)], 5, lambda _a, _b: True)) == 5
+    assert alike_pairs(texts, MOST_PAIRS, lambda _a, _b: False) == []

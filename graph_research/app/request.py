@@ -16,6 +16,7 @@ from graph_research.providers.search.base import LOCAL
 from graph_research.research.models.phase import PHASES
 from graph_research.research.models.report_options import ReportOptions, ReportType
 from graph_research.settings.config import ROLES, Settings
+from graph_research.settings.groups import REDUCTION, SOURCE_RULES
 
 QUESTION_CHARS = 50_000
 """The longest question."""
@@ -32,42 +33,12 @@ _INPUT_SETTINGS = (
     "system_prompt",
 )
 
-
 KEPT_SETTINGS = (
     "follow_links",
     "fetch_pdfs",
-    "flagged_domains",
-    "allow_domains",
-    "deny_domains",
-    "source_kinds",
-    "media_types",
-    "source_languages",
-    "published_from",
-    "published_until",
-    "licences",
+    *SOURCE_RULES,
     "allow_local_terms_in_web_queries",
-    "fetch_time_summarization",
-    "summarization_min_chars",
-    "summarization_cache_enabled",
-    "topic_reflection",
-    "topic_compression",
-    "token_limit_recovery",
-    "allow_content_dropping",
-    "deep_research_digest_policy",
-    "deep_research_digest_min_chars",
-    "deep_research_digest_max_sources",
-    "deep_research_digest_timeout",
-    "deep_research_digest_max_concurrent",
-    "deep_research_digest_include_evidence",
-    "deep_research_digest_evidence_max_chars",
-    "deep_research_digest_max_evidence_snippets",
-    "model_context_overrides",
-    "runtime_overhead",
-    "token_management_enabled",
-    "token_safety_margin",
-    "default_context_tokens",
-    "source_chars",
-    "report_output_tokens",
+    *REDUCTION,
 )
 """What decides which calls a run makes and with which words, beside its models, searches and input."""
 

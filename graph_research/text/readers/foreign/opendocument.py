@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from lxml import etree
+from openpyxl.utils import get_column_letter
 
 from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import Document
@@ -93,7 +94,7 @@ class _Reader:
                 if any(texts):
                     width = max(width, len(texts))
                     texts += [""] * (width - len(texts))
-                    columns = [_letters(column) for column in range(1, len(texts) + 1)]
+                    columns = [get_column_letter(column) for column in range(1, len(texts) + 1)]
                     for at in range(number, number + min(repeats, _MOST_REPEATS)):
                         self._builder.add_row(texts, [f"{column}{at}" for column in columns], within=name)
                         chars += sum(map(len, texts))
@@ -168,11 +169,3 @@ def _text(paragraph: etree._Element) -> str:
             for child in reversed(element):
                 pending += [(child, True), (child, False)]
     return "".join(pieces)
-
-
-def _letters(column: int) -> str:
-    letters = ""
-    while column:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(65 + rest) + letters
-    return letters

@@ -14,7 +14,7 @@ from graph_research.app.library import open_library, require_documents, require_
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.providers.search.local import Library
-from graph_research.providers.search.local.library import OnProgress
+from graph_research.providers.search.local.adding import OnProgress
 from graph_research.providers.search.local.records import DocumentFacts
 from graph_research.research.audit.judge import LibraryDocument, judged
 from graph_research.research.audit.links import with_marks, with_targets

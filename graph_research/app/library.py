@@ -10,7 +10,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.errors import InputInvalid
 from graph_research.providers.search.local import Counts, Library
-from graph_research.providers.search.local.library import OnProgress
+from graph_research.providers.search.local.adding import OnProgress
 from graph_research.providers.search.local.records import Failure
 from graph_research.text.readers import PDF
 from graph_research.text.readers.foreign.limited import LimitedReader

@@ -111,7 +111,7 @@ class LimitedReader(AbstractAsyncContextManager["LimitedReader"]):
         self._tree.kill(child.pid)
         if child.stdin is not None:
             child.stdin.close()
-        await child.wait()
+        await child.communicate()  # the end of a child is noticed once all that it wrote is read
 
 
 def _folder_of(package: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import zipfile
 
@@ -35,8 +36,11 @@ async def test_documents_of_an_archive_may_be_larger_together_than_a_single_part
 
 
 async def test_parts_before_a_part_that_is_too_large_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limited, "_PART_BYTES", 100_000)
-    parts = await parts_of(packed({"a.txt": LINE, "b.txt": LONG, "c.txt": LINE}))
+    monkeypatch.setattr(limited, "_PART_BYTES", 20_000)  # the pipe brings more than twice as much at once
+    members = {"a.txt": LINE, "b.txt": LONG, "c.txt": LINE}
+    async with asyncio.timeout(60), LimitedReader() as reader:
+        parts = {part.name: part for part in await reader.parts(packed(members), ZIP, "a.zip")}
+        assert (await reader.document(LONG[:999].encode(), "text/plain")).text, "another child reads the next file"
     assert parts["a.txt"].document is not None
     assert (len(parts), parts[""].error) == (2, CRASHED)
 

@@ -13,19 +13,24 @@ from graph_research.research.llm.services import Services
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
-from graph_research.text.relevance.answerability import FOUND, features
-from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.answerability import features
+from graph_research.text.relevance.counts import counted_thing, states_count
+from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import Pool, rank
 
 _MOST_SOURCES = 12
 _RANKED = 200
+_ENOUGH = 0.75
+"""The calibrated score of a part from which no search is made for it. Below it, texts about the same
+subject often lack just what is asked, and a search costs less than an answer beside the point."""
 _ARCHIVED = "What the sources of the research say."
 _MISSING = "No archived source answers this part."
 
 
 def archive_lookup(services: Services) -> Handler:  # noqa: ARG001 -- every handler is made with the services
-    """The sources whose units rank best for the question, and a pending sub-query for each part whose calibrated score
-    in the archive is below `FOUND`. No model and no search is asked."""
+    """The sources whose units rank best for the question, and a pending sub-query for each part that the archive does
+    not answer: its calibrated score is below `_ENOUGH`, or it asks for a number of things and no unit says that they
+    are there. No model and no search is asked."""
 
     async def look_up(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources = [Source.model_validate(row) for row in handoff["sources"]]
@@ -45,7 +50,19 @@ def _look_up(question: str, documents: Mapping[str, Document]) -> tuple[list[str
     query, pool = parse(question), Pool(documents)
     ranked = rank(pool, query)[:_RANKED]
     nearest = list(dict.fromkeys(item.source for item in ranked))[:_MOST_SOURCES]
-    return nearest, [part.text for part in query.parts if features(pool, part).score < FOUND]
+    return nearest, [part.text for part in query.parts if not _is_answered(pool, part)]
+
+
+def _is_answered(pool: Pool, part: Query) -> bool:
+    if features(pool, part).score < _ENOUGH:
+        return False
+    thing = counted_thing(part)
+    return not thing or any(
+        states_count(doc.units[position].text, thing, doc.language) >= 1.0
+        for doc in pool.read.values()
+        if doc.language == part.language
+        for position, _ in doc.postings.get(thing, ())
+    )
 
 
 def _sub_queries(question: str, missing: Sequence[str]) -> list[SubQuery]:

@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+from graph_research.text.language.tables import facts
 from graph_research.text.language.tables import listed as table_of
 
 QUESTION_WORDS = table_of("question_words")
 YES_NO = table_of("yes_no")
 _JOINING = table_of("joining")
+_HOW_MANY = facts("how_many")
+"""What asks for a number of things, as patterns; the things follow."""
 
 _UNSPACED_QUESTION_WORDS = {
     "ja": "何(?:ですか|でしょうか)?|なに|いつ|どこ|どの(?:くらい|ように)?|どれ(?:くらい)?|どう|どんな|どちら|誰|だれ"
@@ -39,6 +42,13 @@ def is_yes_no(question: str, language: str) -> bool:
     """Whether the question's first word asks for yes or no."""
     first = re.match(r"\W*([^\W\d_]+)", question)
     return first is not None and first[1].lower() in YES_NO.get(language, ())
+
+
+def counted_words(question: str, language: str) -> str:
+    """What follows the words that ask for a number of things, empty where none stand in the question."""
+    asking = _HOW_MANY.get(language)
+    found = re.search(rf"\b{asking}(?!\w)", question, re.IGNORECASE) if asking else None
+    return question[found.end() :] if found else ""
 
 
 def is_question_word(word: str, language: str) -> bool:

@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.document import Document
 from graph_research.text.language.words import language_of, terms
+from graph_research.text.relevance.counts import counted_thing, states_count
 from graph_research.text.relevance.embedding import Embedder, nearness
 from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.units import Unit, units
@@ -30,6 +31,7 @@ class Weights:
     its document. `linked`: for a document whose title stands in one of the best three units of other documents, as a
     share of that unit's score. `pool`: which part of a term's weight is its rarity in the pool, the rest its rarity in
     the language. `length`: for each natural logarithm of the unit's words, since a lone word is rarely an answer.
+    `counted`: where the query asks for a number of things, the weight of their word again for a unit that states one.
     `meaning`: for the cosine of the query's and the unit's vectors above 0.3, in a pool with an embedder.
     """
 
@@ -37,6 +39,7 @@ class Weights:
     document: float = 0.8
     linked: float = 0.3
     length: float = 0.5
+    counted: float = 2.0
     meaning: float = 8.0
     pool: float = 0.5
 
@@ -155,6 +158,8 @@ def rank(pool: Pool, query: Query, weights: Weights = STANDARD) -> list[Ranked]:
     scores: dict[str, list[float]] = {}
     for source, doc in pool.read.items():
         scores[source] = _unit_scores(pool, source, by_language[doc.language], weights)
+    if weights.counted and (thing := counted_thing(query)):
+        _add_counts(pool, query, thing, by_language, scores, weights.counted)
     for source, near in pool.nearness(query).items() if weights.meaning else ():
         scores[source] = [score + weights.meaning * gain for score, gain in zip(scores[source], near, strict=True)]
     ordered = _ordered(pool, query, scores)
@@ -181,6 +186,21 @@ def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float], weights: W
         longer = weights.length * math.log1p(doc.lengths[position])
         scores.append(near + whole + longer if near > 0.0 else 0.0)
     return scores
+
+
+def _add_counts(
+    pool: Pool,
+    query: Query,
+    thing: str,
+    terms: Mapping[str, Mapping[str, float]],
+    scores: Mapping[str, list[float]],
+    share: float,
+) -> None:
+    """Add to the units in the language of the query that state how many there are of a thing."""
+    for source, doc in pool.read.items():
+        for position, _ in doc.postings.get(thing, ()) if doc.language == query.language else ():
+            stated = states_count(doc.units[position].text, thing, doc.language)
+            scores[source][position] += share * stated * terms[doc.language].get(thing, 0.0)
 
 
 def _ordered(pool: Pool, query: Query, scores: Mapping[str, Sequence[float]]) -> list[Ranked]:

@@ -22,6 +22,15 @@ def test_the_sentence_with_the_rare_words_of_the_question_is_first() -> None:
     assert best("How many sluices does the dam have?", text) == "The dam has 17 sluices."
 
 
+def test_a_sentence_that_states_how_many_there_are_is_before_those_that_only_name_them() -> None:
+    text = (
+        "# Dams\n\nTurbine 7 is out. The four turbines by the pass stood still. The licence is for the turbines.\n\n"
+        "Since its rebuilding the dam near Alder has sixteen old bulb turbines, of which all were at work last year.\n"
+    )
+    assert "sixteen" in best("How many turbines are there?", text)
+    assert "sechs" in best("Wie viele Tore hat das Wehr?", "Tor 7 am Wehr ist zu.\n\nDas Wehr hat sechs neue Tore.")
+
+
 def test_words_of_the_heading_count_for_what_stands_below_it() -> None:
     text = "# Guide\n\n## Alder Dam\n\nIt opened in 1921.\n\n## Brindle Weir\n\nIt opened in 1934.\n"
     assert best("When did the Brindle Weir open?", text) == "It opened in 1934."

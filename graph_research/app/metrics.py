@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from graph_research.graph.events import Event, Note
 
@@ -19,7 +19,8 @@ class RunMetrics:
 
     `digest_duration_seconds{policy, cache_hit}`, `digest_sources_processed_total{outcome}` with the outcomes completed,
     skipped and error, `digest_compression_ratio`, `digest_cache_hits_total`, `digest_evidence_snippets`;
-    `pdf_extraction_duration_seconds` and `pdf_extraction_pages_total` of PDFs behind search results.
+    `pdf_extraction_duration_seconds`, `pdf_extraction_pages_total` and `pdf_extraction_peak_memory_bytes` of PDFs
+    behind search results, the last the most memory that a process which read them has taken.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -41,6 +42,11 @@ class RunMetrics:
         )
         self._pdf_pages = Counter("pdf_extraction_pages", "Pages of PDFs that were read", registry=registry)
 
+        self._pdf_peak = Gauge(
+            "pdf_extraction_peak_memory_bytes", "Most memory of a process that read PDFs", registry=registry
+        )
+        self._pdf_peak_bytes = 0
+
     def observe(self, event: Event) -> None:
         """Count an event of a run; those that no metric is about change nothing."""
         if not isinstance(event, Note):
@@ -52,6 +58,8 @@ class RunMetrics:
         elif event.name == "pdf.extracted":
             self._pdf_seconds.observe(event.data["seconds"])
             self._pdf_pages.inc(event.data["pages"])
+            self._pdf_peak_bytes = max(self._pdf_peak_bytes, event.data["peak_bytes"])
+            self._pdf_peak.set(self._pdf_peak_bytes)
 
     def _completed(self, data: Mapping[str, Any]) -> None:
         hit = bool(data["cache_hit"])

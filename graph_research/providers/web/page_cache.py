@@ -42,8 +42,13 @@ class KeptPages(AbstractAsyncContextManager["KeptPages"]):
         """Cache the pages that the run read in earlier processes, from its recorded calls of the kind `fetch`."""
         for call in calls:
             if call.kind == CallKind.FETCH and call.status == CallStatus.ANSWERED:
-                document = Document.from_layout(call.answer["text"], call.answer["layout"])
-                page = Page(url=call.answer["url"], content_type=call.answer["content_type"], document=document)
+                answer = call.answer
+                page = Page(
+                    url=answer["url"],
+                    content_type=answer["content_type"],
+                    document=Document.from_layout(answer["text"], answer["layout"]),
+                    bytes_hash=answer.get("bytes_hash"),
+                )
                 self.keep(call.request["url"], page)
 
     def keep(self, url: str, page: Page) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -26,8 +27,12 @@ class Page:
     url: str
     content_type: str
     document: Document
+    bytes_hash: str | None = None
+    """`sha256:` and the hex digest of the bytes that were fetched; None where they are not known."""
     pdf_seconds: float | None = None
     """How long reading the PDF took, once it was fetched; None for other pages."""
+    pdf_peak_bytes: int = 0
+    """The most memory that the process which reads PDFs has taken so far."""
 
 
 class PageReader(Protocol):
@@ -66,8 +71,15 @@ class WebPages(AbstractAsyncContextManager["WebPages"]):
             raise FetchRefused(f"{fetched.final_url} cannot be read: {error.message}", provider="fetch") from error
         if not document.text:
             raise FetchRefused(f"{fetched.final_url} has no text", provider="fetch")
-        seconds = time.monotonic() - began if fetched.content_type == PDF else None
-        return Page(url=fetched.final_url, content_type=fetched.content_type, document=document, pdf_seconds=seconds)
+        is_pdf = fetched.content_type == PDF
+        return Page(
+            url=fetched.final_url,
+            content_type=fetched.content_type,
+            document=document,
+            bytes_hash=f"sha256:{hashlib.sha256(fetched.body).hexdigest()}",
+            pdf_seconds=time.monotonic() - began if is_pdf else None,
+            pdf_peak_bytes=self._reader.peak_bytes if is_pdf else 0,
+        )
 
     async def _document(self, fetched: Fetched) -> Document:
         if fetched.content_type != PDF:

@@ -53,7 +53,8 @@ class Source(Record):
     `archive_hash` names its canonical text in the run's store, `layout_hash` the side table of its blocks and pages
     (`text.document.Document.layout`). `id` is `src-` and 10 hex digits derived from the URL, or from the text where
     there is none, so that the same document has the same id in every run. `content` is what a model is shown of
-    it, a digest as JSON where `is_digest`; quotes are taken from the archive, never from it.
+    it, a digest as JSON where `is_digest`; quotes are taken from the archive, never from it. `metadata.bytes_hash` is
+    the hash of the file or page as it was read, where these bytes are known.
     """
 
     id: str = schema_field(pattern="^src-[0-9a-f]{10}$")

@@ -293,6 +293,7 @@ def _source(source: Source, citations: Sequence[Citation], behind: str) -> Repor
         n=citations[0].n if citations else None,
         citations=[citation.id for citation in citations],
         superseded=source.metadata.get("superseded"),
+        bytes_hash=source.metadata.get("bytes_hash"),
     )
 
 

@@ -68,7 +68,8 @@ class ReportRevision(Record):
 class ReportSource(Record):
     """A source with its scores. `n` is the number it is cited by, null where it is not cited, `citations` the ids of
     the citations that quote it, `origin` its publisher, host or authors. `superseded` is the address of a newer
-    version, empty where the source says itself that it is superseded, null for a current one."""
+    version, empty where the source says itself that it is superseded, null for a current one. `archive_hash` names the
+    canonical text, `bytes_hash` the file or page as it was read, null where these bytes are not known."""
 
     id: str
     title: str
@@ -94,6 +95,7 @@ class ReportSource(Record):
     n: int | None = None
     citations: list[str]
     superseded: str | None = None
+    bytes_hash: str | None = None
 
 
 class ReportGap(Record):

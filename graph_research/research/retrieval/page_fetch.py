@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from graph_research.graph.context import Context
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
+from graph_research.providers.http.redaction import redact
 from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.search.base import LOCAL, Extent, Passage, SearchHit
 from graph_research.providers.web.page_reader import PageReader
@@ -69,6 +70,10 @@ async def fetch_pages(fused: Sequence[FusedHit], query: str, ctx: Context, polic
     pages = {place: _at_least(task.result(), fused[place].hit) for place, task in tasks.items()}
     read = [_with_page(document, pages.get(place), query) for place, document in enumerate(fused)]
     errors = {place: page for place, page in pages.items() if isinstance(page, ProviderError)}
+    for place, error in errors.items():
+        if _is_pdf(fused[place].hit, addresses[place]):
+            facts = {"error_type": type(error).__name__, "message": redact(error.message)}
+            ctx.emit("digest.pdf_extract_error", url=addresses[place], **facts)
     for place, document in enumerate(read):
         if document is not fused[place] or place not in worths:
             worths[place] = promise(document.hit, query, policy.flagged)
@@ -102,10 +107,13 @@ def _addresses(fused: Sequence[FusedHit], policy: PagePolicy) -> dict[int, str]:
         address = pdf if _is_web(pdf) else document.hit.url if extent is not Extent.ABSTRACT else None
         if address is None or not _is_web(address):
             continue
-        is_pdf = address == pdf or _path(address).endswith(".pdf")
-        if policy.pdfs if is_pdf else policy.links:
+        if policy.pdfs if _is_pdf(document.hit, address) else policy.links:
             found[place] = address
     return found
+
+
+def _is_pdf(hit: SearchHit, address: str) -> bool:
+    return address == hit.metadata.get("pdf_url") or _path(address).endswith(".pdf")
 
 
 async def _read(
@@ -117,7 +125,13 @@ async def _read(
         except ProviderError as error:
             return error
         if page.get("pdf_seconds") is not None:
-            ctx.emit("pdf.extracted", url=url, pages=len(page["layout"]["pages"]), seconds=page["pdf_seconds"])
+            ctx.emit(
+                "pdf.extracted",
+                url=url,
+                pages=len(page["layout"]["pages"]),
+                seconds=page["pdf_seconds"],
+                peak_bytes=page.get("pdf_peak_bytes", 0),
+            )
         return page
 
 
@@ -142,8 +156,13 @@ async def _fetch(url: str, policy: PagePolicy) -> dict[str, Any]:
         "content_type": page.content_type,
         "text": page.document.text,
         "layout": page.document.layout(),
-        **({} if page.pdf_seconds is None else {"pdf_seconds": round(page.pdf_seconds, 3)}),
+        **({} if page.bytes_hash is None else {"bytes_hash": page.bytes_hash}),
+        **({} if page.pdf_seconds is None else _pdf_facts(page.pdf_seconds, page.pdf_peak_bytes)),
     }
+
+
+def _pdf_facts(seconds: float, peak_bytes: int) -> dict[str, Any]:
+    return {"pdf_seconds": round(seconds, 3), "pdf_peak_bytes": peak_bytes}
 
 
 def _with_page(one: FusedHit, page: Mapping[str, Any] | ProviderError | None, query: str) -> FusedHit:
@@ -154,6 +173,8 @@ def _with_page(one: FusedHit, page: Mapping[str, Any] | ProviderError | None, qu
         metadata["fetch_error"] = f"{type(page).__name__}: {page.message}"
         return replace(one, hit=replace(hit, metadata=metadata))
     metadata["extent"] = Extent.FULL.value
+    if page.get("bytes_hash"):
+        metadata["bytes_hash"] = page["bytes_hash"]
     if page["url"] != hit.url:
         metadata["read_at"] = page["url"]
     document = Document.from_layout(page["text"], page["layout"])

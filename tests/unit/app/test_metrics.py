@@ -60,7 +60,9 @@ async def test_a_pdf_that_was_read_is_counted_with_its_pages_and_its_time() -> N
         async def read(self, url: str) -> Page:
             text = "The Tarn plant opened in March 2016. " * 20
             document = Document(text=text, blocks=(), pages=(0, 200, 400))
-            return Page(url=url, content_type="application/pdf", document=document, pdf_seconds=1.25)
+            return Page(
+                url=url, content_type="application/pdf", document=document, pdf_seconds=1.25, pdf_peak_bytes=70_000_000
+            )
 
     context, registry = PlainContext(), CollectorRegistry()
     found = hit("It opened.", url="https://a.example/1", metadata={"extent": "snippet"})
@@ -71,6 +73,9 @@ async def test_a_pdf_that_was_read_is_counted_with_its_pages_and_its_time() -> N
         metrics.observe(note(name, **data))
     assert registry.get_sample_value("pdf_extraction_pages_total") == 3
     assert registry.get_sample_value("pdf_extraction_duration_seconds_sum") == 1.25
+    assert registry.get_sample_value("pdf_extraction_peak_memory_bytes") == 70_000_000
+    metrics.observe(note("pdf.extracted", url="https://a.example/2", pages=1, seconds=0.1, peak_bytes=60_000_000))
+    assert registry.get_sample_value("pdf_extraction_peak_memory_bytes") == 70_000_000
 
 
 @pytest.mark.requirement("22.2")

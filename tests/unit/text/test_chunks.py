@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.text.chunks import MAX_CHARS, MIN_CHARS, chunks
+from graph_research.text.chunks import MAX_CHARS, MIN_CHARS, TARGET_CHARS, chunks
 from graph_research.text.document import Block, Document
 from graph_research.text.evidence import HIGHEST_SCORE, EvidenceScorer, select_evidence
 from graph_research.text.pages import join_pages, page_end
@@ -52,6 +52,15 @@ def test_a_chunk_ends_at_the_best_border_after_the_target(border: str, expected:
     assert chunks(Document(text=text))[0].end == expected
 
 
+@pytest.mark.requirement("11.13")
+def test_no_border_before_400_characters_ends_a_chunk_and_none_is_longer_than_500() -> None:
+    assert (TARGET_CHARS, MAX_CHARS, MIN_CHARS) == (400, 500, 50)
+    early = "a" * 350 + ". B" + "a" * 100 + " " + "c" * 300
+    assert chunks(Document(text=early))[0].end == early.index(" c")
+    assert chunks(Document(text="a" * 900))[0].end == 500
+
+
+@pytest.mark.requirement("11.13")
 def test_the_end_of_a_block_is_better_than_the_end_of_a_sentence() -> None:
     text = ("a" * 410 + ". B" + "a" * 60 + " " + "c" * 300).strip()
     block_end = text.index(" c")
@@ -68,7 +77,9 @@ def test_a_short_rest_goes_to_the_chunk_before_it_or_the_two_are_divided_anew() 
     assert [one.end - one.start for one in chunks(Document(text=fits))] == [441, 80]
     too_long = "a" * 495 + ", " + "b" * 30
     sizes = [one.end - one.start for one in chunks(Document(text=too_long))]
-    assert all(MIN_CHARS <= size <= MAX_CHARS for size in sizes)
+    assert all(50 <= size <= 500 for size in sizes)
+    assert [one.end - one.start for one in chunks(Document(text="a" * 460 + ", " + "b" * 45))] != [461, 45]
+    assert [one.end - one.start for one in chunks(Document(text="a" * 460 + ", " + "b" * 50))] == [461, 50]
 
 
 def test_no_chunk_goes_across_a_page_or_over_boilerplate() -> None:
@@ -107,6 +118,15 @@ def test_evidence_is_the_best_chunk_first_and_an_exact_slice() -> None:
     assert all(0 < one.end - one.start <= 120 for one in found)
     assert all(0 < one.score <= HIGHEST_SCORE for one in found)
     assert select_evidence(document, "mortality of salmon in turbines", max_chars=120) == found
+
+
+@pytest.mark.requirement("11.16")
+def test_of_chunks_with_the_same_score_the_earlier_comes_first() -> None:
+    paragraph = "Salmon mortality was low in the turbines of this lagoon. " + "Water flows in and out. " * 15
+    document = plain_document("\n\n".join([paragraph] * 3))
+    first, second, third = select_evidence(document, "salmon mortality", max_snippets=3)
+    assert first.score == second.score == third.score
+    assert first.start < second.start < third.start
 
 
 @pytest.mark.requirement("B14", "B16")

@@ -187,6 +187,7 @@ def _facts(row: Mapping[str, Any]) -> DocumentFacts:
         doi=entry.doi,
         library=library_name(row["path"], row["url"]),
         superseded=row["superseded"],
+        bytes_hash=row["bytes_hash"],
     )
 
 

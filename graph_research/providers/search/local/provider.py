@@ -53,5 +53,6 @@ def _hit(found: FoundDocument) -> SearchHit:
         metadata={
             **({"library": facts.library} if facts.library else {}),
             **({"superseded": facts.superseded} if facts.superseded is not None else {}),
+            "bytes_hash": f"sha256:{facts.bytes_hash}",
         },
     )

@@ -64,7 +64,7 @@ class FolderRecord:
 class DocumentFacts:
     """What is known of a document besides its text; `url` is its path relative to the folder that was added, `library`
     the name of that folder. `superseded` is the URL of a newer version in it, empty where the document says itself that
-    it is superseded."""
+    it is superseded. `bytes_hash` is the SHA-256 of its file, in hex."""
 
     source_id: str
     url: str
@@ -77,6 +77,7 @@ class DocumentFacts:
     doi: str | None = None
     library: str = ""
     superseded: str | None = None
+    bytes_hash: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 Run as a script by `limited.py`, with the folders of the packages that it needs and the bytes of memory that it may
 take as its arguments. Each request is a line `{"bytes", "media_type", "name", "limits"}`, then the bytes; each answer
-is a line `{"name", "media_type", "text", "layout", "error"}` for every part as soon as it is read, then an empty line.
+is a line `{"name", "media_type", "text", "layout", "error"}` for every part as soon as it is read, then a line
+`{"peak_bytes"}`: the most memory that the process has taken so far, 0 where the system does not tell.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def main() -> None:
         data = sys.stdin.buffer.read(request["bytes"])
         for part in read_parts(data, request["media_type"], request["name"], limits):
             _send(json.dumps(_as_json(part)))
-        _send("")
+        _send(json.dumps({"peak_bytes": _peak_bytes()}))
 
 
 def _send(line: str) -> None:
@@ -66,6 +67,15 @@ def _address_space() -> int:
             return int(statm.read().split()[0]) * 4096
     except OSError:
         return 256 * 1024 * 1024
+
+
+def _peak_bytes() -> int:
+    try:
+        import resource
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def _limit_cpu(seconds: float) -> None:

@@ -30,7 +30,8 @@ class LimitedReader(AbstractAsyncContextManager["LimitedReader"]):
     """Reads one file after the other in one child process, which is replaced when it has to be ended. `limits` take the
     place of those of each format.
 
-    Use it as an async context manager, so that the child ends with it.
+    Use it as an async context manager, so that the child ends with it. `peak_bytes` is the most memory that a child has
+    taken, as it said after the last file that it read.
     """
 
     def __init__(self, limits: Limits | None = None, *, memory_bytes: int = _MEMORY_BYTES) -> None:
@@ -39,6 +40,7 @@ class LimitedReader(AbstractAsyncContextManager["LimitedReader"]):
         self._child: asyncio.subprocess.Process | None = None
         self._tree = ProcessTree()
         self._turn = asyncio.Lock()
+        self.peak_bytes = 0
 
     async def __aexit__(self, *error: object) -> None:
         await self._end()
@@ -82,11 +84,12 @@ class LimitedReader(AbstractAsyncContextManager["LimitedReader"]):
         child.stdin.write(json.dumps(request).encode() + b"\n" + data)
         await child.stdin.drain()
         room = _ANSWER_BYTES
-        while (line := await child.stdout.readuntil(b"\n")) != b"\n":
+        while "peak_bytes" not in (row := json.loads(line := await child.stdout.readuntil(b"\n"))):
             room -= len(line)
             if room < 0:
                 raise ValueError("the parts are larger than an answer may be")
-            yield _part(json.loads(line))
+            yield _part(row)
+        self.peak_bytes = max(self.peak_bytes, row["peak_bytes"])
 
     async def _start(self) -> asyncio.subprocess.Process:
         """Isolated mode: no user's settings, no PYTHON* variables, no current folder on the path."""

@@ -32,7 +32,7 @@ def attempts(breaker: CircuitBreaker, marks: str) -> None:
             pass
 
 
-@pytest.mark.requirement("B20")
+@pytest.mark.requirement("11.21", "B20")
 @pytest.mark.parametrize(
     ("marks", "opens"),
     [
@@ -60,7 +60,7 @@ def test_it_opens_when_more_than_seven_of_the_last_ten_attempts_failed_and_five_
     assert breaker.is_open == opens
 
 
-@pytest.mark.requirement("B20")
+@pytest.mark.requirement("11.21", "B20")
 def test_exactly_the_rate_is_not_above_it() -> None:
     breaker = CircuitBreaker(BreakerPolicy(window=10, least_attempts=10), clock=Clock())
     attempts(breaker, "...xxxxxxx")
@@ -78,7 +78,7 @@ def test_an_open_breaker_says_how_long_and_why() -> None:
         breaker.attempt(failing=()).__enter__()
 
 
-@pytest.mark.requirement("B20")
+@pytest.mark.requirement("11.21", "B20")
 def test_after_the_cooldown_one_attempt_is_let_through_and_its_success_closes_it() -> None:
     clock = Clock()
     breaker = CircuitBreaker(clock=clock)

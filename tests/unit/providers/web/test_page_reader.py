@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 
 import pytest
@@ -61,6 +62,26 @@ async def test_the_servers_charset_counts_before_the_pages_own() -> None:
 
 async def test_a_charset_that_is_none_does_no_harm() -> None:
     assert (await WebPages(Bytes(b"<p>caf\xe9</p>", charset="rot13")).read(URL)).document.text == "café"
+
+
+@pytest.mark.requirement("B43")
+@pytest.mark.parametrize("kind", ["text/html", "text/plain"])
+async def test_the_bytes_of_a_page_are_hashed_as_they_were_sent(kind: str) -> None:
+    body = b"<p>It   opened\r\nin 2016.</p>"
+    page = await WebPages(Bytes(body, kind)).read(URL)
+    assert page.bytes_hash == f"sha256:{hashlib.sha256(body).hexdigest()}"
+    assert page.bytes_hash != page.document.hash
+
+
+@pytest.mark.requirement("12.4")
+async def test_reading_a_pdf_is_timed_and_its_memory_measured() -> None:
+    async with WebPages(Bytes(pdf("The plant opened in 2016."), "application/pdf"), pdfs=True) as pages:
+        page = await pages.read(URL)
+        html = await WebPages(Bytes(b"<p>Text.</p>")).read(URL)
+    assert page.pdf_seconds is not None
+    assert page.pdf_seconds > 0
+    assert 10_000_000 < page.pdf_peak_bytes < 512_000_000
+    assert (html.pdf_seconds, html.pdf_peak_bytes) == (None, 0)
 
 
 async def test_a_pdf_is_read_where_pdfs_are_wanted() -> None:

@@ -194,6 +194,58 @@ def test_a_digest_that_takes_too_long_leaves_nothing_behind() -> None:
     assert output["content_fidelity"][0]["warnings"] == ["digest_failed: it took too long"]
 
 
+@pytest.mark.requirement("11.22")
+def test_a_digest_that_failed_is_not_cached_and_tried_again() -> None:
+    ctx, model = PlainContext(), Condenser({"Text": ProviderUnavailable("down", provider="x")})
+    handler = digestor(make_services([model], digest=DigestOptions()))
+    handoff = {"original_query": QUESTION, "iteration": 1, "sources": [archived(ctx, 1).to_json()]}
+    assert asyncio.run(handler(handoff, ctx))["sources"] == []  # type: ignore[arg-type]
+    model.fails = {}
+    [source] = asyncio.run(handler(handoff, ctx))["sources"]  # type: ignore[arg-type]
+    assert not source["metadata"]["_digest_cache_hit"]
+    assert len(model.requests) == 2
+
+
+@pytest.mark.requirement("11.19")
+@pytest.mark.parametrize(
+    ("fails", "options"),
+    [
+        ({}, {}),
+        ({"Text": ProviderUnavailable("down", provider="x")}, {}),
+        ({}, {"timeout": 0.05}),
+    ],
+)
+def test_the_raw_text_leaves_the_step_neither_with_a_digest_nor_where_it_fails(
+    fails: Mapping[str, Exception], options: dict[str, Any]
+) -> None:
+    ctx = PlainContext()
+    output = run(ctx, [archived(ctx, 1)], Condenser(fails, seconds=5 if options else 0), options=options)
+    left = json.dumps([output, ctx.events])
+    assert FILLER * 12 not in left
+    assert "_raw_content" not in left
+
+
+@pytest.mark.requirement("11.23", "B2")
+def test_the_digests_of_a_round_have_the_time_of_so_many_batches() -> None:
+    ctx, model = PlainContext(), Condenser(seconds=0.2)
+    sources = [archived(ctx, number) for number in range(5)]
+    output = run(ctx, sources, model, options={"max_concurrent": 1, "timeout": 0.6})
+    assert len(output["sources"]) == 5
+    assert events(ctx, "digest.error") == []
+
+
+@pytest.mark.requirement("5.5", "11.21")
+def test_a_further_round_begins_with_a_closed_breaker() -> None:
+    ctx, model = PlainContext(), Condenser({"Text": ProviderUnavailable("down", provider="x")})
+    handler = digestor(make_services([model], digest=DigestOptions(max_concurrent=1)))
+    rows = [archived(ctx, number).to_json() for number in range(8)]
+    asyncio.run(handler({"original_query": QUESTION, "iteration": 1, "sources": rows}, ctx))  # type: ignore[arg-type]
+    assert events(ctx, "digest.circuit_breaker_triggered")
+    model.fails = {}
+    output = asyncio.run(handler({"original_query": QUESTION, "iteration": 2, "sources": rows}, ctx))  # type: ignore[arg-type]
+    assert len(output["sources"]) == len(rows)
+
+
 @pytest.mark.requirement("11.21", "B20")
 def test_after_many_failures_the_others_are_not_tried() -> None:
     ctx, error = PlainContext(), ProviderUnavailable("down", provider="x")

@@ -98,6 +98,7 @@ async def test_the_reflection_sees_counts_and_qualities_and_its_tokens_are_count
     [request] = topic.model.asked("reflector")
     assert "Sources found: 2. By quality: high 1, medium 1." in request.user
     assert "Searches left: 2." in request.user
+    assert "3 relevant sources are likely enough" in request.system
     assert request.role == "reflection"
     assert result.state["topic"]["tokens_used"] > 0
 

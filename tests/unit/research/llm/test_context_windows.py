@@ -95,7 +95,7 @@ async def test_a_prompt_in_any_script_fits_the_window_at_once(texts: list[str], 
     assert 0.6 * 6_000 < taken / 4 <= 6_000 - request.max_output_tokens
 
 
-@pytest.mark.requirement("23.3", "B11")
+@pytest.mark.requirement("14.2", "23.3", "B11")
 async def test_without_a_reported_limit_each_cut_takes_a_tenth_of_the_user_prompt_and_none_of_the_system_prompt(
     context: PlainContext,
 ) -> None:

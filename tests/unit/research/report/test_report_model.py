@@ -99,6 +99,15 @@ def test_copies_of_one_origin_count_once_and_no_claim_is_strong_in_a_report_that
     assert (low.level, low.strong) == ("low", [])
 
 
+@pytest.mark.requirement("B43")
+def test_a_source_is_reported_with_the_hashes_of_its_text_and_of_its_bytes():
+    first, *others = finished_research.SOURCES
+    known = {**first, "metadata": {"bytes_hash": "sha256:" + "b" * 64}}
+    hashes = {row.id: (row.archive_hash, row.bytes_hash) for row in built(sources=[known, *others]).sources}
+    assert hashes[first["id"]] == (first["archive_hash"], "sha256:" + "b" * 64)
+    assert {hashes[row["id"]][1] for row in others} == {None}
+
+
 def test_only_the_last_word_on_a_phase_is_a_limitation():
     gate = finished_research.state()["decisions"][0]
     mended = {**gate, "outputs": {"quality_ok": True, "issues": []}}

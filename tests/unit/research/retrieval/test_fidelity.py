@@ -10,7 +10,7 @@ import pytest
 from graph_research.providers.llm.base import ModelReply, ModelRequest, estimated
 from graph_research.research.agents.analyzer import analyzer
 from graph_research.research.graph_functions import topic_fidelity
-from graph_research.research.models.fidelity import FidelityLevel
+from graph_research.research.models.fidelity import LOW_FIDELITY, FidelityLevel
 from graph_research.research.models.source import Quality, Source, SourceScore
 from graph_research.research.report.build import build_report
 from graph_research.research.report.run_metadata import RunFacts
@@ -134,6 +134,21 @@ async def test_below_a_half_an_event_and_a_limitation_warn(context: PlainContext
     report = build_report(state, texts={}, run=RunFacts(run_id="r1", question=state["question"]))
     assert report.statistics.content_fidelity.items == measured.items
     assert any("On average the models were shown only" in line for line in report.limitations)
+
+
+@pytest.mark.requirement("13.9")
+@pytest.mark.parametrize(("share", "warns"), [(0.49, True), (0.5, False)])
+def test_below_a_mean_share_of_one_half_a_limitation_warns(share: float, warns: bool) -> None:
+    source = Source(id="src-0000000000", archive_hash="sha256:" + "0" * 64, characters=10_000)
+    changed, records = record_shown([source], {source.id: int(10_000 * share)}, phase="analysis", iteration=1)
+    state = {
+        "question": "Who?",
+        "sources": [row.to_json() for row in changed],
+        "content_fidelity": [record.to_json() for record in records],
+    }
+    report = build_report(state, texts={}, run=RunFacts(run_id="r1", question="Who?"))
+    assert any("On average the models were shown only" in line for line in report.limitations) is warns
+    assert LOW_FIDELITY == 0.5
 
 
 @pytest.mark.requirement("13.9")

@@ -84,6 +84,31 @@ async def test_whole_texts_local_ones_abstracts_and_pdfs_are_not_fetched(whole: 
     assert shelf.asked == []
 
 
+@pytest.mark.requirement("22.1")
+async def test_a_pdf_that_cannot_be_read_leaves_an_event_without_secrets_and_another_page_none() -> None:
+    failing = ProviderRefused("not a PDF sk-12345678901", provider="fetch")
+    pages = {"https://a.org/paper.pdf": failing, "https://a.org/other": failing}
+    paper = snippet("https://a.org/paper", metadata={"extent": "abstract", "pdf_url": "https://a.org/paper.pdf"})
+    context, policy = PlainContext(), PagePolicy(pages=Shelf(pages), most=10, pdfs=True)
+    await fetch_pages(fuse([[paper, snippet("https://a.org/other", "Another.")]]), QUERY, context, policy)
+    [(name, told)] = context.events
+    assert (name, told["url"]) == ("digest.pdf_extract_error", "https://a.org/paper.pdf")
+    assert told["error_type"] == "ProviderRefused"
+    assert "not a PDF" in told["message"]
+    assert "sk-12345678901" not in told["message"]
+
+
+@pytest.mark.requirement("B43")
+async def test_the_hash_of_a_pages_bytes_goes_along_with_its_source() -> None:
+    class Hashed(Shelf):
+        async def read(self, url: str) -> Page:
+            return replace(await super().read(url), bytes_hash="sha256:" + "b" * 64)
+
+    [one] = (await followed([snippet("https://a.org/1")], Hashed({}))).fused
+    assert one.hit.metadata["bytes_hash"] == "sha256:" + "b" * 64
+    assert one.hit.metadata["bytes_hash"] != one.hit.document.hash
+
+
 async def test_where_pdfs_are_wanted_a_paper_is_read_at_its_pdf() -> None:
     shelf = Shelf({})
     paper = snippet("https://a.org/paper", metadata={"extent": "abstract", "pdf_url": "https://a.org/paper.pdf"})

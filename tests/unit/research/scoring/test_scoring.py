@@ -104,7 +104,7 @@ def test_the_host_of_an_address_suggests_a_tier(url: str | None, tier: Tier) -> 
     assert tier_of_address(url) is tier
 
 
-@pytest.mark.requirement("B8")
+@pytest.mark.requirement("B8", "B31")
 def test_the_quality_before_analysis_follows_the_tier() -> None:
     assert [preliminary_quality(tier) for tier in Tier] == [
         Quality.HIGH,

@@ -21,6 +21,7 @@ from graph_research.text.readers.foreign import child
 from graph_research.text.readers.foreign.hyphenation import Vocabulary
 from graph_research.text.readers.foreign.limited import LimitedReader
 from graph_research.text.readers.foreign.pdf_layout import PdfLine, pdf_document
+from graph_research.text.readers.formats import FORMATS
 from graph_research.text.readers.limits import Limits
 
 
@@ -120,6 +121,13 @@ async def test_one_child_reads_one_pdf_after_the_other() -> None:
 @pytest.mark.requirement("12.3")
 async def test_what_gives_no_text_gives_a_reason(data: bytes, limits: Limits, warning: str) -> None:
     assert warning in await refusal(data, limits)
+
+
+@pytest.mark.requirement("12.2")
+async def test_a_pdf_may_have_10_megabytes_500_pages_500000_characters_and_30_seconds() -> None:
+    limits = FORMATS[PDF].limits
+    assert (limits.bytes, limits.pages, limits.chars, limits.seconds) == (10 * 1024 * 1024, 500, 500_000, 30.0)
+    assert "bytes, more than 10,485,760" in await refusal(b"%PDF-" + b" " * limits.bytes)
 
 
 @pytest.mark.requirement("12.2")

@@ -78,7 +78,7 @@ ORDER BY language
 
 -- name: best_passages
 SELECT best.id, best.value, passages.start, passages.end, passages.document, url, path, source_id, own_title,
-       content_type, text_hash, entry, documents.folder AS folder, superseded
+       content_type, text_hash, bytes_hash, entry, documents.folder AS folder, superseded
 FROM (SELECT rowid AS id, -bm25(words, 0.0, 4.0, 1.0, 1.0) AS value FROM words WHERE words MATCH :match
       ORDER BY value DESC, rowid LIMIT :limit) AS best
 JOIN passages ON passages.id = best.id JOIN documents ON documents.id = passages.document

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import sqlite3
 import sys
@@ -284,6 +285,17 @@ async def test_local_search_gives_whole_documents_with_what_library_toml_says(fo
     assert hit.document.text == "Birds " + hit.snippet
     assert 0 < hit.relevance <= 1
     assert all(0 <= one.score <= 1 and hit.document.text[one.start : one.end] for one in hit.passages)
+
+
+@pytest.mark.requirement("B43")
+async def test_a_local_document_has_the_hash_of_its_file_beside_that_of_its_text(
+    folder: Path, library: Library
+) -> None:
+    await library.add([folder])
+    [hit] = await LocalSearch(library, folders=[folder]).search(SearchRequest(query="dunlin numbers", max_results=3))
+    data = (folder / "sub" / "birds.md").read_bytes()
+    assert hit.metadata["bytes_hash"] == f"sha256:{hashlib.sha256(data).hexdigest()}"
+    assert hit.metadata["bytes_hash"] != hit.document.hash
 
 
 async def test_a_new_library_toml_counts_without_reading_the_documents_again(folder: Path, library: Library) -> None:

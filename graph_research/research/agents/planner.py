@@ -11,6 +11,7 @@ from graph_research.graph.registry import Handler
 from graph_research.providers.search.base import LOCAL, SOURCE_TYPES
 from graph_research.research import decision_log
 from graph_research.research.checklist import checklist_of
+from graph_research.research.llm.phase_budget import material_chars
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
@@ -71,10 +72,10 @@ async def _scout(services: Services, question: str, handoff: Mapping[str, Any], 
         seconds=services.settings.search_timeout,
         rules=services.settings.rules,
     )
-    return [
-        {"title": hit.title or hit.document.title, "text": excerpt_of(hit, services.settings.content_chars)}
-        for hit in searched.hits
-    ]
+    room = material_chars(services, "research", "planning", handoff.get("model_windows"))
+    most = services.settings.content_chars
+    each = most if room is None else min(most, room // max(len(searched.hits), 1))
+    return [{"title": hit.title or hit.document.title, "text": excerpt_of(hit, each)} for hit in searched.hits]
 
 
 def _question_alone(question: str) -> dict[str, Any]:

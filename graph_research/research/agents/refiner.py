@@ -10,6 +10,7 @@ from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
 from graph_research.research.evidence.contradictions import as_gap
 from graph_research.research.graph_functions import unsettled
+from graph_research.research.llm.phase_budget import material_chars
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
@@ -41,7 +42,7 @@ def refiner(services: Services) -> Handler:
         conflicts = unsettled(handoff.get("contradictions") or [], handoff["sub_queries"])
         material = {
             **prompt_context(handoff.get("report_options"), ctx),
-            **_material(handoff, open_gaps),
+            **_material(handoff, open_gaps, _room(services, handoff)),
             "contradictions": conflicts,
         }
         result = await agent.call(
@@ -72,7 +73,13 @@ def refiner(services: Services) -> Handler:
     return refine
 
 
-def _material(handoff: Mapping[str, Any], open_gaps: Sequence[Gap]) -> dict[str, Any]:
+def _room(services: Services, handoff: Mapping[str, Any]) -> int:
+    """How much of the report is shown, in characters."""
+    room = material_chars(services, "research", "refinement", handoff.get("model_windows"))
+    return REPORT_EXCERPT_CHARS if room is None else min(REPORT_EXCERPT_CHARS, room)
+
+
+def _material(handoff: Mapping[str, Any], open_gaps: Sequence[Gap], report_chars: int) -> dict[str, Any]:
     findings = handoff.get("findings") or []
     return {
         "question": handoff["original_query"],
@@ -85,7 +92,7 @@ def _material(handoff: Mapping[str, Any], open_gaps: Sequence[Gap]) -> dict[str,
         "max_iterations": handoff["max_iterations"],
         "remaining_iterations": handoff["remaining_iterations"],
         "has_report_draft": handoff["has_report_draft"],
-        "report_excerpt": (handoff.get("report") or "")[:REPORT_EXCERPT_CHARS],
+        "report_excerpt": (handoff.get("report") or "")[:report_chars],
         "source_count": handoff.get("source_count", 0),
         "high_confidence_count": sum(1 for row in findings if row["confidence"] in HIGH_CONFIDENCE),
         "guidance": handoff.get("guidance"),

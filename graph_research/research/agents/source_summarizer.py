@@ -27,7 +27,11 @@ from graph_research.text.locators import make_locator
 
 MOST_EXCERPTS = 5
 
-_OUTPUT_TOKENS = 2_048
+SHARE = 0.25
+"""Of the text that is shown, what its summary may take; with its excerpts it is 25 to 30 %."""
+
+_CHARS_A_WORD = 6
+_OUTPUT_TOKENS = 4_096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,12 +117,14 @@ async def _summary(
     looked_for = (handoff.get("sub_query") or {}).get("query") or handoff["original_query"]
     most_chars = services.settings.summarization_chars
     reading = Reading([source], {source.id: document}, aspects_of([looked_for]))
+    text = reading.text(source.id, most_chars)
     material = {
         **prompt_context(handoff.get("report_options"), ctx),
         "question": handoff["original_query"],
         "sub_query": looked_for,
         "title": source.title,
-        "text": reading.text(source.id, most_chars),
+        "text": text,
+        "most_words": int(len(text) * SHARE) // _CHARS_A_WORD,
         "most_excerpts": MOST_EXCERPTS,
     }
     try:

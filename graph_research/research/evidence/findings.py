@@ -123,16 +123,14 @@ class Scored:
 
 
 def scored(findings: Sequence[Finding], ground: Ground) -> Scored:
-    """The findings on this ground. What the analyzer itself calls speculation is not a claim: it does not count for the
-    confidence of the whole."""
-    claims = [claim_of(finding, ground) for finding in findings]
-    counted = [
-        claim for finding, claim in zip(findings, claims, strict=True) if finding.stated is not Confidence.SPECULATION
-    ]
+    """The findings on this ground. What the analyzer itself calls speculation is a finding and not a claim, so that the
+    confidence of the whole is that of all claims."""
+    pairs = [(finding, claim_of(finding, ground)) for finding in findings]
+    claims = [claim for finding, claim in pairs if finding.stated is not Confidence.SPECULATION]
     return Scored(
-        findings=[levelled(finding, claim, ground) for finding, claim in zip(findings, claims, strict=True)],
+        findings=[levelled(finding, claim, ground) for finding, claim in pairs],
         claims=claims,
-        confidence=job_confidence(counted, len(ground.sources), len(set(ground.origins.values()))),
+        confidence=job_confidence(claims, len(ground.sources), len(set(ground.origins.values()))),
     )
 
 

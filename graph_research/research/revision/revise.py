@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from graph_research.research.evidence.claims import Ground, claim_of, levelled
+from graph_research.research.evidence.claims import Ground
+from graph_research.research.evidence.findings import scored
 from graph_research.research.models.draft import stored_draft
 from graph_research.research.models.evidence import Contradiction, Evidence
-from graph_research.research.models.finding import Claim, Confidence, Finding
+from graph_research.research.models.finding import Claim, Finding
 from graph_research.research.models.record import Record
 from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
@@ -123,17 +124,12 @@ def _rescored(state: State, texts: Mapping[str, str]) -> State:
         contradictions=[Contradiction.model_validate(row) for row in state.get("contradictions") or []],
         origins=behind,
     )
-    claims = [claim_of(finding, ground) for finding in findings]
-    pairs = list(zip(findings, claims, strict=True))
+    score = scored(findings, ground)
     return {
         **state,
-        "findings": [_row(levelled(finding, claim, ground)) for finding, claim in pairs],
-        "claims": [_row(claim) for claim in claims],
-        "confidence": _confidence(
-            [claim for finding, claim in pairs if finding.stated is not Confidence.SPECULATION],
-            len(sources),
-            len(set(behind.values())),
-        ),
+        "findings": [_row(finding) for finding in score.findings],
+        "claims": [_row(claim) for claim in score.claims],
+        "confidence": _row(score.confidence),
     }
 
 
@@ -144,18 +140,16 @@ def _confidence(claims: Sequence[Claim], sources: int, origin_count: int) -> dic
 def _edited(state: State, edit: Edit) -> State:
     claims = [Claim.model_validate(row) for row in state.get("claims") or []]
     changed = [claim for old in claims if (claim := _edited_claim(old, edit)) is not None]
-    scored = state.get("confidence") or {}
+    before = state.get("confidence") or {}
     state = {
         **state,
         "draft": _row(edited_draft(stored_draft(state.get("draft") or {}), edit.sentence, edit.text, drop=edit.drop)),
         "claims": [_row(claim) for claim in changed],
     }
-    if changed == claims or not scored:
+    if changed == claims or not before:
         return state
-    said = {row["id"] for row in state.get("findings") or [] if row.get("stated") == Confidence.SPECULATION}
-    counted = [claim for claim in changed if claim.finding_id not in said]
-    sources, origin_count = int(scored.get("source_count") or 0), int(scored.get("origin_count") or 0)
-    return {**state, "confidence": _confidence(counted, sources, origin_count)}
+    sources, origin_count = int(before.get("source_count") or 0), int(before.get("origin_count") or 0)
+    return {**state, "confidence": _confidence(changed, sources, origin_count)}
 
 
 def _edited_claim(claim: Claim, edit: Edit) -> Claim | None:

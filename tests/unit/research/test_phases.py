@@ -10,6 +10,7 @@ import pytest
 from graph_research.app.definitions import schema_resolver
 from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.values.json_schema import Contract
+from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.agents.planner import planner
 from graph_research.research.agents.supervisor import iteration_decider
@@ -20,6 +21,7 @@ from graph_research.research.graph_functions import (
     refinement_metrics,
     synthesis_metrics,
 )
+from graph_research.research.llm.phase_budget import PHASE_SHARES, material_chars
 from graph_research.research.models.phase import PHASES
 from graph_research.settings.config import Settings
 from graph_research.text.document import source_id
@@ -29,6 +31,7 @@ from tests.support.research.harness import (
     FISH_GAP,
     OPENED,
     Bench,
+    FolderOfHits,
     PlainContext,
     hit,
     make_services,
@@ -182,6 +185,40 @@ async def test_an_analysis_gives_findings_gaps_and_qualities_as_its_schema_says_
     request = bench.model.asked("analyzer")[0]
     assert "2 to 5 findings for each sub-query" in request.system
     assert "1 to 3 points of the checklist" in request.system
+
+
+@pytest.mark.requirement("B41")
+async def test_a_researcher_is_asked_for_5_to_12_findings_of_its_topic() -> None:
+    bench = Bench(research_script(extractor=[{"notes": [], "findings": [], "limits": []}]), condensing=True)
+    await bench.run(max_iterations=1)
+    assert "5 to 12, as many as the material has" in bench.model.asked("extractor")[0].system
+
+
+@pytest.mark.requirement("13.7", "B22")
+@pytest.mark.parametrize(
+    ("phase", "share"), [("planning", 10), ("analysis", 40), ("synthesis", 35), ("refinement", 15)]
+)
+def test_each_phase_has_its_share_of_the_usable_window(phase: str, share: int) -> None:
+    model = ScriptedModel({}, window_tokens=208_192)
+    room = material_chars(make_services([model], report_output_tokens=8_192), "research", phase, None)
+    assert room == pytest.approx(200_000 * 0.85 * share / 100 * 4, abs=4)
+    assert sum(PHASE_SHARES.values()) == 1
+    assert "gathering" not in PHASE_SHARES
+
+
+@pytest.mark.requirement("13.7")
+async def test_a_plan_is_shown_passages_within_a_tenth_of_the_window() -> None:
+    def many(request: SearchRequest) -> list[SearchHit]:
+        return [hit(f"Number {n} of the Tarn plant. " + "word " * 400, url=f"https://s{n}.example/") for n in range(8)]
+
+    model = ScriptedModel(research_script(), window_tokens=12_000)
+    services = make_services([model], search=[FolderOfHits("web", many)])
+    handoff = {"original_query": "The Tarn plant?", "current_phase": "planning", "iteration": 1, "max_sub_queries": 5}
+    await planner(services)(handoff, PlainContext())  # type: ignore[arg-type]
+    shown = sum(len(row["text"]) for row in model.asked("planner")[0].material["background"])
+    room = material_chars(services, "research", "planning", None)
+    assert room is not None
+    assert 0.8 * room < shown <= room < 8 * 1_000
 
 
 @pytest.mark.requirement("2.7", "B10")

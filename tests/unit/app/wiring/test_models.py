@@ -171,6 +171,8 @@ def test_the_strongest_model_researches_and_a_cheap_one_of_its_provider_summariz
         return request_for(open_workspace(environ, tmp_path, may_use=lambda _: False, options=options), "why?")
 
     strong, default, cheap = HOSTINGS["gemini"].default_specs
+    usd = [Prices()(spec, 1_000_000, 1_000_000) or 0 for spec in (strong, default, cheap)]
+    assert usd[0] > usd[1] > usd[2] > 0
     roles = {"summarization": (cheap, strong), "verification": (default, strong)}
     assert (asked().models, asked().roles) == ((strong,), roles)
     named = asked(default_provider="extractive")

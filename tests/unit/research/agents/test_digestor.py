@@ -84,7 +84,9 @@ def test_a_long_source_becomes_a_digest_with_provable_evidence() -> None:
     payload = digest_of(source)
     assert payload is not None
     assert source.is_digest
-    assert source.fidelity == "digest"
+    assert (source.fidelity, source.content_type) == ("digest", "digest/v1")
+    assert source.metadata["_digest_archive_hash"] == given.archive_hash
+    assert source.metadata["_digest_cache_hit"] is False
     assert source.archive_hash == given.archive_hash == payload.source_text_hash
     text = ctx.texts[payload.source_text_hash]
     assert text_hash(text) == payload.source_text_hash

@@ -14,6 +14,7 @@ from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.research.agents.clarifier import clarifier
 from graph_research.research.agents.supervisor import RESULT_CHARS, supervisor
 from graph_research.research.models.decision import HookDecision, PhaseAction
 from graph_research.research.models.ids import gap_id
@@ -341,10 +342,31 @@ async def test_gaps_that_stay_open_end_with_the_last_iteration() -> None:
     assert [row["next_phase"] for row in decisions] == ["refinement", "refinement", "COMPLETED"]
 
 
+@pytest.mark.requirement("17.5")
+async def test_the_confidence_is_that_of_all_claims_and_what_is_called_speculation_is_not_one() -> None:
+    guessed = {**SMOLTS, "confidence": "speculation"}
+    opened = {"findings": [OPENED, COST, guessed], "gaps": []}
+    plan = {**PLAN, "sub_queries": [*PLAN["sub_queries"], {"query": "fish at the Tarn plant", "priority": 3}]}
+    state = (await Bench(research_script(planner=[plan], analyzer=[opened])).run(max_iterations=1)).state
+    assert [row["content"] for row in state["findings"]] == [row["content"] for row in (OPENED, COST, guessed)]
+    assert [row["text"] for row in state["claims"]] == [OPENED["content"], COST["content"]]
+    mean = sum(row["confidence"] for row in state["claims"]) / 2
+    sources = len(state["sources"])
+    assert state["confidence"]["confidence"] == pytest.approx(mean * sources / 10)
+    assert (state["confidence"]["claim_count"], state["confidence"]["source_count"]) == (2, sources)
+
+
 @pytest.mark.requirement("2.9", "B1")
 async def test_a_refiner_that_declines_ends_the_research_completed() -> None:
     declines = {
-        "gap_analysis": [{"gap_id": FISH, "severity": "minor", "addressable": False, "follow_up_queries": []}],
+        "gap_analysis": [
+            {
+                "gap_id": FISH,
+                "severity": "minor",
+                "addressable": True,
+                "follow_up_queries": [{"query": "fish passage at the Tarn plant", "expected_contribution": "figures"}],
+            }
+        ],
         "iteration_recommendation": {"should_iterate": False, "rationale": "Not worth it.", "priority_gaps": []},
     }
     bench = Bench(research_script(analyzer=[{"findings": [OPENED], "gaps": [FISH_GAP]}], refiner=[declines]))
@@ -434,6 +456,15 @@ async def test_the_clarifier_never_stops_a_run_that_is_not_interactive() -> None
     result = await bench.run()
     assert result.status == "completed"
     assert "Some plant." in bench.model.asked("planner")[0].user
+    assert result.state["clarification_constraints"] == "Some plant."
+
+
+@pytest.mark.requirement("7.2")
+async def test_how_the_question_is_understood_is_an_event(context: PlainContext) -> None:
+    verdict = {"need_clarification": False, "question": "", "verification": "The plant at Tarn."}
+    handoff = {"original_query": "q", "current_phase": "clarification", "iteration": 1}
+    await clarifier(make_services({"clarifier": [verdict]}))(handoff, context)
+    assert context.events[-1] == ("clarification", {"verification": "The plant at Tarn."})
 
 
 @pytest.mark.requirement("7.1", "7.2", "B26")

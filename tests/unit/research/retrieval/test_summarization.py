@@ -102,8 +102,25 @@ async def test_no_more_than_five_excerpts_are_kept() -> None:
     assert [row["text"] for row in source["metadata"]["excerpts"]] == sentences[:5]
     assert sentences[4] in source["content"]
     assert sentences[5] not in source["content"]
-    assert "up to 5 passages" in topic.model.asked("source_summarizer")[0].system
+    request = topic.model.asked("source_summarizer")[0]
+    assert "up to 5 passages" in request.system
     assert await topic.store.text(source["archive_hash"]) == text
+
+
+@pytest.mark.requirement("9.3")
+@pytest.mark.parametrize(("chars", "shown"), [(24_000, 24_000), (90_000, 50_000)])
+async def test_a_summary_may_take_a_quarter_of_the_text_of_which_50000_characters_are_read(
+    chars: int, shown: int, context: PlainContext
+) -> None:
+    model = Counting()
+    text = ("It was the first tidal lagoon of the county. " * (chars // 45 + 1))[:chars].strip()
+    source = {**row(context, 1), "archive_hash": context.put_text(text), "characters": len(text)}
+    await source_summarizer(make_services([model]))({"original_query": "q", "sources": [source]}, context)
+    [request] = model.requests
+    given = len(request.material["text"])
+    assert 0.95 * shown < given <= shown
+    assert f"at most {given // 4 // 6} words" in request.system
+    assert request.max_output_tokens >= given / 4 / 4
 
 
 @pytest.mark.requirement("9.4")

@@ -137,6 +137,13 @@ def test_a_snippet_is_shortened_at_the_end_that_holds_fewer_of_the_terms() -> No
     assert document.text[snippet.start - 1] == " "
 
 
+@pytest.mark.requirement("B17")
+def test_the_highest_score_is_that_of_all_terms_in_one_of_many_chunks() -> None:
+    document = plain_document("Salmon mortality was low.\n\n" + "Water flows in and out of the lagoon. " * 40)
+    [best] = select_evidence(document, "salmon mortality")
+    assert best.score == pytest.approx(HIGHEST_SCORE) == pytest.approx(0.631, abs=0.0005)
+
+
 def test_evidence_for_a_question_that_nothing_matches_is_none() -> None:
     assert select_evidence(library(), "quantum chromodynamics") == ()
 

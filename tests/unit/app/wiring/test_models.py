@@ -164,6 +164,15 @@ def test_without_a_spec_the_first_key_that_is_set_chooses(environ: dict[str, str
     assert default_models(environ) == (model,)
 
 
+@pytest.mark.requirement("15.1", "16.1")
+def test_a_roles_own_models_serve_it_then_those_of_the_phase_then_the_default() -> None:
+    default, of_phase, of_role = (ScriptedModel({}, spec=f"scripted:{name}") for name in ("default", "phase", "role"))
+    router = ModelRouter(default=[default], roles={"planning": [of_phase], "report": [of_role]})
+    assert router.models("report", "planning") == [of_role]
+    assert router.models("research", "planning") == [of_phase]
+    assert router.models("research", "analysis") == [default]
+
+
 @pytest.mark.requirement("15.1", "9.3")
 def test_the_strongest_model_researches_and_a_cheap_one_of_its_provider_summarizes(tmp_path: Path) -> None:
     def asked(**options: Any) -> Any:

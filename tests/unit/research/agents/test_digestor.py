@@ -143,7 +143,7 @@ def test_a_source_that_a_topic_was_read_for_is_not_read_again() -> None:
     assert [row["id"] for row in output["sources"]] == [second.id]
 
 
-@pytest.mark.requirement("11.23", "11.2")
+@pytest.mark.requirement("11.23", "11.2", "11.25")
 def test_so_many_are_digested_at_the_same_time_and_in_all() -> None:
     ctx, model = PlainContext(), Condenser(seconds=0.01)
     sources = [archived(ctx, number) for number in range(6)]

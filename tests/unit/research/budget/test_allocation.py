@@ -13,7 +13,7 @@ from graph_research.research.budget.allocation import (
     allocate,
     share_of,
 )
-from graph_research.research.budget.priority import TOP_SOURCES, priority, source_items
+from graph_research.research.budget.priority import TOP_SOURCES, priority, priority_of, source_items
 from graph_research.research.models.fidelity import LEVEL_SHARES, FidelityLevel, level_of
 from graph_research.research.models.source import Quality, Source, SourceScore
 
@@ -43,7 +43,7 @@ def test_the_lowest_priority_gives_way_first_and_only_as_far_as_needed() -> None
     assert tokens_of([regular("a", rank=0.9), regular("b", rank=0.1)], 1_500) == {"a": 800, "b": 700}
 
 
-@pytest.mark.requirement("13.5")
+@pytest.mark.requirement("13.5", "B29")
 def test_regular_items_are_headlines_before_priority_items_are_lowered() -> None:
     top = BudgetItem(id="top", tokens=1_000, tier=BudgetTier.PRIORITY)
     own = BudgetItem(id="own", tokens=1_000, tier=BudgetTier.PROTECTED)
@@ -131,6 +131,17 @@ def test_priority_weighs_relevance_recency_quality_and_the_user() -> None:
     assert priority(relevance=0, recency=1, quality=0, user=0) == pytest.approx(0.3)
     assert priority(relevance=0, recency=0, quality=1, user=0) == pytest.approx(0.2)
     assert priority(relevance=0, recency=0, quality=0, user=1) == pytest.approx(0.1)
+
+
+@pytest.mark.requirement("13.6", "B30")
+def test_a_sources_priority_is_of_its_scores_its_quality_and_whether_it_is_the_users_own() -> None:
+    score = SourceScore(relevance=0.5, recency=0.2, authority=100.0, credibility=1.0, composite=0.9)
+    given = {"id": "src-0000000001", "archive_hash": "sha256:" + "0" * 64, "score": score}
+    rated = {quality: priority_of(Source(**given, quality=quality)) for quality in Quality}
+    assert rated[Quality.HIGH] == pytest.approx(0.4 * 0.5 + 0.3 * 0.2 + 0.2)
+    assert rated[Quality.HIGH] > rated[Quality.MEDIUM] > rated[Quality.LOW]
+    own = priority_of(Source(**given, quality=Quality.HIGH, provider="local"))
+    assert own == pytest.approx(rated[Quality.HIGH] + 0.1)
 
 
 @pytest.mark.requirement("13.5")

@@ -85,6 +85,17 @@ async def test_the_share_is_measured_against_the_archived_text(context: PlainCon
     assert output["metadata"]["content_allocation"]["items_summarized"] == 1
 
 
+@pytest.mark.requirement("B10")
+async def test_sources_of_this_round_are_shown_before_better_ones_of_earlier_rounds(context: PlainContext) -> None:
+    earlier = [archived(context, number, sentences=1, relevance=1.0) for number in range(3)]
+    earlier = [row.model_copy(update={"score": SourceScore(relevance=1.0, composite=0.9)}) for row in earlier]
+    fresh = archived(context, 9, sentences=1).model_copy(update={"iteration": 2})
+    model = Reader(window=128_000)
+    await analyzer(make_services([model]))({**handoff([*earlier, fresh]), "iteration": 2}, context)
+    [request] = model.requests
+    assert request.user.index("Report 9.") < min(request.user.index(f"Report {number}.") for number in range(3))
+
+
 @pytest.mark.requirement("13.8")
 async def test_what_fits_is_full_whatever_its_length(context: PlainContext) -> None:
     sources = [archived(context, number, sentences=100) for number in range(3)]

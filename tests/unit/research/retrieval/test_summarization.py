@@ -296,6 +296,7 @@ async def test_a_text_that_was_summarized_in_an_earlier_round_keeps_that_summary
     assert (reused["id"], reused["content"], len(model.requests)) == (twin["id"], earlier["content"], 1)
 
 
+@pytest.mark.requirement("13.2", "B40")
 async def test_researchers_at_the_same_time_share_the_summary_of_a_text(context: PlainContext) -> None:
     model = Counting()
     handle = source_summarizer(make_services([model]))

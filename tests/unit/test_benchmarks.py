@@ -40,6 +40,7 @@ def test_the_labelled_pairs_have_every_kind_of_error_in_several_languages() -> N
     assert Counter(pair.split for pair in pairs)["tune"] == pytest.approx(len(pairs) / 2, abs=20)
 
 
+@pytest.mark.requirement("22.3")
 def test_every_feature_that_is_measured_is_a_setting_that_is_on_by_default() -> None:
     defaults = Settings()
     for name, off in OFF.items():

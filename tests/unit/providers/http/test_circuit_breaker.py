@@ -83,7 +83,10 @@ def test_after_the_cooldown_one_attempt_is_let_through_and_its_success_closes_it
     clock = Clock()
     breaker = CircuitBreaker(clock=clock)
     attempts(breaker, "xxxxx")
-    clock.now += 60
+    clock.now += 59
+    with pytest.raises(BreakerOpen):
+        breaker.attempt(failing=()).__enter__()
+    clock.now += 1
     with breaker.attempt(failing=(Down,)):
         with pytest.raises(BreakerOpen):
             breaker.attempt(failing=()).__enter__()

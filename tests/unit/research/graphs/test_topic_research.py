@@ -71,7 +71,7 @@ async def test_max_searches_is_a_hard_cap_whatever_the_reflection_says() -> None
     assert len(topic.web.requests) == 2
 
 
-@pytest.mark.requirement("8.3")
+@pytest.mark.requirement("8.3", "22.3")
 async def test_research_complete_stops_at_once() -> None:
     topic = bench(go_on("another query", complete=True))
     result = await research(topic)

@@ -270,6 +270,7 @@ def quotes_what_is_shown(request: ModelRequest) -> dict[str, Any]:
     return {"findings": findings[:5], "gaps": []}
 
 
+@pytest.mark.requirement("14.2", "22.3")
 @pytest.mark.parametrize("tells", [None, 2_250])
 async def test_a_window_of_9000_characters_gives_a_whole_report_and_the_same_calls_in_a_replay(
     tells: int | None,
@@ -279,6 +280,8 @@ async def test_a_window_of_9000_characters_gives_a_whole_report_and_the_same_cal
     result = await bench.run(question="What of opening, cost and fish? " + "Mind each of them well. " * 60)
     assert result.status == "completed"
     assert len(result.state["sources"]) >= 3
+    retries = sum(row.get("retries", 0) for row in result.state["degraded"])
+    assert result.state["metadata"]["token_limit_retries"] == retries > 0
     texts = {one["archive_hash"]: await bench.store.text(one["archive_hash"]) for one in result.state["sources"]}
     report = build_report(result.state, texts=texts, run=RunFacts(run_id="run-1", question="q"))
     assert report.citations
@@ -296,7 +299,6 @@ async def test_where_recovery_is_off_a_prompt_that_is_too_long_is_sent_once(cont
     assert len(model.requests) == 1
 
 
-@pytest.mark.requirement("14.2")
 async def test_the_retries_of_an_aborted_run_are_counted_in_its_metadata() -> None:
     bench = SmallBench(research_script())
     bench.model = ScriptedModel(

@@ -56,8 +56,10 @@ async def test_a_further_round_does_not_digest_a_source_again() -> None:
     gap = {"description": "What became of the fish?", "suggested_queries": ["fish at Tarn"], "priority": 1}
     analyzer = [{"findings": [], "gaps": [gap]}, {"findings": [], "gaps": []}]
     made = bench(analyzer=analyzer)
-    await made.run(max_iterations=2)
+    state = (await made.run(max_iterations=2)).state
+    assert state["iteration"] == 2
     assert len(made.model.asked("digestor")) == len(TEXTS)
+    assert not any(row["metadata"]["_digest_cache_hit"] for row in state["sources"])
 
 
 @pytest.mark.requirement("B28")

@@ -11,6 +11,7 @@ from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.digest.eligibility import DigestOptions, DigestPolicy
 from graph_research.research.digest.payload import deserialize_payload
 from graph_research.text.document import text_hash
+from graph_research.text.locators import resolve
 from tests.support.research.harness import Bench, hit, research_script
 
 FILLER = "Swimmers met at the northern pier and spoke of the weather and of the tide. "
@@ -43,7 +44,11 @@ async def test_digests_are_made_between_gathering_and_analysis_and_every_citatio
         assert payload is not None
         assert row["content_type"] == "digest/v1"
         assert row["score"]["relevance"] > 0
-        assert text_hash(await made.store.text(payload.source_text_hash)) == payload.source_text_hash
+        text = await made.store.text(payload.source_text_hash)
+        assert text_hash(text) == payload.source_text_hash
+        assert payload.evidence_snippets
+        for snippet in payload.evidence_snippets:
+            assert text[slice(*resolve(text, snippet.locator))] == snippet.text
     shown = made.model.asked("analyzer")[0].user
     assert "Summary, not to be quoted: The plant opened in 2016." in shown
     assert FILLER * 20 not in shown

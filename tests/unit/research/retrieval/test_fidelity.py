@@ -15,7 +15,7 @@ from graph_research.research.models.source import Quality, Source, SourceScore
 from graph_research.research.report.build import build_report
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import content_fidelity_of
-from graph_research.research.retrieval.fidelity import fidelity_score, record_shown
+from graph_research.research.retrieval.fidelity import compressed_content, fidelity_score, record_shown
 from graph_research.text.document import source_id, text_hash
 from tests.support.research.harness import PlainContext, make_services
 
@@ -188,6 +188,18 @@ async def test_without_token_management_20_sources_of_1000_characters_are_shown(
     assert len(dropped) == 5
     assert set(output["metadata"]["dropped_content_ids"]) == {row["item_id"] for row in dropped}
     assert set(output["metadata"]["content_archive_hashes"]) == {source.id for source in sources}
+
+
+@pytest.mark.requirement("13.10")
+def test_texts_of_which_less_than_30_percent_was_shown_are_worth_archiving_and_those_not_shown_are_dropped() -> None:
+    rows = [
+        Source(id=f"src-{n:010x}", archive_hash=f"sha256:{n:064x}", metadata={"shown_share": share})
+        for n, share in enumerate((0.0, 0.29, 0.3, 1.0))
+    ]
+    assert compressed_content(rows) == {
+        "dropped_content_ids": [rows[0].id],
+        "content_archive_hashes": {row.id: row.archive_hash for row in rows[:2]},
+    }
 
 
 def test_of_two_topics_with_one_source_the_larger_share_counts() -> None:

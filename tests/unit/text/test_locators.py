@@ -21,6 +21,7 @@ def test_a_locator_reads_back_as_written(start: int, length: int, page: int | No
     assert parse_locator(format_locator(start, start + length, page)) == (page, start, start + length)
 
 
+@pytest.mark.requirement("11.17")
 @pytest.mark.parametrize(
     "locator",
     ["", "char:5-5", "char:7-3", "char:-1-4", "char:01-4", "char:1-٤", "page:0:char:1-2", "page:1:1-2", "char:1-2 ",

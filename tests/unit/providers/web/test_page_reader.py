@@ -84,6 +84,7 @@ async def test_reading_a_pdf_is_timed_and_its_memory_measured() -> None:
     assert (html.pdf_seconds, html.pdf_peak_bytes) == (None, 0)
 
 
+@pytest.mark.requirement("12.3")
 async def test_a_pdf_is_read_where_pdfs_are_wanted() -> None:
     fetcher = Bytes(pdf("The plant opened in 2016."), "application/pdf")
     async with WebPages(fetcher, pdfs=True) as pages:
@@ -92,6 +93,7 @@ async def test_a_pdf_is_read_where_pdfs_are_wanted() -> None:
     assert page.document.pages == (0,)
 
 
+@pytest.mark.requirement("12.3")
 async def test_a_pdf_is_refused_where_they_are_not() -> None:
     with pytest.raises(FetchRefused, match="fetch_pdfs"):
         await WebPages(Bytes(pdf("Text."), "application/pdf")).read(URL)

@@ -109,6 +109,14 @@ async def test_the_hash_of_a_pages_bytes_goes_along_with_its_source() -> None:
     assert one.hit.metadata["bytes_hash"] != one.hit.document.hash
 
 
+@pytest.mark.requirement("16.3")
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://a.org/1", "javascript:alert(1)", "notes.md"])
+async def test_only_addresses_of_the_web_are_fetched(url: str) -> None:
+    shelf = Shelf({})
+    await followed([snippet(url), snippet(url, metadata={"extent": "snippet", "pdf_url": url})], shelf, pdfs=True)
+    assert shelf.asked == []
+
+
 async def test_where_pdfs_are_wanted_a_paper_is_read_at_its_pdf() -> None:
     shelf = Shelf({})
     paper = snippet("https://a.org/paper", metadata={"extent": "abstract", "pdf_url": "https://a.org/paper.pdf"})

@@ -58,6 +58,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "sections_to_write": writing_functions.sections_to_write,
         "source_gate": lambda sources, rows: quality_gates.source_gate(sources, rows).to_json(),
         "statement_batches": writing_functions.statement_batches,
+        "newly_told": writing_functions.newly_told,
         "synthesis_metrics": synthesis_metrics,
         "types_of": types_of,
         "token_limit_retries": token_limit_retries,
@@ -279,11 +280,11 @@ def differing(contradictions: Rows) -> list[Row]:
 
 
 def unsettled(contradictions: Rows, sub_queries: Rows) -> list[Row]:
-    """The conflicts for which no sub-query was researched yet; differences of date, unit, scope or definition are
-    none."""
+    """The conflicts for which no sub-query was researched yet; differences of date, unit, scope or definition, and what
+    a section settles, are none."""
     asked = {row.get("gap_id") for row in sub_queries if row["status"] != SubQueryStatus.PENDING}
     conflicts = [row for row in contradictions if row.get("nature", Nature.CONFLICT) == Nature.CONFLICT]
-    return [row for row in conflicts if row["id"] not in asked]
+    return [row for row in conflicts if row["id"] not in asked and not row.get("settled")]
 
 
 def count_quality(sources: Rows, quality: str) -> int:

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graph_research.research.evidence.citations import in_context
+from graph_research.research.evidence.contradictions import not_told_before
 from graph_research.research.models.draft import BlockType, DraftSection, Statement, VerdictWord
+from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.outline import SectionAction
 
 STATEMENTS_OF_A_BATCH = 40  # at most; a smaller window shows fewer passages of a batch
@@ -26,6 +28,13 @@ def written_sections(outline: Rows, draft: Row | None, outputs: Rows) -> list[Ro
     before = {row["id"]: row for row in (draft or {}).get("sections") or [] if row["id"]}
     now = {row["id"]: row["section"] for row in outputs if row["section"]}
     return [section for row in outline if (section := now.get(row["id"]) or before.get(row["id"]))]
+
+
+def newly_told(contradictions: Rows, outputs: Rows) -> list[Row]:
+    """The contradictions that writers of sections named, each once, without those that are known."""
+    told = [Contradiction.model_validate(row) for output in outputs for row in output["contradictions"]]
+    known = map(Contradiction.model_validate, contradictions)
+    return [row.to_json() for row in not_told_before(told, known)]
 
 
 def statement_batches(sections: Rows, checks: Rows, verdicts: Rows, kept: Rows = ()) -> list[list[Row]]:

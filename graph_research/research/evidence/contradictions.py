@@ -83,9 +83,36 @@ def from_answer(rows: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> tuple
             evidence += [quote for _, quotes in proved for quote in quotes]
             named = [Side(value=value, evidence_ids=[quote.id for quote in quotes]) for value, quotes in proved]
             found = _contradiction(row["kind"], row["topic"], row.get("description", ""), named)
-            natures = {nature(_sentences(proved[0][1]), _sentences(quotes)).value for _, quotes in proved[1:]}
-            contradictions.append(found.model_copy(update={"nature": natures.pop()}) if len(natures) == 1 else found)
+            contradictions.append(_of_its_nature(found, [quotes for _, quotes in proved]))
     return contradictions, evidence
+
+
+def told_by_writer(rows: Iterable[Mapping[str, Any]], evidence: Mapping[str, Evidence]) -> list[Contradiction]:
+    """The contradictions that the writer of a section names, as far as two sides rest on evidence of its own."""
+    told = []
+    for row in rows:
+        sides = [(side["value"], [name for name in side["evidence_ids"] if name in evidence]) for side in row["sides"]]
+        named = [Side(value=value, evidence_ids=ids) for value, ids in sides if ids]
+        if len({tuple(side.evidence_ids) for side in named}) >= 2:
+            found = _contradiction("statement", row["topic"], "", named)
+            found = _of_its_nature(found, [[evidence[name] for name in side.evidence_ids] for side in named])
+            told.append(found.model_copy(update={"settled": bool(row.get("settled"))}))
+    return told
+
+
+def not_told_before(told: Iterable[Contradiction], known: Iterable[Contradiction]) -> list[Contradiction]:
+    """Those of the contradictions that share evidence of two sides with none that is known or stands before them."""
+    before, new = list(known), []
+    for one in told:
+        if not any(_shares_two_sides(one, other) for other in before):
+            before.append(one)
+            new.append(one)
+    return new
+
+
+def _of_its_nature(found: Contradiction, sides: Sequence[Sequence[Evidence]]) -> Contradiction:
+    natures = {nature(_sentences(sides[0]), _sentences(quotes)).value for quotes in sides[1:]}
+    return found.model_copy(update={"nature": natures.pop()}) if len(natures) == 1 else found
 
 
 def _sentences(quotes: Sequence[Evidence]) -> list[SourceSentence]:
@@ -111,8 +138,12 @@ def _same(one: Contradiction, other: Contradiction) -> bool:
     """Two tell of the same disagreement where evidence of both sides is shared."""
     if one.id == other.id:
         return True
+    return one.kind == other.kind and _shares_two_sides(one, other)
+
+
+def _shares_two_sides(one: Contradiction, other: Contradiction) -> bool:
     others = {evidence_id for side in other.sides for evidence_id in side.evidence_ids}
-    return one.kind == other.kind and sum(bool(others & set(side.evidence_ids)) for side in one.sides) >= 2
+    return sum(bool(others & set(side.evidence_ids)) for side in one.sides) >= 2
 
 
 def _heading(document: Document, start: int) -> str:

@@ -40,8 +40,8 @@ class Contradiction(Record):
 
     `kind` is `number`, `date` or `statement` (what differs is neither). Every side is kept; none is chosen. `nature`
     is `conflict`, or what the sides mean apart: another `date`, `unit`, `scope` or `definition`, or `none` where a
-    model found that they do not differ. `id` is `con-` and 10
-    hex digits derived from its content.
+    model found that they do not differ. `settled` says that a section of the report says which side holds. `id` is
+    `con-` and 10 hex digits derived from its content.
     """
 
     id: str = schema_field(pattern="^con-[0-9a-f]{10}$")
@@ -50,6 +50,7 @@ class Contradiction(Record):
     description: str = ""
     nature: str = schema_field(Nature.CONFLICT.value, enum=[nature.value for nature in Nature])
     sides: list[Side] = Field(min_length=2)
+    settled: bool = False
 
 
 class Comparison(Record):

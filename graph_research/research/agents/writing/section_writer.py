@@ -22,6 +22,7 @@ from graph_research.research.agents.writing.section_text import (
     too_long,
 )
 from graph_research.research.evidence.archive import read_documents
+from graph_research.research.evidence.contradictions import told_by_writer
 from graph_research.research.evidence.quotes import QuoteFinder, attributed, nearest_quote
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
@@ -35,7 +36,7 @@ from graph_research.research.models.draft import (
     rewritten,
     statements_of,
 )
-from graph_research.research.models.evidence import Evidence
+from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.source import Source
 from graph_research.research.report.draft import cited_only
@@ -58,7 +59,8 @@ their evidence last."""
 
 def section_writer(services: Services) -> Handler:
     """The section, null where no model gives one that holds a sentence. `evidence` is new evidence that it cites:
-    passages that code offered, and quotes that the writer asked for and that stand in a source."""
+    passages that code offered, and quotes that the writer asked for and that stand in a source. `contradictions` are
+    those that it tells of beside the ones it was shown."""
     agent = Agent(
         name="section_writer",
         role="report",
@@ -84,19 +86,23 @@ def section_writer(services: Services) -> Handler:
         answer = _shortened(result, section.words)
         order = [row["id"] for row in material.rows["sources"]]
         finder = QuoteFinder(handoff["question"], sources, documents)
-        blocks, asked = _with_quotes(answered_blocks(answer["blocks"]), answer, order, finder)
+        keys, asked = _asked(answer, order, finder)
+        blocks = rewritten(answered_blocks(answer["blocks"]), partial(_resolved, keys))
         if result.broke_off:
             blocks = _without_the_last(blocks)
         known = {**material.evidence, **asked}
         ids = {*(row["id"] for row in handoff["evidence"]), *known}
         blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), {*ids, *asked})
         cited = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
+        told = _told(answer, keys, known)
+        cited |= {name for conflict in told for side in conflict.sides for name in side.evidence_ids}
         fresh = {**material.fresh, **asked}
         written = DraftSection(heading=section.heading, level=section.level, blocks=blocks, id=section.id)
         return {
             "id": section.id,
             "section": written.to_json() if any(written.statements()) else None,
             "evidence": [row.to_json() for name, row in fresh.items() if name in cited],
+            "contradictions": [row.to_json() for row in told],
             "quotes_dropped": finder.dropped,
             "fabricated": fabricated,
             "degraded": [
@@ -144,12 +150,12 @@ def _settled(material: dict[str, Any]) -> dict[str, Any]:
     return {**material, "evidence": evidence, "sources": [row for row in material["sources"] if row["n"] in shown]}
 
 
-def _with_quotes(
-    blocks: Sequence[Block], answer: Mapping[str, Any], order: Sequence[str], finder: QuoteFinder
-) -> tuple[list[Block], dict[str, Evidence]]:
-    """The blocks with the evidence of the asked quotes in place of their keys, and that evidence by id. A quote that
-    does not stand in its source, such as the words of a note, is the nearest one there that supports it; the key of one
-    that has none is taken out."""
+def _asked(
+    answer: Mapping[str, Any], order: Sequence[str], finder: QuoteFinder
+) -> tuple[dict[str, str | None], dict[str, Evidence]]:
+    """The evidence id for each key of the quotes that the answer asks for, None where there is none, and that evidence
+    by id. A quote that does not stand in its source, such as the words of a note, is the nearest one there that
+    supports it."""
     keys: dict[str, str | None] = {}
     asked: dict[str, Evidence] = {}
     for row in answer.get("quotes") or []:
@@ -160,12 +166,30 @@ def _with_quotes(
         found = finder.evidence([quote])
         keys[row["key"]] = found[0].id if found else None
         asked.update({evidence.id: evidence for evidence in found})
+    return keys, asked
 
-    def resolved(statement: Statement) -> Statement:
-        ids = [keys.get(name, name) for name in statement.evidence_ids]
-        return statement.model_copy(update={"evidence_ids": [name for name in ids if name]})
 
-    return rewritten(blocks, resolved), asked
+def _resolved(keys: Mapping[str, str | None], statement: Statement) -> Statement:
+    """The statement with the evidence of the quotes that were asked for in place of their keys."""
+    ids = [keys.get(name, name) for name in statement.evidence_ids]
+    return statement.model_copy(update={"evidence_ids": [name for name in ids if name]})
+
+
+def _told(
+    answer: Mapping[str, Any], keys: Mapping[str, str | None], evidence: Mapping[str, Evidence]
+) -> list[Contradiction]:
+    """The contradictions that the answer names beside those that it was shown."""
+    rows = [
+        {
+            **row,
+            "sides": [
+                {**side, "evidence_ids": [keys.get(name, name) or "" for name in side["evidence_ids"]]}
+                for side in row["sides"]
+            ],
+        }
+        for row in answer.get("contradictions") or []
+    ]
+    return told_by_writer(rows, evidence)
 
 
 def _verbatim(

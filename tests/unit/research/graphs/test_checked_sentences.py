@@ -12,6 +12,7 @@ import pytest
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.agents.writing.section_text import answered_blocks
 from graph_research.research.evidence.claim_support import Status
+from graph_research.research.graph_functions import unsettled
 from graph_research.research.models.ids import finding_id
 from graph_research.research.report.build import build_report
 from graph_research.research.report.model import Report
@@ -219,3 +220,31 @@ async def test_findings_that_the_analyzer_calls_the_same_are_joined_unless_their
     bench = bench_of(denial, analyzer=[{**analysis, "findings": findings, "same": [[*ids, ids[0], "fi-0"]]}])
     _, state = await report_of(bench)
     assert [row["content"] for row in state["findings"]] == [contents[0], contents[2]]
+
+
+async def test_a_contradiction_that_writers_tell_of_is_listed_once_and_starts_no_round_where_it_is_settled() -> None:
+    def write(request: ModelRequest) -> Row:
+        answer = CONTRADICTED.section(request)
+        source = next(row["id"] for row in request.material["sources"] if row["title"] == TITLE)
+        asked = [{"key": key, "source_id": source, "quote": quote} for key, quote in (("c1", CALM), ("c2", EXCEPTION))]
+        sides = [{"value": value, "evidence_ids": [key]} for value, key in (("no", "c1"), ("in shared mode", "c2"))]
+        made_up = {
+            "topic": "Nothing",
+            "sides": [{"value": "a", "evidence_ids": ["c1"]}, {"value": "b", "evidence_ids": ["c9"]}],
+        }
+        told = {
+            "topic": f"Whether readers block, {request.material['section']['heading']}",
+            "settled": True,
+            "sides": sides,
+        }
+        return {**answer, "quotes": [*answer["quotes"], *asked], "contradictions": [told, made_up]}
+
+    bench = Bench(CONTRADICTED.script(section_writer=[write]), search=CONTRADICTED.search)
+    report, state = await report_of(bench)
+    [conflict] = [row for row in state["contradictions"] if row["topic"].startswith("Whether readers block")]
+    assert conflict["settled"]
+    assert "Nothing" not in {row["topic"] for row in state["contradictions"]}
+    [told] = [row for row in report.contradictions if row.id == conflict["id"]]
+    assert [side.value for side in told.sides] == ["no", "in shared mode"]
+    assert unsettled([conflict], []) == []
+    assert unsettled([{**conflict, "settled": False}], []) != []

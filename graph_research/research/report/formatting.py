@@ -26,6 +26,7 @@ _NO_MODEL = "extractive"
 _SPEC = re.compile(r"\b[a-z][a-z0-9_-]*:([^\s@,;]+)@https?://[^\s,;)]*")
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]*")  # what Debian and PyPI allow as the name of a package
 _BREAKING_SPACES = re.compile(r"[^\S\u00a0\u202f]+")
+_CITED_NUMBER = re.compile(r"\[\d+\]")
 _LOCATOR = re.compile(r"(?:page:(\d+):)?char:(\d+)-(\d+)")
 
 
@@ -161,6 +162,22 @@ def _authors(source: ReportSource, labels: Labels) -> str:
     first, *others = [one_line(name) for name in source.authors] or [""]
     template = labels.many_authors if len(others) > 1 else labels.two_authors if others else "{first}"
     return template.format(first=first, second=others[0] if others else "")
+
+
+def problem(text: str, labels: Labels) -> str:
+    """Why a sentence is unsupported, in the words of the report's language; what is named after a colon, and a reason
+    in a model's words, stay as they are."""
+    return labels.semicolon.join(_problem(part, labels) for part in text.split("; ")) if text else ""
+
+
+def _problem(part: str, labels: Labels) -> str:
+    name, _, value = part.partition(": ")
+    number = _CITED_NUMBER.search(name)
+    said = labels.problems.get(name.replace(number[0], "[n]") if number else name)
+    if said is None:
+        return part
+    said = said.replace("[n]", number[0]) if number else said
+    return labels.pair.format(name=said, value=value) if value else said
 
 
 def model_name(spec: str) -> str:

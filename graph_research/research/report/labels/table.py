@@ -235,6 +235,7 @@ class Labels:
     limit_language: str
     limit_language_unknown: str
     checks: Mapping[str, str]
+    problems: Mapping[str, str]
     failures: Mapping[str, str]
     steps: Mapping[str, str]
     searches: str

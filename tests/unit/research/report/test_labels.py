@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from graph_research.research.report.formatting import day, number, percent, quoted
+from graph_research.research.evidence.claim_support import CitedPassage, judge
+from graph_research.research.models.draft import StatementKind, StatementVerdict
+from graph_research.research.report.formatting import day, number, percent, problem, quoted
 from graph_research.research.report.labels import languages
 from graph_research.research.report.labels.languages import LANGUAGES, has_labels, labels_for
 from graph_research.research.report.labels.table import Labels
@@ -104,3 +106,32 @@ def test_no_table_has_a_text_that_nothing_shows() -> None:
     code = "".join(file.read_text() for ending in ("*.py", "*.j2") for file in package.rglob(ending))
     used = set(re.findall(r"(?<=[\w)])\.(\w+)", code))
     assert not {field.name for field in fields(Labels)} - used
+
+
+HELD = CitedPassage(1, "The dam has 16 turbines, and it opened in 2016.", valid=True)
+DOUBT = StatementVerdict(id="st-0123456789", verdict="partly", reason="drops 'may'; adds a place: Bath")
+UNSUPPORTED = {
+    "no citation": ("The dam opened.", StatementKind.FACT, [], None),
+    "no valid citation": ("The dam opened.", StatementKind.FACT, [HELD._replace(valid=False)], None),
+    "citation is not valid": ("The dam opened.", StatementKind.QUOTE, [HELD._replace(valid=False)], None),
+    "another quote": ("The dam opened.", StatementKind.QUOTE, [HELD], None),
+    "nothing under it": ("The dam is fine.", StatementKind.ANALYSIS, [], None),
+    "a number in a limit": ("Whether it has 7 doors was not found.", StatementKind.LIMIT, [], None),
+    "another number": ("The dam has 17 turbines.", StatementKind.FACT, [HELD], None),
+    "words": ("Salmon swim through the weir.", StatementKind.FACT, [HELD], None),
+    "verdict": ("The dam has 16 turbines.", StatementKind.FACT, [HELD], DOUBT),
+    "no": ("The dam has 16 turbines.", StatementKind.FACT, [HELD], DOUBT.model_copy(update={"verdict": "not"})),
+    "bare": ("The dam has 16 turbines.", StatementKind.FACT, [HELD], DOUBT.model_copy(update={"reason": ""})),
+}
+
+
+@pytest.mark.parametrize("case", UNSUPPORTED)
+def test_why_a_sentence_is_unsupported_is_said_in_each_language_with_what_is_named(case: str) -> None:
+    text, kind, passages, verdict = UNSUPPORTED[case]
+    found = judge(text, kind, passages, verdict=verdict).problem
+    assert found
+    assert problem(found, labels_for("en")) == found
+    for language in OTHERS:
+        said = problem(found, labels_for(language))
+        assert found.partition(": ")[0].partition("; ")[0] not in said, (language, said)
+        assert all(part in said for part in re.findall(r"\[\d+\]|\b(?:7|17|Bath|Salmon)\b", found))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graph_research.research.evidence.citations import in_context
-from graph_research.research.evidence.contradictions import not_told_before
+from graph_research.research.evidence.contradictions import new_or_settled
 from graph_research.research.models.draft import BlockType, DraftSection, Statement, VerdictWord
 from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.outline import SectionAction
@@ -31,10 +31,10 @@ def written_sections(outline: Rows, draft: Row | None, outputs: Rows) -> list[Ro
 
 
 def newly_told(contradictions: Rows, outputs: Rows) -> list[Row]:
-    """The contradictions that writers of sections named, each once, without those that are known."""
+    """The contradictions that writers of sections named beside the known ones, and the known ones that they settle."""
     told = [Contradiction.model_validate(row) for output in outputs for row in output["contradictions"]]
     known = map(Contradiction.model_validate, contradictions)
-    return [row.to_json() for row in not_told_before(told, known)]
+    return [row.to_json() for row in new_or_settled(told, known)]
 
 
 def statement_batches(sections: Rows, checks: Rows, verdicts: Rows, kept: Rows = ()) -> list[list[Row]]:

@@ -131,13 +131,14 @@ class CitedSide(Record):
 
 
 class CitedContradiction(Record):
-    """A disagreement with every side; none is chosen."""
+    """A disagreement with every side; none is chosen. `settled` says that a section says which holds."""
 
     id: str
     kind: str
     topic: str
     description: str
     nature: str = "conflict"
+    settled: bool = False
     sides: list[CitedSide]
 
 
@@ -260,6 +261,7 @@ class _Numbering:
             topic=contradiction.topic,
             description=contradiction.description,
             nature=contradiction.nature,
+            settled=contradiction.settled,
             sides=[
                 CitedSide(
                     value=side.value,

@@ -100,14 +100,19 @@ def told_by_writer(rows: Iterable[Mapping[str, Any]], evidence: Mapping[str, Evi
     return told
 
 
-def not_told_before(told: Iterable[Contradiction], known: Iterable[Contradiction]) -> list[Contradiction]:
-    """Those of the contradictions that share evidence of two sides with none that is known or stands before them."""
-    before, new = list(known), []
+def new_or_settled(told: Iterable[Contradiction], known: Iterable[Contradiction]) -> list[Contradiction]:
+    """The contradictions that are told and not known, each once, and the known ones that are settled now. Two are the
+    same where they share evidence of two sides."""
+    standing = {one.id: one for one in known}
+    changed: dict[str, Contradiction] = {}
     for one in told:
-        if not any(_shares_two_sides(one, other) for other in before):
-            before.append(one)
-            new.append(one)
-    return new
+        before = next((other for other in standing.values() if _shares_two_sides(one, other)), None)
+        if before is None or (one.settled and not before.settled):
+            standing[one.id if before is None else before.id] = now = (before or one).model_copy(
+                update={"settled": one.settled}
+            )
+            changed[now.id] = now
+    return list(changed.values())
 
 
 def _of_its_nature(found: Contradiction, sides: Sequence[Sequence[Evidence]]) -> Contradiction:

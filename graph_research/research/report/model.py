@@ -333,10 +333,11 @@ class Report(Record):
         yield from self.more_evidence
 
     def disputed(self) -> dict[str, int]:
-        """The ids of citations on a side of a contradiction, with which contradiction that is, from 1."""
+        """The ids of citations on a side of a contradiction that no section settles, with which one that is, from 1."""
         return {
             name: place
             for place, contradiction in reversed(list(enumerate(self.contradictions, start=1)))
+            if not contradiction.settled
             for side in contradiction.sides
             for name in side.citations
         }

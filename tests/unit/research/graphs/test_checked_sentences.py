@@ -13,10 +13,12 @@ from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.agents.writing.section_text import answered_blocks
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.graph_functions import unsettled
+from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.ids import finding_id
 from graph_research.research.report.build import build_report
 from graph_research.research.report.model import Report
 from graph_research.research.report.run_metadata import RunFacts
+from graph_research.research.writing_functions import newly_told
 from tests.support.research.harness import Bench
 from tests.support.research.strong_model import BUSY, FULL, LOCK, NORMAL, STORES, Row, Writer, paragraph
 
@@ -248,3 +250,20 @@ async def test_a_contradiction_that_writers_tell_of_is_listed_once_and_starts_no
     assert [side.value for side in told.sides] == ["no", "in shared mode"]
     assert unsettled([conflict], []) == []
     assert unsettled([{**conflict, "settled": False}], []) != []
+
+
+def test_a_known_contradiction_that_a_section_settles_is_settled_and_stays_one() -> None:
+    def conflict(name: str, *ids: str, settled: bool = False) -> dict[str, Any]:
+        sides = [{"value": one, "evidence_ids": [one]} for one in ids]
+        row = {"id": f"con-000000000{name}", "kind": "number", "topic": name, "sides": sides, "settled": settled}
+        return Contradiction.model_validate(row).to_json()
+
+    known = [conflict("1", "a", "b"), conflict("2", "c", "d")]
+    told = [
+        conflict("3", "b", "a", settled=True),
+        conflict("4", "c", "d"),
+        conflict("5", "a", "c"),
+        conflict("6", "a", "c"),
+    ]
+    changed = newly_told(known, [{"contradictions": told[:2]}, {"contradictions": told[2:]}])
+    assert changed == [{**known[0], "settled": True}, told[2]]

@@ -15,7 +15,8 @@ GraphResearchError
 │   │   └── ProviderUnreachable   not at once: an unknown name, a certificate that is not trusted
 │   ├── ProviderRefused       a key, a quota or a request that will not get better
 │   │   └── FetchRefused      a page that is not fetched: its address, size, kind or robots.txt
-│   │       └── PageGone      its server answered 404 or 410
+│   │       ├── PageGone      its server answered 404 or 410
+│   │       └── PageUnchanged its server answered 304
 │   └── ContextExceeded       the prompt is longer than the model's window
 └── DocumentUnreadable     (text/errors.py) a file that gives no text
 """

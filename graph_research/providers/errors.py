@@ -42,6 +42,10 @@ class PageGone(FetchRefused):
     """A page that its server no longer has: it answered 404 or 410."""
 
 
+class PageUnchanged(FetchRefused):
+    """A page that its server sent no body of, since it is the version that the request names: it answered 304."""
+
+
 class AnswerWithheld(ProviderRefused):
     """The model declined to answer, or the provider's filter withheld the answer; the tokens may be billed."""
 

@@ -17,10 +17,11 @@ from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.workspace import Workspace
 from graph_research.graph.context import Clock
-from graph_research.providers.errors import PageGone, ProviderError
+from graph_research.providers.errors import PageGone, PageUnchanged, ProviderError
 from graph_research.providers.search.base import LOCAL, Extent
 from graph_research.providers.search.local import Library
 from graph_research.providers.search.local.records import IndexedFile
+from graph_research.providers.web.fetcher import Validators
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.models.source import Source
 from graph_research.research.report.model import Report
@@ -70,7 +71,7 @@ async def refresh_run(
         agreed = accept_changes or not is_foreign(record)
         folders = () if is_foreign(record) else request_of(record).library
         found = {**await _from_files(workspace, local, folders), **await _from_pages(workspace, web, agreed=agreed)}
-        now = await asyncio.to_thread(freshness, old.report, found)
+        now = await asyncio.to_thread(freshness, old.report, found, old.texts)
         revised = None
         if rewrite and (gone := now.touched_evidence()):
             titles = [row.title for row in now.sources if any(quote.evidence_id in gone for quote in row.quotes)]
@@ -139,7 +140,8 @@ async def _from_file(
 
 async def _from_pages(workspace: Workspace, sources: Mapping[str, Source], *, agreed: bool) -> dict[str, Reread]:
     slots = asyncio.Semaphore(_AT_ONCE)
-    async with open_clients(workspace) as opened, opened.of_run() as clients:
+    known = {_address(row): Validators.of(row.metadata.get("validators") or {}) for row in sources.values()}
+    async with open_clients(workspace, known) as opened, opened.of_run() as clients:
         pages = clients.pages if agreed else without_pages(clients).pages
         async with asyncio.TaskGroup() as group:
             tasks = {name: group.create_task(_from_page(pages, row, slots)) for name, row in sources.items()}
@@ -155,12 +157,18 @@ def _is_page(source: Source) -> bool:
 async def _from_page(pages: PageReader, source: Source, slots: asyncio.Semaphore) -> Reread:
     if not _is_page(source):
         return Reread(reason=_PART)
-    address = str(source.metadata.get("read_at") or source.url)
     async with slots:
         try:
-            page = await pages.read(address)
+            page = await pages.read(_address(source))
+        except PageUnchanged:
+            return Reread(is_unchanged=True)
         except PageGone as error:
             return Reread(is_gone=True, reason=error.message)
         except ProviderError as error:
             return Reread(reason=error.message)
-    return Reread(document=page.document, address=page.url if page.url != address else "")
+    return Reread(document=page.document, address=page.moved_to)
+
+
+def _address(source: Source) -> str:
+    """Where the source was read."""
+    return str(source.metadata.get("read_at") or source.url)

@@ -6,13 +6,13 @@ import asyncio
 import re
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from graph_research.providers.errors import FetchRefused, PageGone, ProviderUnavailable
+from graph_research.providers.errors import FetchRefused, PageGone, PageUnchanged, ProviderUnavailable
 from graph_research.providers.http.status_errors import retry_after
 from graph_research.providers.http.telemetry import Retried, emit
 from graph_research.providers.web.robots import MOST_BYTES, Robots
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from graph_research.providers.web.pinned_transport import Answer, PinnedConnections, Resolver
 
 _REDIRECTS = (301, 302, 303, 307, 308)
+_FOR_GOOD = (301, 308)
+_NOT_MODIFIED = 304
+_DATED = "last_modified"
 _TRY_AGAIN = (408, 425, 429, 500, 502, 503, 504)
 _GONE = (404, 410)
 _WAIT_SECONDS = 0.5
@@ -38,10 +41,37 @@ _UNTOLD = ("", "application/octet-stream", "binary/octet-stream", "application/x
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
+_VALIDATOR = re.compile(r"[\x20-\x7e]{1,200}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validators:
+    """What a server said by which it knows a version of a page again: the `ETag` and `Last-Modified` of its answer."""
+
+    etag: str = ""
+    last_modified: str = ""
+
+    @classmethod
+    def of(cls, headers: Mapping[str, Any]) -> Validators:
+        """From the headers of an answer, or from `to_json`; what is no short line of ASCII is left out."""
+        found = {name: str(headers.get(name.replace("_", "-")) or headers.get(name) or "") for name in ("etag", _DATED)}
+        return cls(**{name: value for name, value in found.items() if _VALIDATOR.fullmatch(value)})
+
+    def conditions(self) -> list[tuple[str, str]]:
+        """The headers that ask for the page only where it is another version."""
+        named = (("If-None-Match", self.etag), ("If-Modified-Since", self.last_modified))
+        return [(name, value) for name, value in named if value]
+
+    def to_json(self) -> dict[str, str]:
+        """The validators that there are."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fetched:
-    """What stands at an address. `final_url` is where the redirects led, `fetched_from` the address of the socket;
-    `content_type` has no parameters and fits the first bytes, `charset` is the header's, None where it names none."""
+    """What stands at an address. `final_url` is where the redirects led, `moved_to` where those of them did that hold
+    for good (301, 308), empty without one; `fetched_from` is the address of the socket; `content_type` has no
+    parameters and fits the first bytes, `charset` is the header's, None where it names none."""
 
     url: str
     final_url: str
@@ -49,6 +79,8 @@ class Fetched:
     charset: str | None
     body: bytes = field(repr=False)
     fetched_from: str
+    moved_to: str = ""
+    validators: Validators = field(default_factory=Validators)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,10 +99,12 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
 
     An async context manager; nothing is connected before the first fetch. The address is checked where the socket is
     opened, for each redirect again; a page from https is not followed to http. No cookies, no keys, no proxies.
+    A page of an address in `known` is asked for only where it is another version than that of the validators.
     `resolve`, `backend` and `trust` replace this machine's name resolution, sockets and certificates.
     """
 
     own_hosts: Iterable[str] = ()
+    known: Mapping[str, Validators] = field(default_factory=dict)
     limits: FetchLimits = field(default_factory=FetchLimits)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     clock: Callable[[], float] = time.monotonic
@@ -88,12 +122,12 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
             await self._connections.aclose()
 
     async def fetch(self, url: str) -> Fetched:
-        """The page at `url`. `FetchRefused` where it may not be fetched or is nothing to read, `ProviderUnavailable`
-        where it cannot be had now."""
+        """The page at `url`. `FetchRefused` where it may not be fetched or is nothing to read, `PageUnchanged` where it
+        is the known version, `ProviderUnavailable` where it cannot be had now."""
         address = self._read(url)
         try:
             async with asyncio.timeout(self.limits.seconds):
-                final, answer = await self._insist(address)
+                final, moved_to, answer = await self._insist(address)
         except TimeoutError:
             raise ProviderUnavailable(
                 f"{address} was not there whole within {self.limits.seconds:g} s", provider="fetch"
@@ -106,9 +140,11 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
             charset=_charset(answer.headers.get("content-type", "")),
             body=answer.body,
             fetched_from=answer.address,
+            moved_to=moved_to,
+            validators=Validators.of(answer.headers),
         )
 
-    async def _insist(self, address: WebAddress) -> tuple[WebAddress, Answer]:
+    async def _insist(self, address: WebAddress) -> tuple[WebAddress, str, Answer]:
         deadline = self.clock() + self.limits.seconds
         attempt = 1
         while True:
@@ -122,14 +158,19 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
             attempt += 1
             await self.sleep(wait)
 
-    async def _follow(self, address: WebAddress) -> tuple[WebAddress, Answer]:
-        """The page that the redirects from `address` end at; each step is asked of robots.txt."""
+    async def _follow(self, address: WebAddress) -> tuple[WebAddress, str, Answer]:
+        """The page that the redirects from `address` end at, and the end of those that hold for good and stand before
+        all others; each step is asked of robots.txt."""
+        moved_to, for_good = "", True
         for _ in range(self.limits.redirects + 1):
             await self._robots.check(address.origin, str(address))
-            answer = await self._get(address, self.limits.most_bytes, _is_readable)
+            known = self.known.get(str(address), Validators())
+            answer = await self._get(address, self.limits.most_bytes, _is_readable, conditions=known.conditions())
             if answer.status not in _REDIRECTS:
-                return address, _accepted(address, answer)
+                return address, moved_to, _accepted(address, answer)
+            for_good = for_good and answer.status in _FOR_GOOD
             address = self._redirected(address, answer)
+            moved_to = str(address) if for_good else moved_to
         raise FetchRefused(f"{address} redirects more than {self.limits.redirects} times", provider="fetch")
 
     async def _read_robots(self, url: str) -> str | None:
@@ -146,7 +187,13 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
         return None
 
     async def _get(
-        self, address: WebAddress, most_bytes: int, wanted: Callable[[int, str], bool], *, cut: bool = False
+        self,
+        address: WebAddress,
+        most_bytes: int,
+        wanted: Callable[[int, str], bool],
+        *,
+        cut: bool = False,
+        conditions: Sequence[tuple[str, str]] = (),
     ) -> Answer:
         from graph_research.providers.web.pinned_transport import PinnedConnections, resolve_by_system
 
@@ -154,7 +201,9 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
             self._connections = PinnedConnections(
                 own=self._own, resolve=self.resolve or resolve_by_system, backend=self.backend, trust=self.trust
             )
-        return await self._connections.get(address, most_bytes=most_bytes, wanted=wanted, cut=cut)
+        return await self._connections.get(
+            address, most_bytes=most_bytes, wanted=wanted, cut=cut, conditions=conditions
+        )
 
     def _redirected(self, address: WebAddress, answer: Answer) -> WebAddress:
         location = answer.headers.get("location", "")
@@ -183,6 +232,8 @@ def _accepted(address: WebAddress, answer: Answer) -> Answer:
     if 200 <= answer.status < 300:
         return answer
     what = f"{address} answered {answer.status}"
+    if answer.status == _NOT_MODIFIED:
+        raise PageUnchanged(what, provider="fetch")
     if answer.status in _TRY_AGAIN:
         wait = retry_after(answer.headers, now=datetime.now(UTC))
         raise ProviderUnavailable(what, provider="fetch", retry_after_seconds=wait)

@@ -10,6 +10,7 @@ from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.statuses import CallStatus
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.errors import ProviderUnavailable
+from graph_research.providers.web.fetcher import Validators
 from graph_research.providers.web.page_reader import Page, PageReader
 from graph_research.text.document import Document
 
@@ -48,6 +49,7 @@ class KeptPages(AbstractAsyncContextManager["KeptPages"]):
                     content_type=answer["content_type"],
                     document=Document.from_layout(answer["text"], answer["layout"]),
                     bytes_hash=answer.get("bytes_hash"),
+                    validators=Validators.of(answer.get("validators") or {}),
                 )
                 self.keep(call.request["url"], page)
 

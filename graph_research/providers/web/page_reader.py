@@ -6,11 +6,11 @@ import asyncio
 import hashlib
 import time
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from graph_research.providers.errors import FetchRefused
-from graph_research.providers.web.fetcher import Fetched
+from graph_research.providers.web.fetcher import Fetched, Validators
 from graph_research.text.decoding import decode
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
@@ -22,7 +22,8 @@ from graph_research.text.readers.plain import plain_document
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """What stands at an address. `url` is where the redirects led; `content_type` has no parameters."""
+    """What stands at an address. `url` is where the redirects led, `moved_to` where those led that hold for good, empty
+    without one; `content_type` has no parameters."""
 
     url: str
     content_type: str
@@ -33,6 +34,8 @@ class Page:
     """How long reading the PDF took, once it was fetched; None for other pages."""
     pdf_peak_bytes: int = 0
     """The most memory that the process which reads PDFs has taken so far."""
+    moved_to: str = ""
+    validators: Validators = field(default_factory=Validators)
 
 
 class PageReader(Protocol):
@@ -79,6 +82,8 @@ class WebPages(AbstractAsyncContextManager["WebPages"]):
             bytes_hash=f"sha256:{hashlib.sha256(fetched.body).hexdigest()}",
             pdf_seconds=time.monotonic() - began if is_pdf else None,
             pdf_peak_bytes=self._reader.peak_bytes if is_pdf else 0,
+            moved_to=fetched.moved_to,
+            validators=fetched.validators,
         )
 
     async def _document(self, fetched: Fetched) -> Document:

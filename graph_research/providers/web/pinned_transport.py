@@ -64,11 +64,17 @@ class PinnedConnections:
         await self._pool.aclose()
 
     async def get(
-        self, address: WebAddress, *, most_bytes: int, wanted: Callable[[int, str], bool], cut: bool = False
+        self,
+        address: WebAddress,
+        *,
+        most_bytes: int,
+        wanted: Callable[[int, str], bool],
+        cut: bool = False,
+        conditions: Sequence[tuple[str, str]] = (),
     ) -> Answer:
-        """One GET. The body is read where `wanted(status, content type)`, and never beyond `most_bytes`: a longer one
-        is refused, or with `cut` left at that."""
-        async with self._sent(address) as response:
+        """One GET, with `conditions` such as `If-None-Match` among its headers. The body is read where `wanted(status,
+        content type)`, and never beyond `most_bytes`: a longer one is refused, or with `cut` left at that."""
+        async with self._sent(address, conditions) as response:
             headers = {name.decode("latin-1").lower(): text.decode("latin-1") for name, text in response.headers}
             body = b""
             if wanted(response.status, headers.get("content-type", "")):
@@ -79,7 +85,9 @@ class PinnedConnections:
             return Answer(status=response.status, headers=headers, body=body, address=str(endpoint[0]))
 
     @asynccontextmanager
-    async def _sent(self, address: WebAddress) -> AsyncIterator[httpcore.Response]:
+    async def _sent(
+        self, address: WebAddress, conditions: Sequence[tuple[str, str]]
+    ) -> AsyncIterator[httpcore.Response]:
         url = httpcore.URL(
             scheme=address.scheme, host=address.host.encode(), port=address.port, target=address.target.encode()
         )
@@ -88,6 +96,7 @@ class PinnedConnections:
             ("User-Agent", user_agent()),
             ("Accept", _ACCEPT),
             ("Accept-Encoding", ACCEPTED_ENCODINGS),
+            *conditions,
         ]
         try:
             async with self._pool.stream(

@@ -157,6 +157,7 @@ async def _fetch(url: str, policy: PagePolicy) -> dict[str, Any]:
         "text": page.document.text,
         "layout": page.document.layout(),
         **({} if page.bytes_hash is None else {"bytes_hash": page.bytes_hash}),
+        **({"validators": validators} if (validators := page.validators.to_json()) else {}),
         **({} if page.pdf_seconds is None else _pdf_facts(page.pdf_seconds, page.pdf_peak_bytes)),
     }
 
@@ -177,6 +178,8 @@ def _with_page(one: FusedHit, page: Mapping[str, Any] | ProviderError | None, qu
         metadata["bytes_hash"] = page["bytes_hash"]
     if page["url"] != hit.url:
         metadata["read_at"] = page["url"]
+    if validators := page.get("validators"):
+        metadata["validators"] = validators
     document = Document.from_layout(page["text"], page["layout"])
     passages = tuple(
         Passage(start=found.start, end=found.end, score=found.score / HIGHEST_SCORE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,19 +11,18 @@ from graph_research.research.evidence.quotes import find_quote
 from graph_research.research.models.record import Record
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.text.document import Document
+from graph_research.text.language.versions import says_it_is_retracted
 from graph_research.text.locators import make_locator
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
-
-_RETRACTED = re.compile(r"\W*(?:retracted|retraction|withdrawn|withdrawal of)\b", re.IGNORECASE)
 
 
 class SourceStatus(StrEnum):
     """What became of a source.
 
-    `unchanged`: its text is the archived one. `changed`: its text differs. `moved`: it redirects to another address;
-    its text may differ too. `retracted`: its title says that it was retracted or withdrawn. `gone`: it is no longer
-    there. `not_checked`: it cannot be had now, or only a search result was archived of it.
+    `unchanged`: its text is the archived one. `changed`: its text differs. `moved`: its address redirects to
+    another for good; its text may differ too. `retracted`: it says that it was retracted or withdrawn. `gone`: it is no
+    longer there. `not_checked`: it cannot be had now, or only a search result was archived of it.
     """
 
     UNCHANGED = "unchanged"
@@ -38,9 +36,11 @@ class SourceStatus(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class Reread:
     """What was found where a source was. `document` is None where nothing was, or it was not looked for; `reason` says
-    why. `address` is where it is now, where that differs."""
+    why. `is_unchanged` where its server says that it is the archived version. `address` is where it is now, where that
+    differs."""
 
     document: Document | None = None
+    is_unchanged: bool = False
     is_gone: bool = False
     reason: str = ""
     address: str = ""
@@ -96,9 +96,14 @@ def is_touched(source: SourceNow, quote: QuoteNow) -> bool:
     return source.status in (SourceStatus.CHANGED, SourceStatus.MOVED) and not quote.stands
 
 
-def freshness(report: Report, found: Mapping[str, Reread]) -> Freshness:
-    """Compare a report with its sources as they were read again, by the source's id."""
-    sources = [_source_now(source, report.citations, found[source.id]) for source in report.sources if source.n]
+def freshness(report: Report, found: Mapping[str, Reread], texts: Mapping[str, str]) -> Freshness:
+    """Compare a report with its sources as they were read again, by the source's id; `texts` are the archived ones by
+    their hash."""
+    sources = [
+        _source_now(source, report.citations, found[source.id], texts.get(source.archive_hash, ""))
+        for source in report.sources
+        if source.n
+    ]
     touched = {quote.citation for source in sources for quote in source.quotes if is_touched(source, quote)}
     sentences = [
         TouchedSentence(id=row.id, text=row.text, citations=[name for name in row.citations if name in touched])
@@ -108,34 +113,37 @@ def freshness(report: Report, found: Mapping[str, Reread]) -> Freshness:
     return Freshness(sources=sources, sentences=sentences)
 
 
-def _source_now(source: ReportSource, citations: Sequence[Citation], now: Reread) -> SourceNow:
+def _source_now(source: ReportSource, citations: Sequence[Citation], now: Reread, before: str) -> SourceNow:
     own = [citation for citation in citations if citation.source_id == source.id]
     return SourceNow(
         source_id=source.id,
         n=source.n or 0,
         title=source.title,
         url=source.url,
-        status=_status(source, now),
+        status=_status(source, now, before),
         address=now.address,
         reason=now.reason,
-        quotes=[_quote_now(citation, now.document) for citation in own],
+        quotes=[_quote_now(citation, now) for citation in own],
     )
 
 
-def _status(source: ReportSource, now: Reread) -> SourceStatus:
+def _status(source: ReportSource, now: Reread, before: str) -> SourceStatus:
     if now.is_gone:
         return SourceStatus.GONE
+    if now.is_unchanged:
+        return SourceStatus.UNCHANGED
     if now.document is None:
         return SourceStatus.NOT_CHECKED
-    if _RETRACTED.match(now.document.title) and not _RETRACTED.match(source.title):
+    if says_it_is_retracted(now.document.title, now.document.text) and not says_it_is_retracted(source.title, before):
         return SourceStatus.RETRACTED
     if now.address:
         return SourceStatus.MOVED
     return SourceStatus.UNCHANGED if now.document.hash == source.archive_hash else SourceStatus.CHANGED
 
 
-def _quote_now(citation: Citation, document: Document | None) -> QuoteNow:
-    row = QuoteNow(citation=citation.id, evidence_id=citation.evidence_id, quote=citation.quote, stands=False)
+def _quote_now(citation: Citation, now: Reread) -> QuoteNow:
+    stands, document = now.is_unchanged, now.document
+    row = QuoteNow(citation=citation.id, evidence_id=citation.evidence_id, quote=citation.quote, stands=stands)
     if document is None:
         return row
     if place := find_quote(document.text, citation.quote):

@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from graph_research.text.language.dates import dates_in
+from graph_research.text.language.tables import listed
 
 _NUMBER = re.compile(
     r"(?<![a-z])(?:version|versión|versione|versie|wersja|revision|rev|release|edition|ausgabe|auflage|fassung|v|r)"
@@ -37,6 +38,16 @@ _SUPERSEDED = re.compile(
 )
 
 
+def _either(subject: str) -> str:
+    return "|".join(re.escape(word.replace("_", " ")) for words in listed(subject).values() for word in words)
+
+
+_RETRACTED_TITLE = re.compile(rf"\W*(?:{_either('retracted')})(?:\W|$)", re.IGNORECASE)
+_RETRACTION_NOTICE = re.compile(
+    rf"(?<!\w)(?:{_either('this_work')})[^.!?。！？]{{0,80}}?(?:{_either('retracted')})", re.IGNORECASE
+)
+
+
 class VersionMark(NamedTuple):
     """A version in the order of versions: its number (empty for none), then its date as ISO 8601 (empty for none)."""
 
@@ -47,6 +58,12 @@ class VersionMark(NamedTuple):
 def says_it_is_superseded(text: str) -> bool:
     """Whether a document says at its beginning that it is replaced, withdrawn or out of date."""
     return _SUPERSEDED.search(text[:_HEAD_CHARS]) is not None
+
+
+def says_it_is_retracted(title: str, text: str) -> bool:
+    """Whether a document says that it was retracted or withdrawn: its title begins with such a word ("RETRACTED: …"),
+    or a sentence at its beginning says so of "this article", in a language whose table has these words."""
+    return _RETRACTED_TITLE.match(title) is not None or _RETRACTION_NOTICE.search(text[:_HEAD_CHARS]) is not None
 
 
 def title_key(title: str) -> str:

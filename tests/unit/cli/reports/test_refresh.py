@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.support.cli.cli_process import User
 from tests.support.cli.cli_user import DOCUMENTS, QUESTION
 from tests.support.documents.foreign_files import packed
 from tests.support.network.fake_services import open_world
+from tests.support.network.http_server import Answer, Received, WireServer
 
 
 @pytest.fixture
@@ -115,6 +117,72 @@ def test_pages_that_cannot_be_had_touch_nothing(user: User, tmp_path: Path) -> N
     done = user.run("refresh", "tides", "--json", environ=environ).json
     assert {row["status"] for row in done["sources"]} <= {"not_checked"}
     assert done["sentences"] == []
+
+
+DATED = "Mon, 02 Jan 2023 10:00:00 GMT"
+
+
+@pytest.fixture
+def surfer(user: User) -> Iterator[tuple[User, WireServer, dict[str, str]]]:
+    """Somebody with a research over five pages of a server, and the environment in which they may be read."""
+    with WireServer() as server:
+        names = ["kept", "moved", "gone", "retracted", "elsewhere"]
+        for name in names:
+            validators = {"kept": {"etag": '"v1"', "last-modified": DATED}}
+            html = {"content-type": "text/html", **validators.get(name, {})}
+            server.on(f"/{name}", Answer(body=server_text(name), headers=html))
+        hits = [
+            {"url": f"{server.url}/{name}", "text": f"Tides of {name} bay", "metadata": {"extent": "snippet"}}
+            for name in names
+        ]
+        script = user.write("found.json", json.dumps([{"hits": hits}]))
+        environ = {"GRAPH_RESEARCH_FETCH_ALLOW_HOSTS": f"127.0.0.1:{server.port}"}
+        asked = ("run", "How high are the tides?", "--llm", "extractive", "--search", f"scripted:{script}")
+        user.run(*asked, "--max-iterations", "1", "--length", "long", "--run-id", "tides", environ=environ)
+        server.received.clear()
+        yield user, server, environ
+
+
+def test_pages_are_asked_for_only_where_they_changed_and_each_fate_is_named(
+    surfer: tuple[User, WireServer, dict[str, str]],
+) -> None:
+    user, server, environ = surfer
+    cited = {row["url"].rsplit("/", 1)[1] for row in report(user)["sources"] if row["n"]}
+    assert cited == {"kept", "moved", "gone", "retracted", "elsewhere"}
+
+    def unless_known(request: Received) -> Answer:
+        known = (request.headers.get("if-none-match"), request.headers.get("if-modified-since")) == ('"v1"', DATED)
+        return Answer(status=304) if known else Answer(body="<p>Something else.", headers={"content-type": "text/html"})
+
+    server.on("/kept", unless_known)
+    server.on("/moved", Answer(status=301, headers={"location": "/new"}))
+    server.on("/new", Answer(body=server_text("moved"), headers={"content-type": "text/html"}))
+    server.on("/elsewhere", Answer(status=302, headers={"location": "/temporary"}))
+    server.on("/temporary", Answer(body=server_text("elsewhere"), headers={"content-type": "text/html"}))
+    server.on("/gone", Answer(status=410))
+    notice = "<p>This report has been withdrawn by its publisher.</p>"
+    server.on("/retracted", Answer(body=notice + server_text("retracted"), headers={"content-type": "text/html"}))
+
+    done = user.run("refresh", "tides", "--json", environ=environ).json
+    fate = {row["url"].rsplit("/", 1)[1]: row for row in done["sources"]}
+    assert {name: row["status"] for name, row in fate.items()} == {
+        "kept": "unchanged",
+        "moved": "moved",
+        "gone": "gone",
+        "retracted": "retracted",
+        "elsewhere": "unchanged",
+    }
+    assert fate["moved"]["address"] == f"{server.url}/new"
+    vanished = {quote["citation"] for name in ("gone", "retracted") for quote in fate[name]["quotes"]}
+    assert vanished == {name for row in done["sentences"] for name in row["citations"]}
+    mended = user.run("refresh", "tides", "--rewrite", "--json", environ=environ).json["revised"]
+    assert (mended["version"], mended["calls"]) == (2, 0)
+    assert user.run("verify", "tides", "--json").json["invalid"] == 0
+
+
+def server_text(name: str) -> str:
+    text = f"The tides of {name} bay are {len(name)} metres high at the {name} pier, says the pilot."
+    return f"<title>{name}</title><p>{text}</p>"
 
 
 def refreshed_status(user: User) -> list[str]:

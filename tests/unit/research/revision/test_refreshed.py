@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from graph_research.research.report.build import build_report
 from graph_research.research.revision.refreshed import Freshness, Reread, SourceStatus, freshness
 from graph_research.text.document import Document
@@ -13,7 +15,8 @@ from tests.support.research import finished_research as study
 def now(**changes: Reread) -> Freshness:
     report = build_report(study.state(), texts=study.texts(), layouts=study.layouts(), run=study.facts())
     as_before = {name: Reread(document=document) for name, document in study.DOCUMENTS.items()}
-    return freshness(report, {**as_before, **{name.replace("_", "-"): row for name, row in changes.items()}})
+    found = {**as_before, **{name.replace("_", "-"): row for name, row in changes.items()}}
+    return freshness(report, found, study.texts())
 
 
 def status(found: Freshness, source_id: str) -> SourceStatus:
@@ -43,6 +46,27 @@ def test_a_source_that_moved_with_its_text_touches_nothing_and_a_vanished_one_al
     assert status(found, "src-report0001") is SourceStatus.MOVED
     assert status(found, "src-forum00001") is SourceStatus.GONE
     assert [row.text for row in found.sentences] == [study.FISH["quote"]]
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "This article has been retracted by its editors.",
+        "Dieser Artikel wurde zurückgezogen.",
+        "Cet article a été rétracté à la demande des auteurs.",
+        "本論文は撤回されました。",
+    ],
+)
+def test_a_notice_of_retraction_at_the_beginning_is_told_in_several_languages(notice: str) -> None:
+    whole = study.DOCUMENTS["src-forum00001"]
+    found = now(src_forum00001=Reread(document=Document(text=f"{notice}\n\n{whole.text}", title=whole.title)))
+    assert status(found, "src-forum00001") is SourceStatus.RETRACTED
+
+
+def test_what_the_server_calls_unchanged_stands() -> None:
+    found = now(src_forum00001=Reread(is_unchanged=True))
+    assert status(found, "src-forum00001") is SourceStatus.UNCHANGED
+    assert found.sentences == []
 
 
 def test_a_retraction_is_told_from_the_title_and_what_cannot_be_had_touches_nothing() -> None:

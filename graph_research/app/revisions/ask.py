@@ -23,15 +23,14 @@ from graph_research.graph.events import Event
 from graph_research.graph.state.rows import Write
 from graph_research.graph.statuses import CallStatus, RunStatus
 from graph_research.providers.call_kind import CallKind
-from graph_research.research.evidence.citations import without_markers
-from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementVerdict, Writer, stored_draft
+from graph_research.research.models.draft import Draft, DraftSection, StatementVerdict, Writer, stored_draft
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.finding import Finding
 from graph_research.research.models.source import Source
 from graph_research.research.report.run_metadata import asks_outside
 from graph_research.research.revision.model import Exclusion, FollowUp, holding
 from graph_research.research.revision.revise import State
-from graph_research.research.revision.sentences import without_evidence
+from graph_research.research.revision.sentences import cited_evidence, without_evidence
 
 GRAPH = "follow_up"
 _MOST_CHARS = 5_000
@@ -184,7 +183,7 @@ def _revision(state: State, run_id: str, question: str, excluded: set[str], at: 
     quotes = {name: row.quote for name, row in evidence.items() if name not in gone}
     draft = without_evidence(stored_draft(state.get("draft") or {}), quotes, gone, ())
     sections = _sections(draft, question)
-    named = {name for section in sections for row in section.statements() for name in _evidence_of(row)}
+    named = {name for section in sections for row in section.statements() for name in cited_evidence(row)}
     findings = [Finding.model_validate(row) for row in state.get("findings") or []]
     findings = [row for row in findings if named.intersection(row.evidence_ids) and not gone & {*row.evidence_ids}]
     named |= {name for finding in findings for name in finding.evidence_ids}
@@ -211,11 +210,6 @@ def _sections(draft: Draft, question: str) -> list[DraftSection]:
     below = [row for row in draft.sections if row.writer is Writer.MODEL or not blocks]
     first = DraftSection(heading=question, level=1, blocks=blocks)
     return [first, *(row.model_copy(update={"level": min(row.level + 1, _DEEPEST), "id": ""}) for row in below)]
-
-
-def _evidence_of(statement: Statement) -> list[str]:
-    """The evidence that a sentence names, in its text too."""
-    return [*statement.evidence_ids, *without_markers(statement.text)[1]]
 
 
 def _asked(calls: list[CallRecord]) -> tuple[int, int]:

@@ -12,19 +12,22 @@ from typing import Any
 from graph_research.app.library import open_library
 from graph_research.app.revisions.changes import Revised, latest, newly_unsupported, preview, save, timestamp
 from graph_research.app.runs.imported import is_foreign, without_pages
-from graph_research.app.runs.revisions import all_sources
+from graph_research.app.runs.revisions import all_sources, revised_state
 from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.workspace import Workspace
 from graph_research.graph.context import Clock
+from graph_research.graph.state.rows import Write
 from graph_research.providers.errors import PageGone, PageUnchanged, ProviderError
 from graph_research.providers.search.base import LOCAL, Extent
 from graph_research.providers.search.local import Library
 from graph_research.providers.search.local.records import IndexedFile
 from graph_research.providers.web.fetcher import Validators
 from graph_research.providers.web.page_reader import PageReader
+from graph_research.research.models.draft import Draft, stored_draft
 from graph_research.research.models.source import Source
 from graph_research.research.report.model import Report
+from graph_research.research.revision.mending import quoted_anew
 from graph_research.research.revision.model import Refresh
 from graph_research.research.revision.refreshed import Freshness, Reread, freshness
 
@@ -60,8 +63,9 @@ async def refresh_run(
     clock: Clock | None = None,
 ) -> Refreshed:
     """Compare the cited sources of a report with what stands there now. With `rewrite` a version of the report is made
-    without the sentences that this touches. `accept_changes` agrees to read the pages that a run names that came in a
-    bundle; without it they are not checked."""
+    in which the sentences that this touches are quoted anew, where the source still says something of the same, or left
+    out. `accept_changes` agrees to read the pages that a run names that came in a bundle; without it they are not
+    checked."""
     async with open_store(workspace.home) as store:
         old = await latest(workspace, store, run_id)
         sources = await _cited_sources(store, old.report)
@@ -74,12 +78,26 @@ async def refresh_run(
         now = await asyncio.to_thread(freshness, old.report, found, old.texts)
         revised = None
         if rewrite and (gone := now.touched_evidence()):
+            draft = await _draft(store, old.report)
+            mending = await asyncio.to_thread(quoted_anew, draft, now, found)
+            texts = {name.removeprefix("sha256:"): text for name, text in mending.texts.items()}
+            await store.write(Write(run_id=run_id, texts=texts))
             titles = [row.title for row in now.sources if any(quote.evidence_id in gone for quote in row.quotes)]
-            revision = Refresh(what="; ".join(titles)[:200], at=timestamp(clock), evidence_ids=gone)
+            revision = Refresh(
+                what="; ".join(titles)[:200],
+                at=timestamp(clock),
+                evidence_ids=gone,
+                evidence=mending.evidence,
+                sentences=mending.sentences,
+            )
             bare = await preview(workspace, store, run_id, revision)
             left_out = newly_unsupported(old.report, bare.report)
             revised = await save(workspace, store, old, revision.model_copy(update={"left_out": left_out}))
     return Refreshed(run_id=run_id, freshness=now, fetched=sum(map(_is_page, web.values())), revised=revised)
+
+
+async def _draft(store: Store, report: Report) -> Draft:
+    return stored_draft((await revised_state(store, report.run_id, report.version)).get("draft") or {})
 
 
 async def _cited_sources(store: Store, report: Report) -> list[Source]:

@@ -34,7 +34,7 @@ from graph_research.research.report.formats import REPORT_FORMATS, ProvedReport
 from graph_research.research.report.model import Report, ReportRevision
 from graph_research.research.report.run_metadata import RunFacts, retries_of, roles_served, savings_of, usage_of
 from graph_research.research.revision.model import Revision, holding
-from graph_research.research.revision.revise import revised, with_follow_ups
+from graph_research.research.revision.revise import revised, with_added
 from graph_research.settings.config import ROLES
 
 _WRITTEN = ("md", "html", "json")
@@ -123,7 +123,7 @@ async def build_revised(
         driven = record.status == RunStatus.RUNNING and await is_driven(store, run_id)
         raise _no_report(record, state.get("phase"), limit, driven=driven)
     held = holding(revisions)
-    everything = with_follow_ups(state, held)
+    everything = with_added(state, held)
     hashes = archived(everything)
     cited = cited_texts(everything)
     kept = await _texts(store, [*hashes, *filter(None, hashes.values())], cited)

@@ -15,7 +15,7 @@ from graph_research.graph.errors import InputInvalid, StoreDamaged
 from graph_research.graph.state.rows import Instruction
 from graph_research.research.instructions import InstructionKind
 from graph_research.research.revision.model import Revision, holding, revision_json, revision_of
-from graph_research.research.revision.revise import State, revised, with_follow_ups
+from graph_research.research.revision.revise import State, revised, with_added
 
 
 async def stored_revisions(store: Store, run_id: str) -> list[Revision]:
@@ -60,4 +60,4 @@ async def revised_state(store: Store, run_id: str, version: int) -> State:
 
 async def all_sources(store: Store, run_id: str, state: State) -> State:
     """The state with the sources, evidence and sentences of every version of the report, for what has to be kept."""
-    return with_follow_ups(state, await stored_revisions(store, run_id))
+    return with_added(state, await stored_revisions(store, run_id))

@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 def _refresh(
     run_id: RunId,
     rewrite: Annotated[
-        bool, typer.Option("--rewrite", help="Make a version without the sentences that are touched.")
+        bool, typer.Option("--rewrite", help="Make a version that quotes touched sentences anew or leaves them out.")
     ] = False,
     accept_changes: Annotated[
         bool, typer.Option("--accept-changes", help="Let a run that came in a bundle name the pages to read.")

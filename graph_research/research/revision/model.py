@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from graph_research.research.models.draft import DraftSection, StatementVerdict
+from graph_research.research.models.draft import DraftSection, Statement, StatementVerdict
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.finding import Finding
 from graph_research.research.models.record import Record
@@ -57,11 +57,14 @@ class Edit(_Revision):
 
 class Refresh(_Revision):
     """Evidence whose source changed since is left out, with every sentence that rests only on it; `left_out` as of an
-    exclusion."""
+    exclusion. `sentences` take the place of sentences by their text, and `evidence` is what they cite: passages of the
+    sources as they are now."""
 
     kind: Literal[RevisionKind.REFRESH] = RevisionKind.REFRESH
     evidence_ids: list[str]
     left_out: list[str] = Field(default_factory=list)
+    evidence: list[Evidence] = Field(default_factory=list)
+    sentences: dict[str, Statement] = Field(default_factory=dict)
 
 
 class FollowUp(_Revision):

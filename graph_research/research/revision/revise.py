@@ -7,24 +7,30 @@ from typing import Any
 
 from graph_research.research.evidence.claims import Ground
 from graph_research.research.evidence.findings import scored
-from graph_research.research.models.draft import stored_draft
+from graph_research.research.models.draft import DraftSection, Statement, paragraphs_of, stored_draft
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding
+from graph_research.research.models.ids import finding_id
 from graph_research.research.models.record import Record
 from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.revision.model import Edit, Exclusion, FollowUp, Refresh, Revision
-from graph_research.research.revision.sentences import edited_draft, with_sections, without_evidence
+from graph_research.research.revision.sentences import edited_draft, mended_draft, with_sections, without_evidence
 from graph_research.research.scoring.job import job_confidence
 from graph_research.research.scoring.origin import origins
 
 State = Mapping[str, Any]
 
 
-def with_follow_ups(state: State, revisions: Iterable[Revision]) -> State:
-    """The state with what follow-up questions added and nothing else changed; what a caller needs the texts of."""
+def with_added(state: State, revisions: Iterable[Revision]) -> State:
+    """The state with what follow-up questions and refreshes added and nothing left out; what a caller needs the texts
+    of."""
     for revision in revisions:
+        if isinstance(revision, Refresh):
+            section = DraftSection(heading="", blocks=paragraphs_of(list(revision.sentences.values())))
+            draft = with_sections(stored_draft(state.get("draft") or {}), [section])
+            state = {**state, "draft": _row(draft), "evidence": _added(state, "evidence", revision.evidence)}
         if isinstance(revision, FollowUp):
             draft = with_sections(stored_draft(state.get("draft") or {}), revision.sections)
             state = {
@@ -61,10 +67,29 @@ def _applied(state: State, revision: Revision) -> State:
         gone = [row["id"] for row in state.get("evidence") or [] if row["source_id"] == revision.source_id]
         return _without_source(_without(state, gone, revision.left_out), revision.source_id)
     if isinstance(revision, Refresh):
-        return _without(state, revision.evidence_ids, revision.left_out)
+        return _without(_mended(state, revision), revision.evidence_ids, revision.left_out)
     if isinstance(revision, FollowUp):
-        return with_follow_ups(state, [revision])
+        return with_added(state, [revision])
     return state
+
+
+def _mended(state: State, revision: Refresh) -> State:
+    """The state with the sentences of a refresh, in findings that read alike too."""
+    findings = [
+        finding if (new := revision.sentences.get(finding.content)) is None else _restated(finding, new)
+        for finding in map(Finding.model_validate, state.get("findings") or [])
+    ]
+    return {
+        **state,
+        "draft": _row(mended_draft(stored_draft(state.get("draft") or {}), revision.sentences)),
+        "evidence": _added(state, "evidence", revision.evidence),
+        "findings": [_row(finding) for finding in findings],
+    }
+
+
+def _restated(finding: Finding, new: Statement) -> Finding:
+    changes = {"id": finding_id(new.text), "content": new.text, "evidence_ids": new.evidence_ids}
+    return finding.model_copy(update=changes)
 
 
 def _without(state: State, gone: Collection[str], left_out: Collection[str]) -> State:

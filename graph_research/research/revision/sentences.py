@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from graph_research.research.evidence.citations import without_markers
@@ -26,6 +26,11 @@ _SUMMARY_SENTENCES = 3
 def shown_text(statement: Statement) -> str:
     """The text of a sentence as the report prints it, without the markers that its writer put in."""
     return statement.text if statement.kind in _VERBATIM else without_markers(statement.text)[0]
+
+
+def cited_evidence(statement: Statement) -> list[str]:
+    """The evidence that a sentence names, in its text too."""
+    return list(dict.fromkeys([*statement.evidence_ids, *without_markers(statement.text)[1]]))
 
 
 def without_evidence(
@@ -73,6 +78,15 @@ def edited_draft(draft: Draft, sentence: str, text: str | None, *, drop: bool) -
             return None
         return statement if text is None else Statement(text=text, kind=StatementKind.USER)
 
+    return _changed(draft, change)
+
+
+def mended_draft(draft: Draft, sentences: Mapping[str, Statement]) -> Draft:
+    """The draft with `sentences` in the place of those whose texts they go by."""
+    return _changed(draft, lambda statement: sentences.get(shown_text(statement), statement))
+
+
+def _changed(draft: Draft, change: Callable[[Statement], Statement | None]) -> Draft:
     return draft.model_copy(
         update={
             "summary": rewritten(draft.summary, change),

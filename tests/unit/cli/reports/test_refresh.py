@@ -49,6 +49,10 @@ def test_a_changed_file_is_named_with_its_new_wording_and_mended(analyst: User) 
     texts = {row["text"] for row in done["sentences"]}
     mended = analyst.run("refresh", "tides", "--rewrite", "--json").json["revised"]
     assert (mended["version"], mended["calls"], set(mended["sentences_removed"])) == (2, 0, texts)
+    assert any("indeed." in text for text in mended["sentences_added"])
+    assert any("indeed." in row["quote"] for row in report(analyst)["citations"])
+    assert any("indeed." in claim["text"] for claim in report(analyst)["claims"])
+    analyst.run("prune", environ={"GRAPH_RESEARCH_DEEP_RESEARCH_ARCHIVE_RETENTION_DAYS": "1"})
     assert analyst.run("verify", "tides", "--json").json["invalid"] == 0
     assert analyst.run("refresh", "tides", "--json").json["sentences"] == []
 

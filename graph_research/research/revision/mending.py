@@ -1,0 +1,70 @@
+"""Sentences whose quotations no longer stand, quoted anew from their sources as they are now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from graph_research.research.models.draft import BlockType, Draft, Statement, StatementKind, statements_of
+from graph_research.research.models.evidence import Evidence
+from graph_research.research.models.ids import evidence_id
+from graph_research.research.revision.refreshed import Freshness, QuoteNow, Reread, SourceStatus
+from graph_research.research.revision.sentences import cited_evidence, shown_text
+from graph_research.text.document import Document
+from graph_research.text.locators import make_locator
+from graph_research.text.relevance.support import support
+
+_SAME_MATTER = 0.6
+"""The share of a quotation's words, by weight, in the passage that takes its place."""
+_KEPT_AS_THEY_ARE = (BlockType.TABLE, BlockType.CODE)
+
+
+class Mending(NamedTuple):
+    """`evidence` stands in the sources as they are now, `sentences` are the new ones by the text of the old ones, and
+    `texts` the new texts by their hash."""
+
+    evidence: list[Evidence]
+    sentences: dict[str, Statement]
+    texts: dict[str, str]
+
+
+def quoted_anew(draft: Draft, now: Freshness, found: Mapping[str, Reread]) -> Mending:
+    """For each sentence that rests only on quotations that changed, the passage of the changed source that is about the
+    same; none for cells of tables and code, which a whole sentence does not fit."""
+    gone = set(now.touched_evidence())
+    passages: dict[str, Evidence] = {}
+    texts: dict[str, str] = {}
+    for source in now.sources:
+        document = found[source.source_id].document
+        if document is None or source.status not in (SourceStatus.CHANGED, SourceStatus.MOVED):
+            continue
+        for quote in source.quotes:
+            if not quote.stands and (evidence := _passage(source.source_id, quote, document)):
+                passages[quote.evidence_id] = evidence
+                texts[document.hash] = document.text
+    blocks = [*draft.summary, *(block for row in draft.sections for block in row.blocks), *draft.conclusions]
+    sentences: dict[str, Statement] = {}
+    for statement in [*statements_of(row for row in blocks if row.type not in _KEPT_AS_THEY_ARE), *draft.more]:
+        cited = cited_evidence(statement)
+        evidence = next((passages[name] for name in cited if name in passages), None)
+        if evidence is not None and gone.issuperset(cited):
+            new = Statement(text=evidence.quote, kind=StatementKind.QUOTE, evidence_ids=[evidence.id])
+            sentences[shown_text(statement)] = new
+    used = {name for row in sentences.values() for name in row.evidence_ids}
+    return Mending([row for row in passages.values() if row.id in used], sentences, texts)
+
+
+def _passage(source_id: str, quote: QuoteNow, document: Document) -> Evidence | None:
+    """The passage nearest to a quotation, where it is about the same."""
+    start = document.text.find(quote.nearest) if quote.nearest else -1
+    if start < 0 or support(quote.quote, [quote.nearest]).features["coverage"] < _SAME_MATTER:
+        return None
+    locator = make_locator(replace(document, pages=()), start, start + len(quote.nearest))
+    return Evidence(
+        id=evidence_id(document.hash, locator),
+        source_id=source_id,
+        quote=quote.nearest,
+        locator=locator,
+        archive_hash=document.hash,
+    )

@@ -16,8 +16,8 @@ from graph_research.app.graphs.catalog import graph_file
 from graph_research.app.library import Indexing, require_folders
 from graph_research.app.request import RunRequest, changed_request, with_limits
 from graph_research.app.runs.archive import archive_run, expire
-from graph_research.app.runs.budget import LimitReached
 from graph_research.app.runs.imported import inherited, is_foreign, refuse_foreign, without_pages
+from graph_research.app.runs.limits.budget import LimitReached
 from graph_research.app.runs.plan import Plan
 from graph_research.app.runs.report import Built, build_from_store, write_report
 from graph_research.app.runs.run import Run, RunResult, assemble, new_run_id, planned_within_limits

@@ -13,7 +13,7 @@ from typing import Any
 from graph_research.app.application import Application
 from graph_research.app.files import check_writable
 from graph_research.app.request import request_for
-from graph_research.app.runs.budget import LimitReached
+from graph_research.app.runs.limits.budget import LimitReached
 from graph_research.app.runs.report import NoReport
 from graph_research.app.runs.run import new_run_id
 from graph_research.app.workspace import Workspace, open_workspace

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from graph_research.errors import Action, GraphResearchError, Hint
 
 if TYPE_CHECKING:
-    from graph_research.app.runs.budget import LimitReached
+    from graph_research.app.runs.limits.budget import LimitReached
 
 _COMMANDS = {
     Action.SET_OPTION: "",

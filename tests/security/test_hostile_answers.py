@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from graph_research.app.runs.budget import Budget
+from graph_research.app.runs.limits.budget import Budget
 from graph_research.providers.errors import ContextExceeded, FetchRefused, ProviderError
 from graph_research.providers.http.client import HttpClient
 from graph_research.providers.http.endpoint import Endpoint, Response

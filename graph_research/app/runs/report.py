@@ -13,7 +13,7 @@ from graph_research.app.files import write_atomically
 from graph_research.app.graphs.catalog import load
 from graph_research.app.graphs.run_trace import Trace, trace_of
 from graph_research.app.request import RunRequest
-from graph_research.app.runs.budget import LimitReached
+from graph_research.app.runs.limits.budget import LimitReached
 from graph_research.app.runs.revisions import stored_revisions, up_to
 from graph_research.app.runs.status import error_text, goes_on, is_driven, limit_of
 from graph_research.app.store import Store, open_store, request_of

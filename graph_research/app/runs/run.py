@@ -10,9 +10,9 @@ from typing import Any
 from graph_research.app.clock import make_clock
 from graph_research.app.graphs.catalog import load
 from graph_research.app.request import RequestInvalid, RunRequest
-from graph_research.app.runs.budget import Budget, LimitReached, PagesInTime, SearchInTime, within_budget
-from graph_research.app.runs.estimate import Shape
-from graph_research.app.runs.reserve import Limits, Reserve, check_least, planned_within
+from graph_research.app.runs.limits.budget import Budget, LimitReached, PagesInTime, SearchInTime, within_budget
+from graph_research.app.runs.limits.estimate import Shape
+from graph_research.app.runs.limits.reserve import Limits, Reserve, check_least, planned_within
 from graph_research.app.store import Store
 from graph_research.app.wiring.models import build_router, prices_of
 from graph_research.app.wiring.replay_registry import offline_registry

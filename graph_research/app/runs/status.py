@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from graph_research.app.runs.budget import Budget, LimitReached, limit_reached
+from graph_research.app.runs.limits.budget import Budget, LimitReached, limit_reached
 from graph_research.app.store import Store, open_store, question_of, request_of
 from graph_research.app.wiring.models import prices_of
 from graph_research.app.workspace import Workspace

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graph_research.app.request import RunRequest, valid_text
-from graph_research.app.runs.estimate import Amount, Shape
+from graph_research.app.runs.limits.estimate import Amount, Shape
 from graph_research.app.runs.plan import ADOPTING_NODE, Plan
 from graph_research.app.store import Store, request_of
 from graph_research.errors import Action, Hint, check_name

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from graph_research.app.request import QuestionInvalid, RequestInvalid, RunRequest, request_for
-from graph_research.app.runs.budget import Budget
+from graph_research.app.runs.limits.budget import Budget
 from graph_research.app.store import request_of
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import UserMistake

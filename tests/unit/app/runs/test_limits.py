@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from graph_research import deep_research
-from graph_research.app.runs.budget import Budget
-from graph_research.app.runs.reserve import LimitTooSmall
+from graph_research.app.runs.limits.budget import Budget
+from graph_research.app.runs.limits.reserve import LimitTooSmall
 from graph_research.providers.llm.base import Usage
 from graph_research.providers.llm.model_data import Price, Prices
 from tests.support.cli.cli_process import Done, User

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.app.runs.estimate import Shape
+from graph_research.app.runs.limits.estimate import Shape
 from graph_research.app.runs.plan import Plan, PlanInvalid, read_plan
 from graph_research.providers.llm.model_data import Price, Prices
 from graph_research.research.models.plan import ChecklistItem, ChecklistKind, SubQuery

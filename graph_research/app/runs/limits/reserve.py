@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graph_research.app.runs.estimate import Amount, Shape, Stage
+from graph_research.app.runs.limits.estimate import Amount, Shape, Stage
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.providers.errors import TO_KEEP_WITHIN
 from graph_research.research.models.report_options import LENGTHS, ReportOptions

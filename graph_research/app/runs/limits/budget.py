@@ -14,8 +14,8 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from graph_research.app.runs.estimate import Amount, Stage
-from graph_research.app.runs.reserve import Reserve, stage_of
+from graph_research.app.runs.limits.estimate import Amount, Stage
+from graph_research.app.runs.limits.reserve import Reserve, stage_of
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.records import CallRecord, RunRecord

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.app.runs.budget import Budget, SearchInTime, within_budget
-from graph_research.app.runs.estimate import LEAST_CALL_TOKENS, LEAST_CALLS, Shape, Stage
-from graph_research.app.runs.reserve import Limits, LimitTooSmall, Reserve, check_least, planned_within, stage_of
+from graph_research.app.runs.limits.budget import Budget, SearchInTime, within_budget
+from graph_research.app.runs.limits.estimate import LEAST_CALL_TOKENS, LEAST_CALLS, Shape, Stage
+from graph_research.app.runs.limits.reserve import Limits, LimitTooSmall, Reserve, check_least, planned_within, stage_of
 from graph_research.providers.errors import BudgetReached
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage
 from graph_research.providers.llm.model_data import Price, Prices

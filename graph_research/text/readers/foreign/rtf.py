@@ -46,5 +46,5 @@ def read_rtf(data: bytes, limits: Limits) -> Document:
 
 
 def _text(source: str) -> str:
-    text: str = rtf_to_text(source, errors="ignore")  # type: ignore[no-untyped-call] # it has no annotations
+    text: str = rtf_to_text(source, errors="ignore")  # type: ignore[no-untyped-call]  # -- striprtf has no annotations
     return text

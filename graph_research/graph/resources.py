@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 from graph_research.errors import UserMistake
@@ -30,6 +29,7 @@ class FolderResolver:
         self.flat = frozenset(flat)
         self.suffix = suffix
         self._entries: dict[str, tuple[str, str]] = {}
+        self._resolved: dict[Path, Path] = {}
 
     def find(self, name: str) -> tuple[str, str] | None:
         """`(text, file name to show)`, or None. `ResourceUnreadable` for a file that cannot be read as UTF-8."""
@@ -53,15 +53,17 @@ class FolderResolver:
             candidate = folder / f"{name}{self.suffix}"
             if (folder in self.flat and "/" in name) or not candidate.is_file():
                 continue
-            whole = candidate.resolve()
-            if whole.is_relative_to(self._whole[folder]):
+            whole = candidate.resolve() if candidate.is_symlink() else self._whole(candidate.parent) / candidate.name
+            if whole.is_relative_to(self._whole(folder)):
                 return candidate, whole
         return None
 
-    @cached_property
-    def _whole(self) -> dict[Path, Path]:
-        """The folders as they are without links."""
-        return {folder: folder.resolve() for folder in self.folders}
+    def _whole(self, folder: Path) -> Path:
+        """The folder as it is without links."""
+        known = self._resolved.get(folder)
+        if known is None:
+            known = self._resolved[folder] = folder.resolve()
+        return known
 
     def names(self) -> list[str]:
         """Every name that `find` would answer, sorted."""

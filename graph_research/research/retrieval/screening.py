@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
-from graph_research.providers.search.base import SearchHit
+from graph_research.providers.search.base import Passage, SearchHit
 from graph_research.research.retrieval.rank_fusion import FusedHit
 from graph_research.research.scoring.origin import NEAR_DUPLICATE, word_runs
+from graph_research.text.document import Block, Document
 from graph_research.text.language.words import index_text, language_of
 from graph_research.text.sentences import PROSE, sentence_spans
 
@@ -41,25 +43,39 @@ def lists_names(hit: SearchHit) -> bool:
     """Whether what was found in a document are entries without sentences and without numbers that could be values: an
     index, a table of contents, a list of all pages. Tables and code are not judged."""
     document = hit.document
-    spans = [(passage.start, passage.end) for passage in hit.passages]
-    if sum(end - start for start, end in spans) < _LEAST_LIST_CHARS:
+    if sum(passage.end - passage.start for passage in hit.passages) < _LEAST_LIST_CHARS:
         return False
-    blocks = [
-        block for block in document.blocks if any(block.start < end and start < block.end for start, end in spans)
-    ]
+    blocks = _blocks_of(document, hit.passages)
     if any(block.kind not in (*PROSE, "heading", "boilerplate") for block in blocks):
         return False
-    entries = [
-        document.text[start:end]
-        for block in blocks
-        if block.kind in PROSE
-        for start, end in sentence_spans(document.text, block.start, block.end)
-    ]
-    if len(entries) < _LEAST_ENTRIES or 2 * sum(bool(_DIGIT.search(entry)) for entry in entries) > len(entries):
-        return False
+    prose = [block for block in blocks if block.kind in PROSE]
     language = language_of(document.text)
-    sentences = sum(len(entry) for entry in entries if _is_sentence(entry, language))
+    enough = _LEAST_SENTENCES * sum(block.end - block.start for block in prose)
+    entries: list[str] = []
+    sentences = 0
+    for block in prose:
+        here = [document.text[start:end] for start, end in sentence_spans(document.text, block.start, block.end)]
+        entries += here
+        sentences += sum(len(entry) for entry in here if _is_sentence(entry, language))
+        if sentences >= enough:
+            return False
+    with_digits = sum(bool(_DIGIT.search(entry)) for entry in entries)
+    if len(entries) < _LEAST_ENTRIES or 2 * with_digits > len(entries):
+        return False
     return sentences < _LEAST_SENTENCES * sum(map(len, entries))
+
+
+def _blocks_of(document: Document, passages: Sequence[Passage]) -> list[Block]:
+    """The blocks in which passages stand."""
+    merged: list[list[int]] = []
+    for start, end in sorted((passage.start, passage.end) for passage in passages):
+        if merged and start <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([start, end])
+    ends = [end for _, end in merged]
+    after = ((block, bisect_right(ends, block.start)) for block in document.blocks)
+    return [block for block, place in after if place < len(merged) and merged[place][0] < block.end]
 
 
 def _is_sentence(text: str, language: str) -> bool:

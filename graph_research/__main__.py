@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from types import FrameType
+
+_COLLECTED_AFTER = 50_000
+"""Python looks for cycles after so many new objects: loading modules makes many, and hardly a cycle."""
 
 
 def main() -> None:
     """Load the command line and run it. Ctrl-C before that is done ends the process in a line."""
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, _leave)
+    gc.set_threshold(_COLLECTED_AFTER)
     from graph_research import cli
 
-    cli.main()
+    try:
+        cli.main()
+    finally:
+        gc.freeze()  # the end of a process frees its memory without a look for cycles
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:

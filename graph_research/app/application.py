@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from graph_research.app.files import OutputUnwritable
 from graph_research.app.graphs.catalog import graph_file
 from graph_research.app.library import Indexing, require_folders
+from graph_research.app.read_ahead import read_ahead
 from graph_research.app.request import RunRequest, changed_request, with_limits
 from graph_research.app.runs.archive import archive_run, expire
 from graph_research.app.runs.imported import inherited, is_foreign, refuse_foreign, without_pages
@@ -148,7 +149,10 @@ class Application:
                 given = NO_ANSWER if answer is None else answer
                 run.budget.start()
                 stream = run.runtime().resume(run_id, answer=given, accept_changes=accept_changes, metadata=metadata)
-                async with aclosing(self._audited(run_id, stream, new=new)) as events:
+                async with (
+                    read_ahead("" if offline else run.request.question, self.workspace.definitions.prompts),
+                    aclosing(self._audited(run_id, stream, new=new)) as events,
+                ):
                     async for event in events:
                         yield event
                 if (limit := run.budget.spent()) is not None:

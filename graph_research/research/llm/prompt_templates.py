@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, lru_cache, partial
 from types import CodeType
 from typing import Any, TypeVar
@@ -83,6 +84,15 @@ class PromptRenderer:
                 f'prompt "{name}" cannot be rendered: {error}', help=f"correct prompts/{name}.j2"
             ) from error
 
+    def compile_all(self) -> None:
+        """Compile every template, unless this process has compiled templates before; those that do not parse are left
+        to `render`."""
+        if not _compiled().is_empty:
+            return
+        for name in self._resolver.names():
+            with suppress(TemplateError, UserMistake):
+                self._environment.get_template(name)
+
     async def off_loop(self, work: Callable[[], _T]) -> _T:
         """The result of `work`, which renders prompts; where rendering blocks, it is done in a thread."""
         return work()
@@ -150,6 +160,10 @@ class _Compiled(BytecodeCache):
 
     def __init__(self) -> None:
         self._code: dict[tuple[str, str], CodeType] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._code
 
     def load_bytecode(self, bucket: Bucket) -> None:
         bucket.code = self._code.get((bucket.key, bucket.checksum))

@@ -276,6 +276,11 @@ def _stemmer(language: str) -> snowballstemmer.stemmer | None:
     return stemmer
 
 
+def read_word_list(language: str) -> None:
+    """Read the list of frequent words of a language, which takes a while the first time."""
+    _zipf(language)
+
+
 @cache
 def _zipf(language: str) -> dict[str, float]:
     """The Zipf frequencies of wordfreq's short list (words above 1 in a million), empty for an unknown language."""

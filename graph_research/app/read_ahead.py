@@ -1,0 +1,28 @@
+"""What a research needs after its first model call, loaded in a thread while that call is on the way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from graph_research.graph.registry import Resolver
+from graph_research.research.llm.prompt_templates import PromptRenderer
+from graph_research.text.language.words import language_of, read_word_list
+
+
+@asynccontextmanager
+async def read_ahead(question: str | None, prompts: Resolver) -> AsyncIterator[None]:
+    """Inside, a thread reads the word list of the question's language and compiles the prompts; without a question
+    nothing is read."""
+    reading = asyncio.create_task(asyncio.to_thread(_read, question, prompts)) if question else None
+    try:
+        yield
+    finally:
+        if reading is not None:
+            await reading
+
+
+def _read(question: str, prompts: Resolver) -> None:
+    read_word_list(language_of(question))
+    PromptRenderer(prompts).compile_all()

@@ -1,0 +1,50 @@
+"""What a research loads beside its first call."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_research.app.read_ahead import read_ahead
+from graph_research.graph.resources import TextResolver
+from graph_research.research.llm import prompt_templates
+from graph_research.research.llm.prompt_templates import PromptInvalid, PromptRenderer
+from graph_research.text.language import words
+
+PROMPTS = TextResolver({"one/system": "One.", "one/user": "{{ name }}", "two/system": "{{ broken"})
+
+
+@pytest.fixture(autouse=True)
+def _nothing_read() -> None:
+    words._zipf.cache_clear()
+    prompt_templates._compiled.cache_clear()
+
+
+async def test_the_word_list_of_the_question_and_the_prompts_are_read() -> None:
+    async with read_ahead("Wie hoch ist der Turm und wer hat ihn gebaut?", PROMPTS):
+        pass
+    assert words._zipf.cache_info().currsize == 1
+    assert words._zipf("de")
+    assert words._zipf.cache_info().hits == 1
+    assert len(prompt_templates._compiled()._code) == 2
+
+
+async def test_a_prompt_that_does_not_parse_fails_where_it_is_rendered() -> None:
+    async with read_ahead("How high is the tower?", PROMPTS):
+        assert PromptRenderer(PROMPTS).render("one/user", {"name": "Tower"}) == "Tower"
+    with pytest.raises(PromptInvalid, match="two/system"):
+        PromptRenderer(PROMPTS).render("two/system", {})
+
+
+@pytest.mark.parametrize("question", [None, ""])
+async def test_without_a_question_nothing_is_read(question: str | None) -> None:
+    async with read_ahead(question, PROMPTS):
+        pass
+    assert words._zipf.cache_info().currsize == 0
+    assert prompt_templates._compiled().is_empty
+
+
+async def test_the_next_research_of_a_process_reads_nothing_again() -> None:
+    for _ in range(2):
+        async with read_ahead("How high is the tower?", PROMPTS):
+            pass
+    assert words._zipf.cache_info().misses == 1

@@ -16,7 +16,7 @@ import pytest
 
 from graph_research.cli.display.output import show_document, show_json, visible
 from graph_research.cli.workspace import describe_offer
-from graph_research.research.report.bibliography import RENDERERS
+from graph_research.research.report.documents.bibliography import RENDERERS
 from graph_research.settings.trust import FolderOffer
 
 SCRIPT = Path(sys.executable).with_name("graph-research")

@@ -31,9 +31,9 @@ from graph_research.providers.call_kind import CallKind
 from graph_research.providers.llm.model_data import Prices
 from graph_research.research.report.build import archived, build_report, cited_texts
 from graph_research.research.report.formats import REPORT_FORMATS, ProvedReport
-from graph_research.research.report.model import Report, ReportRevision
+from graph_research.research.report.model import Report
 from graph_research.research.report.run_metadata import RunFacts, retries_of, roles_served, savings_of, usage_of
-from graph_research.research.revision.model import Revision, holding
+from graph_research.research.revision.model import Revision, holding, shown
 from graph_research.research.revision.revise import revised, with_added
 from graph_research.settings.config import ROLES
 
@@ -137,7 +137,7 @@ async def build_revised(
         layouts=layouts,
         run=facts,
         version=len(revisions) + 1,
-        revisions=[ReportRevision(kind=row.kind.value, what=row.what, at=row.at) for row in held],
+        revisions=list(map(shown, held)),
     )
     trace = await trace_of(store, run_id, calls, events)
     return Built(report=report, texts=texts, layouts=layouts, graph=request.graph, trace=trace, saved=facts.saved)

@@ -21,7 +21,7 @@ from graph_research.research.models.ids import finding_id
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.excerpts import best_passage, fair_share, reading_of
 from graph_research.research.scoring.job import job_confidence
-from graph_research.research.scoring.origin import origins
+from graph_research.research.scoring.origin import independent, origins
 from graph_research.text.document import Document
 
 FALLBACK_CLAIMS = 3
@@ -124,7 +124,7 @@ def _scored(
         "evidence": [quote.to_json() for quote in evidence.values()],
         "contradictions": [contradiction.to_json() for contradiction in contradictions],
         "claims": [claim.to_json() for claim in claims.values()],
-        "confidence": job_confidence(list(claims.values()), len(sources), len(set(by_origin.values()))).to_json(),
+        "confidence": job_confidence(list(claims.values()), len(sources), independent(by_origin.values())).to_json(),
     }
 
 

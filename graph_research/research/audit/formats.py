@@ -17,11 +17,17 @@ WORDS: Mapping[Verdict, str] = {
     Verdict.NOT_FOUND: "not found",
     Verdict.NOT_CHECKABLE: "not checkable",
 }
-_STYLE = """body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+_STYLE = """:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 li { margin: 0 0 1rem; } blockquote { margin: 0.3rem 0 0.3rem 1rem; color: #444; }
 .supported { color: #17663a; } .contradicted { color: #a11; }
 .unclear { color: #44599a; } .not_found { color: #8a5a00; } .not_checkable { color: #666; }
-b { font-weight: 600; } small { color: #555; }"""
+b { font-weight: 600; } small { color: #555; }
+@media (prefers-color-scheme: dark) {
+body { background: #16181b; color: #e4e1da; } blockquote, small, .not_checkable { color: #a0a4aa; }
+.supported { color: #83cfa5; } .contradicted { color: #f09b86; }
+.unclear { color: #a9bbea; } .not_found { color: #d3bf6f; }
+}"""
 
 
 def summary(audit: Audit) -> str:

@@ -9,6 +9,7 @@ from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding
 from graph_research.research.models.source import Source
 from graph_research.research.scoring.claim import confidence_level, score_claim
+from graph_research.research.scoring.origin import independent
 from graph_research.text.relevance.statements import Nature
 
 
@@ -68,6 +69,6 @@ def scored_claim(finding: Finding, support: Sequence[str], against: Sequence[str
 
 def levelled(finding: Finding, claim: Claim, ground: Ground) -> Finding:
     """The finding with the confidence that its claim and the number of its origins allow."""
-    origins = {ground.origins.get(source_id, source_id) for source_id in claim.support}
-    level = confidence_level(finding.stated or finding.confidence, claim.confidence, len(origins))
+    origins = independent(ground.origins.get(source_id, source_id) for source_id in claim.support)
+    level = confidence_level(finding.stated or finding.confidence, claim.confidence, origins)
     return finding.model_copy(update={"confidence": level})

@@ -17,7 +17,7 @@ from graph_research.research.models.ids import finding_id, gap_id
 from graph_research.research.models.plan import SubQuery, TopicResult
 from graph_research.research.models.source import Quality, Source
 from graph_research.research.scoring.job import job_confidence
-from graph_research.research.scoring.origin import origins
+from graph_research.research.scoring.origin import independent, origins
 from graph_research.text.document import Document
 from graph_research.text.language.opposites import NEGATIONS
 from graph_research.text.language.quantities import unstated
@@ -130,7 +130,7 @@ def scored(findings: Sequence[Finding], ground: Ground) -> Scored:
     return Scored(
         findings=[levelled(finding, claim, ground) for finding, claim in pairs],
         claims=claims,
-        confidence=job_confidence(claims, len(ground.sources), len(set(ground.origins.values()))),
+        confidence=job_confidence(claims, len(ground.sources), independent(ground.origins.values())),
     )
 
 

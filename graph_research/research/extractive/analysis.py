@@ -14,6 +14,7 @@ from rapidfuzz import fuzz
 
 from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, options_of, question_of, read_sources
 from graph_research.research.models.report_options import LENGTHS
+from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Document
 from graph_research.text.language.words import language_of, term_weights, terms, words
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
@@ -157,11 +158,11 @@ def confidence(source_ids: Iterable[str], sources: Mapping[str, SourceFacts], *,
     What an authoritative source disputes is at most medium.
     """
     facts = [sources[source_id] for source_id in source_ids if source_id in sources]
-    behind = {fact.origin for fact in facts}
-    authoritative = {fact.origin for fact in facts if fact.authoritative}
-    if len(authoritative) > 1 and not disputed:
+    behind = independent(fact.origin for fact in facts)
+    authoritative = independent(fact.origin for fact in facts if fact.authoritative)
+    if authoritative > 1 and not disputed:
         return "high"
-    return "medium" if len(behind) > 1 or authoritative else "low"
+    return "medium" if behind > 1 or authoritative else "low"
 
 
 def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: Pool, depth: _Depth) -> list[Quote]:

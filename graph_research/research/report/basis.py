@@ -9,6 +9,7 @@ from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.report.formatting import day, one_line
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
+from graph_research.research.scoring.origin import UNNAMED
 
 _NAMED = 4
 _FEW_SOURCES = 10
@@ -16,26 +17,41 @@ _TOLD = (Status.PROVED, Status.VERIFIED, Status.CITED, Status.ANALYSIS, Status.U
 
 
 def basis_of(report: Report, labels: Labels) -> list[str]:
-    """One line each: what was read, of what age, what is missing, how sure it is and why, how the sentences are
-    proved, and what a citation does not show."""
+    """One line each: what was read, how sure the report is and why, how its sentences are proved, what limits it, and
+    what a citation does not show."""
     cited = [source for source in report.sources if source.citations]
+    undated = sum(source.published_at is None for source in cited)
+    said_above = {
+        labels.limit_standing,
+        labels.limit_one_origin,
+        labels.limit_undated.format(n=undated, all=len(cited)),
+    }
     return [
         *_read(report, cited, labels),
-        *_dates(cited, labels),
-        *_missing(report, labels),
         *_confidence(report, labels),
         *_sentences(report, labels),
+        *(limit for limit in report.limitations if limit not in said_above),
         labels.limit_standing,
     ]
+
+
+def as_of(report: Report, labels: Labels) -> str:
+    """What stands below the title: how old the cited sources are, and which versions the sources name. Empty where
+    nothing is cited and no version is named."""
+    cited = [source for source in report.sources if source.citations]
+    named = labels.comma.join(f"{row.name} {row.version}" for row in report.newest_versions)
+    versions = [labels.newest_versions.format(names=named)] if named else []
+    return " ".join([*_dates(cited, labels), *versions])
 
 
 def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator[str]:
     behind: dict[str, str] = {}
     for source in cited:
-        behind.setdefault(source.origin, one_line(source.publisher or "") or one_line(source.origin))
+        if source.origin != UNNAMED:
+            behind.setdefault(source.origin, one_line(source.publisher or source.origin))
     names = list(behind.values())
     named = labels.comma.join([*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])])
-    template = labels.basis_read_names if cited else labels.basis_read
+    template = labels.basis_read_names if names else labels.basis_read
     yield template.format(read=len(report.sources), cited=len(cited), origins=len(names), names=named)
 
 
@@ -49,23 +65,16 @@ def _dates(cited: list[ReportSource], labels: Labels) -> Iterator[str]:
         yield labels.basis_no_dates
 
 
-def _missing(report: Report, labels: Labels) -> Iterator[str]:
-    still_open = sum(not gap.addressed for gap in report.gaps)
-    if still_open:
-        yield labels.basis_open.format(n=still_open)
-    failed = [one_line(one.query) for one in report.sub_queries if one.status == SubQueryStatus.FAILED]
-    if failed:
-        yield labels.basis_failed.format(queries=labels.semicolon.join(failed))
-
-
 def _confidence(report: Report, labels: Labels) -> Iterator[str]:
     confidence, numbers = report.confidence, report.statistics
     if not report.written:
         return
     failed = sum(one.status == SubQueryStatus.FAILED for one in report.sub_queries)
     unsupported = numbers.statements.get(Status.UNSUPPORTED, 0)
+    is_named = any(source.origin != UNNAMED for source in report.sources if source.citations)
+    one_origin = labels.reason_one_origin if is_named else labels.why_one_origin
     reasons = [
-        *([labels.reason_one_origin] if numbers.origins_cited == 1 else []),
+        *([one_origin] if numbers.origins_cited == 1 else []),
         *([labels.reason_origins.format(n=numbers.origins_cited)] if numbers.origins_cited > 1 else []),
         *([labels.reason_few_sources.format(n=len(report.sources))] if len(report.sources) < _FEW_SOURCES else []),
         *([labels.reason_disputed.format(n=len(report.contradictions))] if report.contradictions else []),

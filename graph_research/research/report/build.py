@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import orjson
 
-from graph_research.graph.statuses import Cause, RunStatus
+from graph_research.graph.statuses import RunStatus
 from graph_research.research.evidence.archive import Archive
 from graph_research.research.evidence.citations import Citation, Cited, cite
 from graph_research.research.llm.context_windows import token_limit_retries
@@ -17,10 +18,10 @@ from graph_research.research.models.draft import Draft, StatementVerdict, stored
 from graph_research.research.models.evidence import Comparison, Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding, Gap
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
+from graph_research.research.models.record import Record
 from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
 from graph_research.research.report.confidence import confidence_of, explained
-from graph_research.research.report.formatting import one_line
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.limitations import limitations_of
@@ -35,10 +36,14 @@ from graph_research.research.report.model import (
     ReportSource,
     SubQueryOutcome,
 )
+from graph_research.research.report.notice import notice_of
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import content_fidelity_of, gathering_of, statistics_of
-from graph_research.research.scoring.origin import origins
+from graph_research.research.report.versions import newest_versions
+from graph_research.research.scoring.origin import independent, origins
 from graph_research.text.relevance.statements import Nature
+
+AnyRecord = TypeVar("AnyRecord", bound=Record)
 
 
 def archived(state: Mapping[str, Any]) -> dict[str, str | None]:
@@ -73,105 +78,160 @@ def build_report(
     `texts` maps archive hash to canonical text, `layouts` the same hashes to `Document.layout()`; a missing
     text makes its citations invalid and raises no error. `revisions` are those that `state` has in this `version`.
     """
-    sources = [Source.model_validate(row) for row in state.get("sources") or []]
-    draft = stored_draft(state.get("draft") or {})
-    question = str(state.get("question") or run.question)
-    language = report_language(state.get("report_options"), question)
-    labels = labels_for(language)
-    cited = _cited(state, draft, question, sources, Archive(texts, layouts))
-    source_texts = {source.id: texts[source.archive_hash] for source in sources if source.archive_hash in texts}
-    reported = _report_sources(sources, cited.citations, origins(sources, source_texts))
-    origin_count = len({source.origin for source in reported if source.citations})
-    gaps = [Gap.model_validate(row) for row in state.get("gaps") or []]
-    claims = [Claim.model_validate(row) for row in state.get("claims") or []]
-    sub_queries = _outcomes(state)
-    evidence = [Evidence.model_validate(row) for row in state.get("evidence") or []]
-    explained_claims = _report_claims(state, claims, cited.citations, evidence, reported, labels)
-    failed = sum(outcome.status == SubQueryStatus.FAILED for outcome in sub_queries)
-    failures = failed + (run.status != RunStatus.COMPLETED)
-    agent_decisions = [Decision.model_validate(row) for row in state.get("decisions") or []]
-    decisions = [_decision(decision) for decision in agent_decisions]
-    degraded = state.get("degraded") or []
-    gathered = gathering_of(state, run.search)
-    fidelity = content_fidelity_of(state)
-    fabricated_dropped = int((state.get("report_metadata") or {}).get("fabricated_citations") or 0)
-    notices = (
-        _how_it_was_revised(version, revisions, labels),
-        _how_it_ended(state, run, labels),
-        _how_it_searched(state, reported, sub_queries, labels),
-        draft.notice,
+    rows = _Rows.of(state, run)
+    archive = Archive(texts, layouts)
+    cited = cite(
+        rows.draft,
+        question=rows.question,
+        evidence=rows.evidence,
+        sources=rows.sources,
+        contradictions=rows.contradictions,
+        verdicts=rows.verdicts,
+        archive=archive,
     )
+    source_texts = {row.id: texts[row.archive_hash] for row in rows.sources if row.archive_hash in texts}
+    sources = _report_sources(rows.sources, cited.citations, origins(rows.sources, source_texts), archive)
+    claims = _report_claims(rows, cited.citations, sources)
     return Report(
         **_of_run(run),
         **_of_state(state),
-        question=question,
-        language=language,
-        notice=" ".join(filter(None, notices)),
-        found=draft.found,
-        searched=draft.searched or [outcome.query for outcome in sub_queries],
-        short_answer=cited.short_answer,
-        sections=cited.sections,
-        contradictions=cited.contradictions,
-        gaps=[ReportGap(**gap.model_dump()) for gap in sorted(gaps, key=_gap_order)],
-        conclusions=cited.conclusions,
-        confidence=confidence_of(
-            state.get("confidence") or {},
-            labels,
-            claims=explained_claims,
-            gaps=gaps,
-            cited=cited,
-            origins=origin_count,
-            failures=failures,
-        ),
-        claims=explained_claims,
-        matrix=matrix_of(explained_claims, reported, evidence, cited.contradictions, _judged(state, claims)),
-        citations=cited.citations,
-        sources=reported,
-        more_evidence=cited.more_evidence,
-        limitations=limitations_of(
+        **_of_draft(rows, cited),
+        **_account(state, run, rows, cited, sources, claims),
+        question=rows.question,
+        language=rows.language,
+        notice=notice_of(
             state,
             run,
-            labels,
+            rows.labels,
+            draft_notice=rows.draft.notice,
             cited=cited,
-            sources=reported,
-            gaps=gaps,
-            sub_queries=sub_queries,
-            decisions=decisions,
-            fabricated_dropped=fabricated_dropped,
-            origins=origin_count,
-            gathered=gathered,
-            fidelity=fidelity,
-            language=language,
+            sub_queries=rows.outcomes,
+            version=version,
+            revisions=revisions,
         ),
-        statistics=statistics_of(
-            run,
-            reported,
-            cited,
-            origin_count,
-            token_limit_retries=token_limit_retries(degraded),
-            gathering=gathered,
-            fidelity=fidelity,
-        ),
-        sub_queries=sub_queries,
-        decisions=decisions,
-        metadata=ReportMetadata(agent_decisions=agent_decisions),
-        fabricated_dropped=fabricated_dropped,
+        claims=claims,
+        matrix=matrix_of(claims, sources, rows.evidence, cited.contradictions, _judged(state, rows.claims)),
+        sources=sources,
+        newest_versions=newest_versions(rows.question, rows.sources, source_texts),
         version=version,
         revisions=list(revisions),
     )
 
 
-def _cited(state: Mapping[str, Any], draft: Draft, question: str, sources: Sequence[Source], archive: Archive) -> Cited:
-    contradictions = [Contradiction.model_validate(row) for row in state.get("contradictions") or []]
-    return cite(
-        draft,
-        question=question,
-        evidence=[Evidence.model_validate(row) for row in state.get("evidence") or []],
-        sources=sources,
-        contradictions=[row for row in contradictions if row.nature != Nature.NONE],
-        verdicts=[StatementVerdict.model_validate(row) for row in state.get("statement_verdicts") or []],
-        archive=archive,
-    )
+@dataclass(frozen=True, kw_only=True)
+class _Rows:
+    """The channels of a state as models, and the words of the report's language."""
+
+    question: str
+    language: str
+    labels: Labels
+    draft: Draft
+    sources: Sequence[Source]
+    evidence: Sequence[Evidence]
+    findings: Sequence[Finding]
+    claims: Sequence[Claim]
+    gaps: Sequence[Gap]
+    contradictions: Sequence[Contradiction]
+    verdicts: Sequence[StatementVerdict]
+    decisions: Sequence[Decision]
+    outcomes: Sequence[SubQueryOutcome]
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any], run: RunFacts) -> Self:
+        question = str(state.get("question") or run.question)
+        language = report_language(state.get("report_options"), question)
+        return cls(
+            question=question,
+            language=language,
+            labels=labels_for(language),
+            draft=stored_draft(state.get("draft") or {}),
+            sources=_models(Source, state, "sources"),
+            evidence=_models(Evidence, state, "evidence"),
+            findings=_models(Finding, state, "findings"),
+            claims=_models(Claim, state, "claims"),
+            gaps=_models(Gap, state, "gaps"),
+            contradictions=[
+                row for row in _models(Contradiction, state, "contradictions") if row.nature != Nature.NONE
+            ],
+            verdicts=_models(StatementVerdict, state, "statement_verdicts"),
+            decisions=_models(Decision, state, "decisions"),
+            outcomes=_outcomes(state),
+        )
+
+
+def _models(model: type[AnyRecord], state: Mapping[str, Any], channel: str) -> list[AnyRecord]:
+    return [model.model_validate(row) for row in state.get(channel) or []]
+
+
+def _of_draft(rows: _Rows, cited: Cited) -> dict[str, Any]:
+    """The fields that are text to read, and what it cites."""
+    return {
+        "found": rows.draft.found,
+        "searched": rows.draft.searched or [outcome.query for outcome in rows.outcomes],
+        "short_answer": cited.short_answer,
+        "sections": cited.sections,
+        "contradictions": cited.contradictions,
+        "gaps": [ReportGap(**gap.model_dump()) for gap in sorted(rows.gaps, key=_gap_order)],
+        "conclusions": cited.conclusions,
+        "more_evidence": cited.more_evidence,
+        "citations": cited.citations,
+    }
+
+
+def _account(
+    state: Mapping[str, Any],
+    run: RunFacts,
+    rows: _Rows,
+    cited: Cited,
+    sources: Sequence[ReportSource],
+    claims: Sequence[ReportClaim],
+) -> dict[str, Any]:
+    """The fields in which the program says how the report came about and how sure it is."""
+    origin_count = independent(source.origin for source in sources if source.citations)
+    failed = sum(outcome.status == SubQueryStatus.FAILED for outcome in rows.outcomes)
+    decisions = [_decision(decision) for decision in rows.decisions]
+    gathered = gathering_of(state, run.search)
+    fidelity = content_fidelity_of(state)
+    fabricated_dropped = int((state.get("report_metadata") or {}).get("fabricated_citations") or 0)
+    return {
+        "confidence": confidence_of(
+            state.get("confidence") or {},
+            rows.labels,
+            claims=claims,
+            gaps=rows.gaps,
+            cited=cited,
+            origins=origin_count,
+            failures=failed + (run.status != RunStatus.COMPLETED),
+        ),
+        "limitations": limitations_of(
+            state,
+            run,
+            rows.labels,
+            cited=cited,
+            sources=sources,
+            gaps=rows.gaps,
+            sub_queries=rows.outcomes,
+            decisions=decisions,
+            fabricated_dropped=fabricated_dropped,
+            origins=origin_count,
+            gathered=gathered,
+            fidelity=fidelity,
+            language=rows.language,
+        ),
+        "statistics": statistics_of(
+            run,
+            sources,
+            cited,
+            origin_count,
+            token_limit_retries=token_limit_retries(state.get("degraded") or []),
+            gathering=gathered,
+            fidelity=fidelity,
+        ),
+        "sub_queries": rows.outcomes,
+        "decisions": decisions,
+        "metadata": ReportMetadata(agent_decisions=list(rows.decisions)),
+        "fabricated_dropped": fabricated_dropped,
+    }
 
 
 def _judged(state: Mapping[str, Any], claims: Sequence[Claim]) -> dict[frozenset[str], str]:
@@ -216,43 +276,10 @@ def _gap_order(gap: Gap) -> tuple[bool, int, str]:
     return gap.addressed, gap.priority, gap.id
 
 
-def _how_it_searched(
-    state: Mapping[str, Any], sources: Sequence[ReportSource], sub_queries: Sequence[SubQueryOutcome], labels: Labels
-) -> str:
-    failed = bool(sub_queries) and all(outcome.status == SubQueryStatus.FAILED for outcome in sub_queries)
-    if sources or not failed or not state.get("search_failures"):
-        return ""
-    return labels.no_search_answered
-
-
-def _how_it_was_revised(version: int, revisions: Sequence[ReportRevision], labels: Labels) -> str:
-    changes = [labels.revisions[row.kind].format(what=one_line(row.what)) for row in revisions]
-    return labels.revised.format(n=version, changes=labels.semicolon.join(changes)) if changes else ""
-
-
-def _how_it_ended(state: Mapping[str, Any], run: RunFacts, labels: Labels) -> str:
-    if run.status == RunStatus.COMPLETED:
-        return ""
-    phase = (state.get("metadata") or {}).get("abort_phase") or state.get("phase")
-    how = labels.ended_how.get(run.cause or "", labels.ended_how[""])
-    how += f" ({run.error})" if run.error and run.cause in (Cause.CANCELLED, Cause.TIMEOUT) else ""
-    rest = labels.ended_with_report if state.get("draft") is not None else labels.ended_without_report
-    template = labels.ended_in_phase if phase else labels.ended
-    return template.format(how=how, phase=labels.phases.get(phase, phase) if phase else "", rest=rest)
-
-
-def _report_claims(
-    state: Mapping[str, Any],
-    claims: Iterable[Claim],
-    citations: Iterable[Citation],
-    evidence: Iterable[Evidence],
-    sources: Iterable[ReportSource],
-    labels: Labels,
-) -> list[ReportClaim]:
+def _report_claims(rows: _Rows, citations: Iterable[Citation], sources: Iterable[ReportSource]) -> list[ReportClaim]:
     names = {citation.evidence_id: citation.id for citation in citations}
-    findings = [Finding.model_validate(row) for row in state.get("findings") or []]
-    evidence_of = {finding.id: finding.evidence_ids for finding in findings}
-    quotes = {one.id: one.quote for one in evidence}
+    evidence_of = {finding.id: finding.evidence_ids for finding in rows.findings}
+    quotes = {row.id: row.quote for row in rows.evidence}
     by_id = {source.id: source for source in sources}
     return [
         explained(
@@ -262,24 +289,27 @@ def _report_claims(
             ),
             by_id,
             [quotes[key] for key in evidence_of.get(claim.finding_id, ()) if key in quotes],
-            labels,
+            rows.labels,
         )
-        for claim in claims
+        for claim in rows.claims
     ]
 
 
 def _report_sources(
-    sources: Iterable[Source], citations: Iterable[Citation], behind: Mapping[str, str]
+    sources: Iterable[Source], citations: Iterable[Citation], behind: Mapping[str, str], archive: Archive
 ) -> list[ReportSource]:
     """The cited by their numbers, then the others by composite score."""
     cited: dict[str, list[Citation]] = {}
     for citation in citations:
         cited.setdefault(citation.source_id, []).append(citation)
-    reported = [_source(source, cited.get(source.id, []), behind[source.id]) for source in sources]
+    reported = [
+        _source(source, cited.get(source.id, []), behind[source.id], archive.layout(source.archive_hash))
+        for source in sources
+    ]
     return sorted(reported, key=lambda source: (source.n or inf, -source.composite, source.id))
 
 
-def _source(source: Source, citations: Sequence[Citation], behind: str) -> ReportSource:
+def _source(source: Source, citations: Sequence[Citation], behind: str, layout: Mapping[str, Any]) -> ReportSource:
     return ReportSource(
         **source.model_dump(
             mode="json",
@@ -294,6 +324,9 @@ def _source(source: Source, citations: Sequence[Citation], behind: str) -> Repor
         citations=[citation.id for citation in citations],
         superseded=source.metadata.get("superseded"),
         bytes_hash=source.metadata.get("bytes_hash"),
+        folder=source.metadata.get("library"),
+        licence=layout.get("licence"),
+        warnings=list(layout.get("warnings") or ()),
     )
 
 

@@ -13,6 +13,7 @@ from graph_research.research.models.source import Tier
 from graph_research.research.report.formatting import number, percent
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import ConfidenceFactor, ReportClaim, ReportConfidence, ReportSource
+from graph_research.research.scoring.origin import independent
 from graph_research.research.scoring.tiers import CREDIBILITY
 from graph_research.text.relevance.support import support
 
@@ -71,22 +72,23 @@ def explained(
     with as many against it as for it, or where the quotes do not support it.
     """
     behind, against = (
-        {sources[name].origin for name in names if name in sources} for names in (claim.support, claim.against)
+        independent(sources[name].origin for name in names if name in sources)
+        for names in (claim.support, claim.against)
     )
     is_quoted = any(claim.text in quote for quote in quotes)
     score = 1.0 if is_quoted else support(claim.text, quotes).score if quotes else 0.0
-    level = _level(claim.confidence, is_whole=len(behind) > 1 and not against)
-    if not behind or len(against) >= len(behind) or score < LEAST_SUPPORT:
+    level = _level(claim.confidence, is_whole=behind > 1 and not against)
+    if not behind or against >= behind or score < LEAST_SUPPORT:
         level = "low"
     tiers = [sources[name].tier for name in claim.support if name in sources]
     best = max(tiers, key=lambda tier: CREDIBILITY[Tier(tier)], default=None)
     why = [
-        labels.why_one_origin if len(behind) == 1 else labels.reason_origins.format(n=len(behind)),
+        labels.why_one_origin if behind == 1 else labels.reason_origins.format(n=behind),
         *([labels.why_tier.format(tier=labels.tiers[best])] if best else []),
-        *([labels.why_against.format(n=len(against))] if against else []),
+        *([labels.why_against.format(n=against)] if against else []),
         *([labels.why_support.format(share=percent(score, labels))] if not is_quoted else []),
     ]
-    return claim.model_copy(update={"level": level, "origins": len(behind), "why": why})
+    return claim.model_copy(update={"level": level, "origins": behind, "why": why})
 
 
 def unsupported_count(cited: Cited) -> int:

@@ -79,7 +79,7 @@ def _evidence(proved: ProvedReport) -> bytes:
 
 def _bibliography(name: str) -> Callable[[ProvedReport], bytes]:
     def render(proved: ProvedReport) -> bytes:
-        from graph_research.research.report.bibliography import RENDERERS
+        from graph_research.research.report.documents.bibliography import RENDERERS
 
         return RENDERERS[name]([source.to_json() for source in proved.report.sources]).encode()
 

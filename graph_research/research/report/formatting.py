@@ -63,6 +63,17 @@ def superseded(source: ReportSource, labels: Labels) -> str:
     return labels.superseded_by.format(by=one_line(source.superseded)) if source.superseded else labels.superseded
 
 
+def remarks(source: ReportSource, labels: Labels) -> list[str]:
+    """What a reader should know of a source beside its name: that it is superseded, its licence, and what of its file
+    could not be read."""
+    said = [superseded(source, labels)]
+    if source.licence:
+        said.append(labels.licence.format(name=one_line(source.licence)))
+    if source.warnings:
+        said.append(labels.not_whole.format(what=one_line(labels.semicolon.join(source.warnings))))
+    return [remark for remark in said if remark]
+
+
 def publisher(source: ReportSource) -> str:
     """Who stands behind a source: its publisher, else its authors, else the host of its web address."""
     host = urlsplit(web_link(source.url) or "").hostname or ""

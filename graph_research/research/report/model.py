@@ -58,18 +58,29 @@ class MatrixRow(Record):
 
 
 class ReportRevision(Record):
-    """A change of the report after its run that holds in this version. `what` names what was changed, `at` is when."""
+    """A change of the report after its run that holds in this version. `what` names what was changed, `at` is when.
+    `change` says what an edit did: `text`, `confidence` or `drop`; it is empty for other kinds."""
 
     kind: str
+    change: Literal["", "text", "confidence", "drop"] = ""
     what: str
     at: str
+
+
+class NamedVersion(Record):
+    """The newest version of a thing that the sources name."""
+
+    name: str
+    version: str
 
 
 class ReportSource(Record):
     """A source with its scores. `n` is the number it is cited by, null where it is not cited, `citations` the ids of
     the citations that quote it, `origin` its publisher, host or authors. `superseded` is the address of a newer
     version, empty where the source says itself that it is superseded, null for a current one. `archive_hash` names the
-    canonical text, `bytes_hash` the file or page as it was read, null where these bytes are not known."""
+    canonical text, `bytes_hash` the file or page as it was read, null where these bytes are not known. `folder` is the
+    name of the folder of a local document that was added, `licence` what the document says of itself, and `warnings`
+    what of its file could not be read."""
 
     id: str
     title: str
@@ -96,6 +107,9 @@ class ReportSource(Record):
     citations: list[str]
     superseded: str | None = None
     bytes_hash: str | None = None
+    folder: str | None = None
+    licence: str | None = None
+    warnings: list[str] = Field(default_factory=list)
 
 
 class ReportGap(Record):
@@ -314,6 +328,7 @@ class Report(Record):
     matrix: list[MatrixRow] = Field(default_factory=list)
     citations: list[Citation]
     sources: list[ReportSource]
+    newest_versions: list[NamedVersion] = Field(default_factory=list)
     more_evidence: list[CitedStatement]
     limitations: list[str]
     statistics: ReportStatistics
@@ -331,16 +346,6 @@ class Report(Record):
         sections = (block for section in self.sections for block in section.blocks)
         yield from statements_of((*self.short_answer, *sections, *self.conclusions))
         yield from self.more_evidence
-
-    def disputed(self) -> dict[str, int]:
-        """The ids of citations on a side of a contradiction that no section settles, with which one that is, from 1."""
-        return {
-            name: place
-            for place, contradiction in reversed(list(enumerate(self.contradictions, start=1)))
-            if not contradiction.settled
-            for side in contradiction.sides
-            for name in side.citations
-        }
 
 
 def report_schema() -> dict[str, Any]:

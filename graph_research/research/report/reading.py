@@ -1,9 +1,9 @@
 """What a reader is shown: numbers of sources grouped, runs of analysis with one mark, sources that are one text as one,
-open gaps apart from closed ones, and a disagreement that the text compares already only once."""
+open gaps apart from closed ones, and the disagreements that the text does not compare already."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 from string import ascii_lowercase
@@ -17,7 +17,7 @@ from graph_research.research.evidence.citations import (
     CitedStatement,
 )
 from graph_research.research.evidence.claim_support import Status
-from graph_research.research.models.draft import StatementKind, Writer
+from graph_research.research.models.draft import StatementKind, Writer, statements_of
 from graph_research.research.report.formatting import one_line
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportClaim, ReportGap, ReportSource
@@ -153,6 +153,11 @@ def opens_with_limit(report: Report) -> bool:
     return first is not None and first.kind is StatementKind.LIMIT
 
 
+def more_evidence(report: Report) -> list[CitedStatement]:
+    """The statements that no section has, without those that failed their check."""
+    return [statement for statement in report.more_evidence if statement.status is not Status.UNSUPPORTED]
+
+
 def open_gaps(report: Report) -> list[ReportGap]:
     """The gaps that no round closed."""
     return [gap for gap in report.gaps if not gap.addressed]
@@ -172,13 +177,64 @@ def _closed(gap: ReportGap, labels: Labels) -> str:
     return labels.resolved_in_iteration.format(gap=description, n=gap.addressed_in)
 
 
-def compared_under(contradiction: CitedContradiction, report: Report) -> CitedSection | None:
-    """The section in which a model's text cites every side of a contradiction in one paragraph, item or row."""
-    sides = [set(side.citations) for side in contradiction.sides]
-    for section in report.sections:
-        for block in section.blocks if section.writer is Writer.MODEL else ():
-            for group in (block.sentences, *block.items, *block.rows):
-                cited = {name for statement in group for name in statement.citations}
-                if len(sides) > 1 and all(cited & side for side in sides):
-                    return section
-    return None
+class Disagreement(NamedTuple):
+    """A contradiction, and the places of the sections that compare its sides, from 1."""
+
+    contradiction: CitedContradiction
+    compared_in: tuple[int, ...]
+
+
+def disagreements(report: Report) -> list[Disagreement]:
+    """The contradictions of a report of which no section says which side holds."""
+    found = []
+    for row in report.contradictions:
+        if row.settled:
+            continue
+        sides = [_with_longer(side.citations, report.citations) for side in row.sides]
+        places = [n for n, section in enumerate(report.sections, 1) if _compares(section, sides)]
+        found.append(Disagreement(row, tuple(places)))
+    return found
+
+
+def untold_disagreements(report: Report) -> list[CitedContradiction]:
+    """Those of the disagreements whose sides no section compares."""
+    return [row.contradiction for row in disagreements(report) if not row.compared_in]
+
+
+def disputed_statements(report: Report) -> dict[str, Disagreement]:
+    """The ids of the statements that cite a side of a disagreement, with that disagreement. Analysis is left out, and
+    so is the text of a section that compares the sides."""
+    found: dict[str, Disagreement] = {}
+    for row in disagreements(report):
+        cited = {name for side in row.contradiction.sides for name in side.citations}
+        compared = {
+            statement.id for place in row.compared_in for statement in statements_of(report.sections[place - 1].blocks)
+        }
+        for statement in report.statements():
+            is_told = statement.status is Status.ANALYSIS or statement.id in compared
+            if not is_told and not cited.isdisjoint(statement.citations):
+                found.setdefault(statement.id, row)
+    return found
+
+
+def _with_longer(names: Sequence[str], citations: Sequence[Citation]) -> set[str]:
+    """The ids of these citations, and of those whose passage of the same text holds one of theirs."""
+    own = [one for one in citations if one.id in names]
+    return {
+        one.id
+        for one in citations
+        if any(one.archive_hash == side.archive_hash and side.quote in one.quote for side in own)
+    }
+
+
+def _compares(section: CitedSection, sides: Sequence[Set[str]]) -> bool:
+    """Whether a model's text cites every side of a contradiction in one paragraph, item or table."""
+    if section.writer is not Writer.MODEL or len(sides) < 2:
+        return False
+    groups = [
+        group
+        for block in section.blocks
+        for group in (block.sentences, *block.items, [cell for row in block.rows for cell in row])
+    ]
+    cited = ({name for statement in group for name in statement.citations} for group in groups)
+    return any(all(names & side for side in sides) for names in cited)

@@ -13,6 +13,7 @@ from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.finding import Finding
 from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
+from graph_research.research.report.model import ReportRevision
 
 
 class RevisionKind(StrEnum):
@@ -54,6 +55,13 @@ class Edit(_Revision):
     drop: bool = False
     confidence: float | None = None
 
+    @property
+    def change(self) -> Literal["text", "confidence", "drop"]:
+        """What it does to the report; a new text counts before a new confidence."""
+        if self.drop:
+            return "drop"
+        return "confidence" if self.text is None else "text"
+
 
 class Refresh(_Revision):
     """Evidence whose source changed since is left out, with every sentence that rests only on it; `left_out` as of an
@@ -88,6 +96,12 @@ class Undo(_Revision):
 
 Revision = Annotated[Exclusion | Edit | Refresh | FollowUp | Undo, Field(discriminator="kind")]
 _ADAPTER: TypeAdapter[Exclusion | Edit | Refresh | FollowUp | Undo] = TypeAdapter(Revision)
+
+
+def shown(revision: Revision) -> ReportRevision:
+    """The revision as a report names it."""
+    change = revision.change if isinstance(revision, Edit) else ""
+    return ReportRevision(kind=revision.kind.value, change=change, what=revision.what, at=revision.at)
 
 
 def revision_of(row: str | bytes) -> Revision:

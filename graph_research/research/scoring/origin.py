@@ -1,9 +1,9 @@
-"""The origin of a source: its publisher, site, product or authors. Copies of one text have one origin."""
+"""The origin of a source: its publisher, site or authors. Copies of one text have one origin."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from graph_research.research.models.source import Source
@@ -13,8 +13,6 @@ NEAR_DUPLICATE = 0.6
 """Share of five-word runs that two texts must have in common (Jaccard) to count as copies of each other."""
 
 _RUN_WORDS = 5
-_LIBRARY = "library"  # the folder of a local document that its user has added, in a source's metadata
-_PAGES = frozenset({"text/html", "application/xhtml+xml"})
 _LOCAL = "local"  # what stands behind a document of the user's own library they have said themselves
 _MOST_RUNS = 4_000
 _MOST_KEPT = 64  # texts of which the runs are kept, half a megabyte each at most: a run compares the same ones often
@@ -23,51 +21,39 @@ _Runs = frozenset[str]
 """Texts and not tuples: a text keeps its hash, which comparing each source with all others asks for again and again."""
 
 
+UNNAMED = ""
+"""The one origin of all documents that name neither a publisher nor an author: nothing shows that they are independent
+of each other. Folders and file names are the user's, and say nothing of it."""
+
+
 def origin(source: Source) -> str:
-    """The publisher, else the site of a web address, else a local file's authors, else its folder, else its name. Of a
-    paper that a search found its authors: a journal does not answer for what two of its papers say."""
-    if source.doi and source.authors and source.provider != _LOCAL:
-        return ", ".join(source.authors).casefold()
+    """The publisher, else the site of a web address, else the authors, else `UNNAMED`. Of a paper that a search found
+    its authors: a journal does not answer for what two of its papers say."""
+    authors = ", ".join(source.authors).casefold()
+    if source.doi and authors and source.provider != _LOCAL:
+        return authors
     if source.publisher:
         return " ".join(source.publisher.split()).casefold()
-    if source.url is None:
-        return source.id
-    if source.url.startswith(("http://", "https://")):
-        return site_of(source.url) or source.id
-    if source.authors:
-        return ", ".join(source.authors).casefold()
-    folder, _, name = source.url.rpartition("/")
-    return folder or name
+    return site_of(source.url) or authors or UNNAMED
 
 
 def origins(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, str]:
-    """The origin of each source by id; near-duplicates take the origin of the first of them.
-
-    Local web pages without a publisher or authors are the pages of one site for each folder that was added, or for each
-    of its subfolders where none of the pages lies above these. `texts` maps source ids to canonical texts; a source
-    without one is compared with nothing.
-    """
-    pages = [source for source in sources if _is_local_page(source)]
-    flat = {source.metadata[_LIBRARY] for source in pages if "/" not in (source.url or "")}
-    sites = {source.id: _local_site(source, flat) for source in pages}
-    behind = {source.id: sites.get(source.id) or origin(source) for source in sources}
+    """The origin of each source by id; near-duplicates take the origin of the first of them. `texts` maps source ids to
+    canonical texts; a source without one is compared with nothing."""
+    behind = {source.id: origin(source) for source in sources}
     copies = _copies({source.id: texts.get(source.id, "") for source in sources})
     return {source_id: behind[first] for source_id, first in copies.items()}
+
+
+def independent(origins: Iterable[str]) -> int:
+    """How many different origins there are; documents that name nobody add none to those of others."""
+    different = set(origins)
+    return len(different - {UNNAMED}) or len(different)
 
 
 def near_copies(texts: Mapping[str, str]) -> dict[str, str]:
     """The ids of the texts, by source id, that nearly repeat an earlier one, each with that one's id."""
     return {source_id: first for source_id, first in _copies(texts).items() if source_id != first}
-
-
-def _is_local_page(source: Source) -> bool:
-    stated = source.publisher or source.authors
-    return not stated and source.media_type in _PAGES and bool(source.metadata.get(_LIBRARY))
-
-
-def _local_site(source: Source, flat: Collection[str]) -> str:
-    library = str(source.metadata[_LIBRARY])
-    return library if library in flat else f"{library}/{(source.url or '').partition('/')[0]}"
 
 
 def _copies(texts: Mapping[str, str]) -> dict[str, str]:

@@ -4,16 +4,15 @@ itself that it no longer holds."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from graph_research.text.language.dates import dates_in
 from graph_research.text.language.tables import listed
 
-_NUMBER = re.compile(
-    r"(?<![a-z])(?:version|versión|versione|versie|wersja|revision|rev|release|edition|ausgabe|auflage|fassung|v|r)"
-    r"[\s._-]*(\d{1,4}(?:\.\d{1,4}){0,3})(?![\w%])",
-    re.IGNORECASE,
-)
+_VERSION_WORD = r"(?:version|versión|versione|versie|wersja|revision|rev|release|edition|ausgabe|auflage|fassung|v|r)"
+_NUMBER = re.compile(rf"(?<![a-z]){_VERSION_WORD}[\s._-]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%])", re.IGNORECASE)
+_POINTED = r"(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,]\d)"
 _STAGE = re.compile(r"(?<![^\W_])(?:draft|final|entwurf|old|new|alt|neu|copy|kopie|outdated|archived)(?![^\W_])", re.I)
 _DATE = re.compile(
     r"(?<!\d)(?:19|20)\d{2}(?:[-_.]?(?:0[1-9]|1[0-2])(?:[-_.]?(?:0[1-9]|[12]\d|3[01]))?)?(?!\d)"
@@ -53,6 +52,15 @@ class VersionMark(NamedTuple):
 
     number: tuple[int, ...]
     date: str
+
+
+def newest_named_version(name: str, texts: Iterable[str]) -> str:
+    """The highest version of a thing that texts write behind its name, as in `SQLite version 3.40.1`, or without such a
+    word where a line begins with it; empty where there is none. A number without a point does not count."""
+    behind = rf"{re.escape(name)}[^\S\n]+"
+    pattern = re.compile(rf"(?:^{behind}|(?<!\w){behind}(?i:{_VERSION_WORD})[^\S\n]*){_POINTED}", re.MULTILINE)
+    named = {match[1] for text in texts for match in pattern.finditer(text)}
+    return max(named, key=lambda version: tuple(map(int, version.split("."))), default="")
 
 
 def says_it_is_superseded(text: str) -> bool:

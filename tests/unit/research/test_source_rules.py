@@ -10,8 +10,8 @@ import pytest
 
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.report.build import build_report
-from graph_research.research.report.flow import flow_of
 from graph_research.research.report.labels.languages import labels_for
+from graph_research.research.report.page.flow import flow_of
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.retrieval.search import search_everywhere
 from graph_research.research.source_rules import Exclusion, SourceRules

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-from graph_research.research.evidence.citations import CitedBlock, CitedContradiction, CitedSection
+from graph_research.research.evidence.citations import CitedBlock, CitedContradiction
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import BlockType
 from graph_research.research.models.plan import SubQueryStatus
-from graph_research.research.report.basis import basis_of
+from graph_research.research.report.basis import as_of, basis_of
 from graph_research.research.report.documents.elements import (
     LINE_BREAK,
     SPACE,
@@ -28,7 +28,7 @@ from graph_research.research.report.documents.elements import (
     joined,
     line,
 )
-from graph_research.research.report.documents.methodology import methodology_of, titled
+from graph_research.research.report.documents.methodology import methodology_of
 from graph_research.research.report.documents.sentences import ANALYSIS, Sentences
 from graph_research.research.report.formatting import (
     clean,
@@ -38,18 +38,19 @@ from graph_research.research.report.formatting import (
     place,
     publisher,
     quoted,
+    remarks,
     source_title,
-    superseded,
     web_link,
 )
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.reading import (
     SourceGroup,
-    compared_under,
     grouped_sources,
+    more_evidence,
     open_gaps,
     opens_with_limit,
+    untold_disagreements,
 )
 
 _CONTENTS_FROM = 5
@@ -74,13 +75,32 @@ class _Layout:
     def elements(self) -> Iterator[Element]:
         report, labels = self.report, self.labels
         yield Heading(one_line(report.question) or labels.untitled, 0)
+        yield from self._dates()
         if report.notice:
             yield Paragraph(line(report.notice), is_quoted=True)
         yield from self._answer()
-        yield from self._contents()
-        for section in report.sections:
+        sections, rest = [*self._sections()], [*self._open(), *self._apparatus()]
+        if len(report.sections) >= _CONTENTS_FROM:
+            yield from self._contents([*_headings(sections), *(row for row in _headings(rest) if row.level == 1)])
+        yield from sections
+        yield from rest
+
+    def _dates(self) -> Iterator[Element]:
+        """The day of the report, for print, and the age of its sources."""
+        report, labels = self.report, self.labels
+        written = day(report.finished_at or report.started_at, labels) if self.for_print else ""
+        made = labels.pair.format(name=labels.date, value=written) if written else ""
+        if said := labels.semicolon.join(filter(None, [made, as_of(report, labels)])):
+            yield Paragraph(line(said, Style.EMPHASIS))
+
+    def _sections(self) -> Iterator[Element]:
+        for section in self.report.sections:
             yield Heading(one_line(section.heading), section.level)
             yield from self._blocks(section.blocks)
+
+    def _open(self) -> Iterator[Element]:
+        """What stays open, what follows, and what no section quotes."""
+        report, labels = self.report, self.labels
         yield from self._disagreements()
         if gaps := open_gaps(report):
             yield Heading(labels.open_questions, 1)
@@ -88,9 +108,13 @@ class _Layout:
         if report.conclusions:
             yield Heading(labels.conclusions, 1)
             yield from self._blocks(report.conclusions)
-        if report.more_evidence:
+        if more := more_evidence(report):
             yield Heading(labels.more_evidence, 1)
-            yield Items(tuple(Item(self.sentences.item([statement])) for statement in report.more_evidence))
+            yield Items(tuple(Item(self.sentences.item([statement])) for statement in more))
+
+    def _apparatus(self) -> Iterator[Element]:
+        """What the report rests on."""
+        report, labels = self.report, self.labels
         yield Heading(labels.basis, 1)
         yield bullets(basis_of(report, labels))
         yield from self._sources()
@@ -128,11 +152,10 @@ class _Layout:
             labels.claims_scored.format(n=len(report.claims)),
         ]
 
-    def _contents(self) -> Iterator[Element]:
+    def _contents(self, headings: Iterable[Heading]) -> Iterator[Element]:
         """The headings of a report of many sections; without links, since programs name their targets differently."""
-        if len(self.report.sections) >= _CONTENTS_FROM:
-            yield Paragraph(line(self.labels.contents, Style.STRONG))
-            yield Items(tuple(_nested(self.report.sections)))
+        yield Paragraph(line(self.labels.contents, Style.STRONG))
+        yield Items(tuple(_nested(headings)))
 
     def _blocks(self, blocks: Iterable[CitedBlock]) -> Iterator[Element]:
         for block in blocks:
@@ -149,25 +172,15 @@ class _Layout:
                 yield Paragraph(self.sentences.paragraph(block.sentences))
 
     def _disagreements(self) -> Iterator[Element]:
-        if not self.report.contradictions:
-            return
-        told = [(row, compared_under(row, self.report)) for row in self.report.contradictions]
-        yield Heading(self.labels.disagreements, 1)
-        if open_ones := [row for row, section in told if section is None]:
+        """Those that no section compares."""
+        if untold := untold_disagreements(self.report):
+            yield Heading(self.labels.disagreements, 1)
             yield Paragraph(line(f"{self.labels.disagreements_lead} {self.labels.disagreements_marked}"))
-            for contradiction in open_ones:
+            for contradiction in untold:
                 yield Heading(_topic(contradiction), 2)
                 if nature := self.labels.natures.get(contradiction.nature):
                     yield Paragraph(line(self.labels.not_a_conflict.format(nature=nature), Style.EMPHASIS))
                 yield from self._disagreement(contradiction)
-        if compared := [(row, section) for row, section in told if section]:
-            yield Items(tuple(Item(self._told(row, section)) for row, section in compared))
-
-    def _told(self, contradiction: CitedContradiction, section: CitedSection) -> Spans:
-        """Where the text compares the sides."""
-        said = self.labels.disagreement_told.format(heading=one_line(section.heading))
-        numbers = self.sentences.numbers(name for side in contradiction.sides for name in side.citations)
-        return joined([line(self.labels.pair.format(name=_topic(contradiction), value=said)), numbers])
 
     def _disagreement(self, contradiction: CitedContradiction) -> Iterator[Element]:
         if description := one_line(description_beside_values(contradiction)):
@@ -177,6 +190,9 @@ class _Layout:
     def _sources(self) -> Iterator[Element]:
         cited = grouped_sources(self.report)
         yield Heading(self.labels.sources, 1)
+        if folders := dict.fromkeys(row.folder for group in cited for row in group.sources if row.folder):
+            names = self.labels.comma.join(map(one_line, folders))
+            yield Paragraph(line(self.labels.folders.format(names=names)))
         if cited:
             yield Table(tuple(self.labels.source_columns), tuple(map(self._source_row, cited)))
         else:
@@ -185,10 +201,10 @@ class _Layout:
     def _source_row(self, group: SourceGroup) -> tuple[Spans, ...]:
         first = group.sources[0]
         places = [self._place(source, first) for source in group.sources]
-        places += [line(superseded(source, self.labels)) for source in group.sources if source.superseded is not None]
+        places += [line(remark) for source in group.sources for remark in remarks(source, self.labels)]
         return (
             joined(line(f"[{n}]", Style.NUMBER) for n in group.numbers),
-            joined(dict.fromkeys([titled(first), *places]), LINE_BREAK),
+            joined(dict.fromkeys([_titled(first), *places]), LINE_BREAK),
             line(publisher(first) or "–"),
             line(day(first.published_at, self.labels)),
         )
@@ -222,12 +238,21 @@ def _topic(contradiction: CitedContradiction) -> str:
     return topic[:1].upper() + topic[1:]
 
 
-def _nested(sections: Sequence[CitedSection]) -> Iterator[Item]:
+def _titled(source: ReportSource) -> Spans:
+    """A source's title, which leads to its page on the web where it has one."""
+    return (Span(source_title(source), url=web_link(source.url) or ""),)
+
+
+def _headings(elements: Iterable[Element]) -> Iterator[Heading]:
+    return (element for element in elements if isinstance(element, Heading))
+
+
+def _nested(headings: Iterable[Heading]) -> Iterator[Item]:
     """The headings with levels that no step of a list leaves out."""
     level = -1
-    for section in sections:
-        level = min(section.level - 1, level + 1)
-        yield Item(line(section.heading), level)
+    for heading in headings:
+        level = min(heading.level - 1, level + 1)
+        yield Item(line(heading.text), level)
 
 
 def _relative(url: str) -> str:

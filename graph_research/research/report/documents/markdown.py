@@ -22,19 +22,30 @@ from graph_research.research.report.formatting import one_line
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 
-_ACTIVE = re.compile(r"[\\`*\[\]|~]|(?<=\])\(|!(?=\[)|(?<![^\W_])_|_(?![^\W_])|\$(?=\S)")
+_ACTIVE = re.compile(r"[\\`\[\]|~]|(?<=\])\(|!(?=\[)|\$(?=\S)")
+_UNDERSCORES = re.compile(r"(?<!\w)_+")
+_STAR = re.compile(r"\*")
+_STARS = re.compile(r"\*+(?=[^\s*])|\*+$")
+"""Where emphasis may begin. Underscores behind a letter and stars before a space only end it."""
 _ENTITY = re.compile(r"&(?=#?\w+;)")
-_LINE_START = re.compile(r"^(?=[#+=-])|^(\d{1,9})(?=[.)](?:\s|$))")
+_LINE_START = re.compile(r"^(?=[#+*=-])|^(\d{1,9})(?=[.)](?:\s|$))")
 
 
-def escape(text: str, *, starts_line: bool = True) -> str:
-    """Foreign text as one line that Markdown and HTML leave alone: no markup, link, image, table cell or heading."""
-    line = _ACTIVE.sub(lambda match: "\\" + match[0], one_line(text))
+def escape(text: str, *, starts_line: bool = True, within_emphasis: bool = False) -> str:
+    """Foreign text as one line that Markdown and HTML leave alone: no markup, link, image, table cell or heading; nor,
+    `within_emphasis`, its end."""
+    line = _ACTIVE.sub(_escaped, one_line(text))
+    line = _UNDERSCORES.sub(_escaped, line)
+    line = (_STAR if within_emphasis else _STARS).sub(_escaped, line)
     line = _ENTITY.sub("&amp;", line).replace("<", "&lt;")
     if not starts_line:
         return line
     line = "\\" + line if line.startswith(">") else line
     return _LINE_START.sub(lambda match: f"{match[1]}\\" if match[1] else "\\", line)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return "".join(f"\\{character}" for character in match[0])
 
 
 def render_markdown(report: Report) -> str:
@@ -59,7 +70,7 @@ def _element(element: Element) -> str:
         case Code(text, language, marks):
             return fenced(text, language) + (f"\n\n{_spans(marks)}" if marks else "")
         case Passage(_, number, quote, source, where):
-            return f"[{number}] {escape(quote)} *{escape(source)}*, {escape(where)}"
+            return f"[{number}] {escape(quote)} *{escape(source, within_emphasis=True)}*, {escape(where)}"
 
 
 def fenced(text: str, language: str) -> str:
@@ -73,7 +84,7 @@ def _table(table: Table) -> str:
     heads = [escape(head, starts_line=False) for head in table.header]
     rows = [heads, ["---"] * len(heads), *([_spans(cell, starts_line=False) for cell in row] for row in table.rows)]
     lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return f"**{escape(table.caption)}**\n\n{lines}" if table.caption else lines
+    return f"**{escape(table.caption, within_emphasis=True)}**\n\n{lines}" if table.caption else lines
 
 
 def _spans(spans: Sequence[Span], *, starts_line: bool = True) -> str:
@@ -87,7 +98,8 @@ def _span(span: Span, *, starts_line: bool) -> str:
         return ""
     if span.citation or span.style is Style.NUMBER:
         return span.text
-    text = escape(span.text, starts_line=starts_line)
+    is_emphasis = span.style in (Style.STRONG, Style.EMPHASIS)
+    text = escape(span.text, starts_line=starts_line, within_emphasis=is_emphasis)
     if span.url:
         return f"[{text}](<{_target(span.url)}>)"
     mark = {Style.STRONG: "**", Style.EMPHASIS: "*"}.get(span.style, "")

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable
 
-from graph_research.research.report.bibliography import csl_items
+from graph_research.research.report.documents.bibliography import csl_items
 from graph_research.research.report.documents.elements import (
     LINE_BREAK,
     Code,

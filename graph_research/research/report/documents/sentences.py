@@ -22,6 +22,7 @@ from graph_research.research.report.model import Report
 from graph_research.research.report.reading import (
     also_in,
     analysis_columns,
+    disputed_statements,
     letter,
     runs,
     same_source,
@@ -39,7 +40,7 @@ class Sentences:
         self._labels = labels
         self._citations = {citation.id: citation for citation in report.citations}
         self._sources = {source.id: source for source in report.sources}
-        self._disputed = report.disputed()
+        self._disputed = disputed_statements(report)
 
     def paragraph(self, statements: Sequence[CitedStatement]) -> Spans:
         """Running text. Analysis is marked once, where a run of it ends."""
@@ -57,8 +58,7 @@ class Sentences:
         analysed = analysis_columns(block)
         header = [one_line(head) + (f" {ANALYSIS}" if n in analysed else "") for n, head in enumerate(block.header)]
         rows = [
-            [self._sentence(cell, says_analysis=n not in analysed, says_disputed=False) for n, cell in enumerate(row)]
-            for row in block.rows
+            [self._sentence(cell, says_analysis=n not in analysed) for n, cell in enumerate(row)] for row in block.rows
         ]
         return Table(
             tuple(header + [""] * (width - len(header))),
@@ -86,17 +86,15 @@ class Sentences:
             ]
         return tuple(spans)
 
-    def marks(self, statement: CitedStatement, *, says_analysis: bool = True, says_disputed: bool = True) -> Spans:
+    def marks(self, statement: CitedStatement, *, says_analysis: bool = True) -> Spans:
         """The numbers behind a sentence, and whether it is disputed, analysis or unsupported."""
-        is_analysis = statement.status is Status.ANALYSIS
-        disputed = says_disputed and not is_analysis and any(name in self._disputed for name in statement.citations)
-        return joined([self.numbers(statement.citations), self._status(statement, disputed, says_analysis)])
+        return joined([self.numbers(statement.citations), self._status(statement, says_analysis)])
 
-    def _status(self, statement: CitedStatement, disputed: bool, says_analysis: bool) -> Spans:
+    def _status(self, statement: CitedStatement, says_analysis: bool) -> Spans:
         is_analysis = statement.status is Status.ANALYSIS
         return joined(
             [
-                line(f"({self._labels.disputed})") if disputed else (),
+                line(f"({self._labels.disputed})") if statement.id in self._disputed else (),
                 line(ANALYSIS) if is_analysis and says_analysis else (),
                 self._unsupported if statement.status is Status.UNSUPPORTED else (),
                 line(f"({self._labels.statuses[Status.USER]})") if statement.status is Status.USER else (),
@@ -107,28 +105,22 @@ class Sentences:
     def _unsupported(self) -> Spans:
         return line(f"({self._labels.unsupported})", Style.STRONG)
 
-    def _sentence(self, statement: CitedStatement, *, says_analysis: bool = True, says_disputed: bool = True) -> Spans:
+    def _sentence(self, statement: CitedStatement, *, says_analysis: bool = True) -> Spans:
         text = one_line(statement.text)
         said = quoted(text, self._labels) if statement.kind is StatementKind.QUOTE else text
-        return joined(
-            [
-                (Span(said),) if said else (),
-                self.marks(statement, says_analysis=says_analysis, says_disputed=says_disputed),
-            ]
-        )
+        return joined([(Span(said),) if said else (), self.marks(statement, says_analysis=says_analysis)])
 
     def _quote(self, statement: CitedStatement) -> Spans:
         first = self._citations[statement.citations[0]] if statement.citations else None
         who = self._attribution(first) if first else ()
         others = also_in(statement, self._citations)
         also = joined([line(f"; {self._labels.also_in}"), self.numbers(others)]) if others else ()
-        disputed = any(name in self._disputed for name in statement.citations)
         return joined(
             [
                 line(quoted(one_line(statement.text), self._labels)),
                 self.numbers(same_source(statement, self._citations)),
                 (*who, *also),
-                self._status(statement, disputed, says_analysis=True),
+                self._status(statement, says_analysis=True),
             ]
         )
 

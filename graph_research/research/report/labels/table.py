@@ -50,12 +50,12 @@ class Labels:
     disagreements: str
     disagreements_lead: str
     disagreements_marked: str
-    disagreement_told: str
     open_questions: str
     conclusions: str
     more_evidence: str
     sources: str
     methodology: str
+    methodology_elsewhere: str
     passages: str
     date: str
     no_font: str
@@ -78,6 +78,7 @@ class Labels:
     # What code writes where no model did
     selected_by_code: str
     no_usable_report: str
+    quotes_by_code: str
     filled_up: str
     disputed_values: str
     nearest: str
@@ -106,8 +107,7 @@ class Labels:
     basis_dates: str
     basis_date: str
     basis_no_dates: str
-    basis_open: str
-    basis_failed: str
+    newest_versions: str
     basis_confidence: str
     basis_sentences: str
     basis_status: str
@@ -128,11 +128,14 @@ class Labels:
     source_columns: tuple[str, ...]
     no_sources: str
     none_cited: str
+    folders: str
     score: str
     score_of: str
     passages_cited: str
     superseded: str
     superseded_by: str
+    not_whole: str
+    licence: str
     also_at: str
     not_cited: str
     no_date: str
@@ -172,7 +175,6 @@ class Labels:
     sub_queries: str
     sub_query_columns: tuple[str, ...]
     outcomes: Mapping[str, str]
-    limits_of_reading: str
     resolved: str
     resolved_in_iteration: str
     resolved_by_analysis: str

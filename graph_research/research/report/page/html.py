@@ -17,11 +17,11 @@ from markupsafe import Markup
 from graph_research.research.evidence.archive import Archive
 from graph_research.research.evidence.citations import Citation
 from graph_research.research.report import formatting, reading
-from graph_research.research.report.basis import basis_of
-from graph_research.research.report.flow import flow_of, flow_svg
+from graph_research.research.report.basis import as_of, basis_of
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
+from graph_research.research.report.page.flow import flow_of
 from graph_research.research.report.page.source_view import Mark, Paragraph, around, paragraphs
 from graph_research.research.report.page.svg_sanitizer import sanitized_svg
 from graph_research.text.language.tags import direction
@@ -54,19 +54,23 @@ def render_html(
         style=Markup(style),  # noqa: S704 -- our own file
         policy=Markup(_policy([style, *(picture.styles if picture else ())])),  # noqa: S704 -- fixed words and base64
         picture=Markup(picture.markup) if picture else "",  # noqa: S704 -- rebuilt from allowed elements
-        flow=Markup(flow_svg(flow_of(report, labels), labels)),  # noqa: S704 -- boxes, and texts that are escaped
+        flow=flow_of(report, labels),
         sources={source.id: source for source in report.sources},
         citations={citation.id: citation for citation in report.citations},
         groups=reading.grouped_sources(report),
+        folders=list(dict.fromkeys(source.folder for source in report.sources if source.folder and source.citations)),
+        untold=reading.untold_disagreements(report),
+        more_evidence=reading.more_evidence(report),
         open_gaps=reading.open_gaps(report),
         matrix=reading.matrix_view(report, labels),
         closed_gaps=reading.closed_gaps(report, labels),
+        as_of=as_of(report, labels),
         basis=basis_of(report, labels),
         searches=_searches(report, labels),
         opens_with_limit=reading.opens_with_limit(report),
         passages=[_quote_in_context(citation, archive, proved, whole) for citation in report.citations],
         whole_texts=whole,
-        disputed=report.disputed(),
+        disputed=_disputed(report),
         places=_Places(),
         labels=labels,
     )
@@ -124,13 +128,24 @@ def _template() -> Template:
         "also_in": reading.also_in,
         "same_source": reading.same_source,
         "analysis_columns": reading.analysis_columns,
-        "compared_under": reading.compared_under,
         "runs": reading.runs,
         "source_marks": reading.source_marks,
         "direction": direction,
         "letter": reading.letter,
     }
     return environment.get_template("report")
+
+
+def _disputed(report: Report) -> dict[str, str]:
+    """The element that tells more of what a statement is disputed about, by the statement's id: the disagreement, or
+    the section that compares its sides."""
+    untold = reading.untold_disagreements(report)
+    return {
+        name: f"section-{row.compared_in[0]}"
+        if row.compared_in
+        else f"disagreement-{untold.index(row.contradiction) + 1}"
+        for name, row in reading.disputed_statements(report).items()
+    }
 
 
 def _searches(report: Report, labels: Labels) -> list[str]:

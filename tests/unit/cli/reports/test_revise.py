@@ -74,6 +74,19 @@ def test_an_edit_is_marked_as_the_users_in_every_format(analyst: User) -> None:
     assert analyst.run("verify", "tides", "--json").json["kinds"]["user"] >= 1
 
 
+def test_the_notice_says_what_the_user_did_and_who_wrote_what_is_left(analyst: User) -> None:
+    first, second, *_ = dict.fromkeys(row["text"] for row in sentences(report(analyst)))
+    untouched = "nothing is paraphrased"
+    assert untouched in report(analyst)["notice"]
+    analyst.run("edit", "tides", first, "--drop")
+    notice = report(analyst)["notice"]
+    assert f"the user left out “{first}”" in notice and "changed" not in notice and untouched in notice
+    analyst.run("edit", "tides", second, "--text", "My own view.")
+    notice = report(analyst)["notice"]
+    assert f"the user changed “{second}”" in notice and untouched not in notice
+    assert "Sentences in quotation marks were selected by code" in notice
+
+
 def test_versions_are_listed_shown_and_compared(analyst: User) -> None:
     gone = sentences(report(analyst))[0]["text"]
     analyst.run("edit", "tides", gone, "--drop")

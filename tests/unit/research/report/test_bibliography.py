@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.research.report.bibliography import RENDERERS
+from graph_research.research.report.documents.bibliography import RENDERERS
 
 
 def source(**changes: Any) -> dict[str, Any]:

@@ -68,7 +68,6 @@ def test_the_matrix_shows_claims_of_which_two_sources_speak() -> None:
     view = matrix_view(report, labels_for("en"))
     assert view is not None
     assert [(claim.text[:21], marks) for claim, marks in view.rows] == [("The construction cost", ("−", "+"))]
-    assert "| Claim | \\[1\\] | \\[2\\] | Confidence |" in render_markdown(report)
     page = render_html(report, texts=finished_research.texts(), layouts=finished_research.layouts())
     assert '<table class="matrix">' in page
     alone = built(sources=finished_research.SOURCES[:1], evidence=[finished_research.COST_AUDIT], contradictions=[])

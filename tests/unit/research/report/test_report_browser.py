@@ -70,6 +70,18 @@ def visit(browser, tmp_path):
         context.close()
 
 
+@pytest.mark.parametrize("width", [320, 375, 1200])
+def test_the_methodology_is_closed_at_first_and_its_figure_fits_the_screen(visit, width):
+    page, _, _ = visit(rendered())
+    page.set_viewport_size({"width": width, "height": 900})
+    boxes = page.locator(".flow .stage, .flow .notes")
+    assert boxes.count() > 3 and not boxes.first.is_visible()
+    page.locator("#methodology summary").first.click()
+    for place in range(boxes.count()):
+        box = boxes.nth(place).bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width
+
+
 @pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}, {"color_scheme": "dark"}])
 def test_a_click_on_a_number_shows_the_marked_quote_and_close_leaves_the_reader_where_they_were(visit, options):
     page, asked, said = visit(rendered(), **options)
@@ -120,6 +132,7 @@ def test_no_model_spec_or_host_is_broken_in_the_middle_of_a_word(visit, width, s
     )
     page, _, _ = visit(rendered(built(run=run)), color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
+    page.locator("#methodology summary").first.click()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     broken = page.evaluate(BROKEN_WORDS)
     assert broken == []

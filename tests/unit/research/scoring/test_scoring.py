@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +13,7 @@ from graph_research.research.models.finding import Claim, Confidence
 from graph_research.research.models.source import Quality, Source, Tier
 from graph_research.research.scoring.claim import confidence_level, score_claim
 from graph_research.research.scoring.job import job_confidence
-from graph_research.research.scoring.origin import origin, origins
+from graph_research.research.scoring.origin import independent, origin, origins
 from graph_research.research.scoring.source import composite, recency, score_source
 from graph_research.research.scoring.tiers import is_makers_site, preliminary_quality, tier_of_address
 from graph_research.text.relevance.query import parse
@@ -164,13 +163,10 @@ def test_the_jobs_confidence_is_the_mean_claim_times_how_many_of_ten_sources_the
     assert job_confidence(claims(0.5, contradicted=True), 1, 1).has_contradictions
 
 
-def test_the_origin_is_the_publisher_else_the_host_else_the_folder() -> None:
+def test_the_origin_is_the_publisher_else_the_host_else_the_authors() -> None:
     assert origin(source(1, publisher="The  Courier", url="https://a.example/x")) == "the courier"
     assert origin(source(2, url="https://www.a.example/x")) == "a.example"
     assert origin(source(3, url="notes/2020/a.md", authors=["B. Writer"])) == "b. writer"
-    assert origin(source(4, url="notes/2020/a.md")) == "notes/2020"
-    assert origin(source(5, url="a.md")) == "a.md"
-    assert origin(source(6)) == "src-0000000006"
 
 
 def test_two_papers_of_a_journal_have_two_origins() -> None:
@@ -195,10 +191,6 @@ def test_near_duplicates_share_the_origin_of_the_first() -> None:
     assert list(origins(sources, texts).values()) == ["a", "a", "c"]
 
 
-def local_page(number: int, url: str, library: str, **more: Any) -> Source:
-    return source(number, url=url, content_type="text/html", metadata={"library": library}, **more)
-
-
 def test_hosts_of_one_site_are_one_origin_and_users_of_a_shared_host_are_not() -> None:
     urls = ["https://docs.a.example/x", "https://www.a.example/y", "https://a.co.uk/1", "https://news.a.co.uk/2"]
     assert [origin(source(n, url=url)) for n, url in enumerate(urls)] == [
@@ -211,15 +203,15 @@ def test_hosts_of_one_site_are_one_origin_and_users_of_a_shared_host_are_not() -
     assert origin(source(9, url="http://127.0.0.1:8000/x")) == "127.0.0.1"
 
 
-def test_local_pages_are_the_pages_of_one_site_for_each_folder_that_was_added() -> None:
-    manual = [local_page(1, "wal.html", "sqlite3"), local_page(2, "c3ref/open.html", "sqlite3")]
-    mirrors = [local_page(3, "left/a.html", "mirrors"), local_page(4, "right/b.html", "mirrors")]
-    own = [
-        local_page(5, "notes.html", "sqlite3", publisher="Ann"),
-        source(6, url="a.md", metadata={"library": "sqlite3"}),
+def test_documents_that_name_nobody_are_one_origin_whatever_their_folders_are_called() -> None:
+    unnamed = [
+        source(1, url="official/a.md"),
+        source(2, url="community/b.html", content_type="text/html", metadata={"library": "ministry"}),
+        source(3),
     ]
-    found = origins([*manual, *mirrors, *own], {})
-    assert list(found.values()) == ["sqlite3", "sqlite3", "mirrors/left", "mirrors/right", "ann", "a.md"]
+    found = origins([*unnamed, source(4, url="community/c.md", authors=["Ann"])], {})
+    assert list(found.values()) == ["", "", "", "ann"]
+    assert [independent(found.values()), independent(["", ""]), independent([])] == [1, 1, 0]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 from graph_research.providers.search.local import Library
-from graph_research.text.language.versions import says_it_is_superseded, title_key, version_mark
+from graph_research.text.language.versions import (
+    newest_named_version,
+    says_it_is_superseded,
+    title_key,
+    version_mark,
+)
 
 POLICY = """# Travel policy {version}
 
@@ -17,6 +22,21 @@ Employees who travel for the company book their trains and flights at least two 
 Hotels are paid up to {amount} euros a night. Receipts are handed in within thirty days after the return.
 Whoever travels by car is paid thirty cents a kilometre. Meals are paid by the rates that the tax office publishes.
 """
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("SQLite version 3.9.2 and SQLite Version 3.40.1 differ.", "3.40.1"),
+        ("SQLite 3.40.1 Documentation\n\nIt waits.", "3.40.1"),
+        ("Index\nSQLite v2.8", "2.8"),
+        ("Bugs of SQLite 8.1 Copies 8.2 Links", ""),
+        ("In SQLite 3 it waits; MySQLite version 9.1 does not.", ""),
+        ("SQLite version 3.5% faster", ""),
+    ],
+)
+def test_the_newest_version_of_a_name_stands_behind_a_word_for_it_or_begins_a_line(text: str, version: str) -> None:
+    assert newest_named_version("SQLite", [text]) == version
 
 
 @pytest.mark.parametrize(

@@ -85,10 +85,10 @@ class PromptRenderer:
             ) from error
 
     def compile_all(self) -> None:
-        """Compile every template, unless this process has compiled templates before; those that do not parse are left
-        to `render`."""
-        if not _compiled().is_empty:
+        """Compile every template, once in a process; those that do not parse are left to `render`."""
+        if _compiled().all_asked:
             return
+        _compiled().all_asked = True
         for name in self._resolver.names():
             with suppress(TemplateError, UserMistake):
                 self._environment.get_template(name)
@@ -160,10 +160,8 @@ class _Compiled(BytecodeCache):
 
     def __init__(self) -> None:
         self._code: dict[tuple[str, str], CodeType] = {}
-
-    @property
-    def is_empty(self) -> bool:
-        return not self._code
+        self.all_asked = False
+        """Whether all templates of a run were compiled ahead."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
         bucket.code = self._code.get((bucket.key, bucket.checksum))

@@ -28,6 +28,13 @@ async def test_the_word_list_of_the_question_and_the_prompts_are_read() -> None:
     assert len(prompt_templates._compiled()._code) == 2
 
 
+async def test_prompts_are_compiled_ahead_also_where_one_was_rendered_before() -> None:
+    PromptRenderer(PROMPTS).render("one/system", {})
+    async with read_ahead("How high is the tower?", PROMPTS):
+        pass
+    assert len(prompt_templates._compiled()._code) == 2
+
+
 async def test_a_prompt_that_does_not_parse_fails_where_it_is_rendered() -> None:
     async with read_ahead("How high is the tower?", PROMPTS):
         assert PromptRenderer(PROMPTS).render("one/user", {"name": "Tower"}) == "Tower"
@@ -40,7 +47,7 @@ async def test_without_a_question_nothing_is_read(question: str | None) -> None:
     async with read_ahead(question, PROMPTS):
         pass
     assert words._zipf.cache_info().currsize == 0
-    assert prompt_templates._compiled().is_empty
+    assert not prompt_templates._compiled()._code
 
 
 async def test_the_next_research_of_a_process_reads_nothing_again() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from graph_research.app.library import open_library
 from graph_research.app.revisions.changes import Revised, latest, newly_unsupported, preview, save, timestamp
+from graph_research.app.revisions.mend_by_model import mended_by_model, mending_models
 from graph_research.app.runs.imported import is_foreign, without_pages
 from graph_research.app.runs.revisions import all_sources, revised_state
 from graph_research.app.store import Store, open_store, request_of
@@ -24,7 +25,7 @@ from graph_research.providers.search.local import Library
 from graph_research.providers.search.local.records import IndexedFile
 from graph_research.providers.web.fetcher import Validators
 from graph_research.providers.web.page_reader import PageReader
-from graph_research.research.models.draft import Draft, stored_draft
+from graph_research.research.models.draft import stored_draft
 from graph_research.research.models.source import Source
 from graph_research.research.report.model import Report
 from graph_research.research.revision.mending import quoted_anew
@@ -64,8 +65,8 @@ async def refresh_run(
 ) -> Refreshed:
     """Compare the cited sources of a report with what stands there now. With `rewrite` a version of the report is made
     in which the sentences that this touches are quoted anew, where the source still says something of the same, or left
-    out. `accept_changes` agrees to read the pages that a run names that came in a bundle; without it they are not
-    checked."""
+    out. A model of the role `report` writes the sentences, where the run has one. `accept_changes` agrees to read the
+    pages and to ask the models that a run names that came in a bundle; without it neither is done."""
     async with open_store(workspace.home) as store:
         old = await latest(workspace, store, run_id)
         sources = await _cited_sources(store, old.report)
@@ -78,8 +79,12 @@ async def refresh_run(
         now = await asyncio.to_thread(freshness, old.report, found, old.texts)
         revised = None
         if rewrite and (gone := now.touched_evidence()):
-            draft = await _draft(store, old.report)
-            mending = await asyncio.to_thread(quoted_anew, draft, now, found)
+            state = await revised_state(store, run_id, old.report.version)
+            draft = stored_draft(state.get("draft") or {})
+            mending, calls = await asyncio.to_thread(quoted_anew, draft, now, found), 0
+            request = request_of(record)
+            if mending.sentences and agreed and mending_models(request):
+                mending, calls = await mended_by_model(workspace, run_id, request, state, draft, mending, found)
             texts = {name.removeprefix("sha256:"): text for name, text in mending.texts.items()}
             await store.write(Write(run_id=run_id, texts=texts))
             titles = [row.title for row in now.sources if any(quote.evidence_id in gone for quote in row.quotes)]
@@ -92,12 +97,8 @@ async def refresh_run(
             )
             bare = await preview(workspace, store, run_id, revision)
             left_out = newly_unsupported(old.report, bare.report)
-            revised = await save(workspace, store, old, revision.model_copy(update={"left_out": left_out}))
+            revised = await save(workspace, store, old, revision.model_copy(update={"left_out": left_out}), calls)
     return Refreshed(run_id=run_id, freshness=now, fetched=sum(map(_is_page, web.values())), revised=revised)
-
-
-async def _draft(store: Store, report: Report) -> Draft:
-    return stored_draft((await revised_state(store, report.run_id, report.version)).get("draft") or {})
 
 
 async def _cited_sources(store: Store, report: Report) -> list[Source]:

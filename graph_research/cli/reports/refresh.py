@@ -39,8 +39,8 @@ def _refresh(
     """What changed in the sources since.
 
     The cited sources are read again: local files, and pages of the web. A quotation that no longer stands is named with
-    the nearest new wording, and so is each sentence that a changed, moved, retracted or vanished source touches. No
-    model is asked.
+    the nearest new wording, and so is each sentence that a changed, moved, retracted or vanished source touches. A
+    model is asked only by `--rewrite`, where one wrote the report, once for each touched section.
     """
     from graph_research.app.revisions.refresh import refresh_run
 

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from graph_research.research.models.draft import BlockType, Draft, Statement, StatementKind, statements_of
+from graph_research.research.models.draft import (
+    BlockType,
+    Draft,
+    DraftSection,
+    Statement,
+    StatementKind,
+    rewritten,
+    statements_of,
+)
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.ids import evidence_id
 from graph_research.research.revision.refreshed import Freshness, QuoteNow, Reread, SourceStatus
@@ -68,3 +76,60 @@ def _passage(source_id: str, quote: QuoteNow, document: Document) -> Evidence | 
         locator=locator,
         archive_hash=document.hash,
     )
+
+
+class TouchedSection(NamedTuple):
+    """A section whose touched sentences cite the new passages; `touched` are their old texts by their id, and `before`
+    the quotations that they rested on."""
+
+    section: DraftSection
+    touched: dict[str, str]
+    before: dict[str, str]
+
+
+def touched_sections(draft: Draft, mending: Mending, quotes: Mapping[str, str]) -> list[TouchedSection]:
+    """The parts of a draft that have touched sentences, for a model to mend; `quotes` has the words of the evidence."""
+    parts = [DraftSection(heading="", blocks=draft.summary), *draft.sections]
+    parts.append(DraftSection(heading="", blocks=draft.conclusions))
+    rows = []
+    for number, part in enumerate(parts):
+        touched: dict[str, str] = {}
+        before: dict[str, str] = {}
+
+        def anew(statement: Statement, touched: dict[str, str] = touched, before: dict[str, str] = before) -> Statement:
+            text = shown_text(statement)
+            if (new := mending.sentences.get(text)) is None:
+                return statement
+            kind = StatementKind.FACT if statement.kind is StatementKind.QUOTE else statement.kind
+            changed = Statement(text=text, kind=kind, evidence_ids=new.evidence_ids)
+            touched[changed.id] = text
+            before[changed.id] = " … ".join(quotes[name] for name in cited_evidence(statement) if name in quotes)
+            return changed
+
+        section = part.model_copy(update={"blocks": rewritten(part.blocks, anew), "id": f"section-{number}"})
+        if touched:
+            rows.append(TouchedSection(section, touched, before))
+    return rows
+
+
+def with_answers_of(
+    sentences: Mapping[str, Statement], row: TouchedSection, mended: DraftSection
+) -> dict[str, Statement]:
+    """`sentences` with what a model wrote in a section. What it left as it was stays quoted, what it dropped goes."""
+    result = dict(sentences)
+    answers = list(mended.statements())
+    place, waiting = 0, list[str]()
+    for statement in [*row.section.statements(), None]:
+        if statement is not None and statement.id in row.touched:
+            waiting.append(row.touched[statement.id])
+            continue
+        end = place
+        while end < len(answers) and (statement is None or shown_text(answers[end]) != shown_text(statement)):
+            end += 1
+        for number, old in enumerate(waiting):
+            if place + number >= end:
+                result.pop(old, None)
+            elif shown_text(answers[place + number]) != old:
+                result[old] = answers[place + number]
+        place, waiting = end + 1, []
+    return result

@@ -57,6 +57,29 @@ def test_a_changed_file_is_named_with_its_new_wording_and_mended(analyst: User) 
     assert analyst.run("refresh", "tides", "--json").json["sentences"] == []
 
 
+MENDED = "In 1850 a large tide mill on the coast gave about 50 kilowatts of power."
+
+
+@pytest.mark.parametrize(
+    ("answer", "added"),
+    [
+        ({"n": 1, "action": "rewrite", "text": MENDED, "kind": "fact"}, MENDED),
+        ({"n": 1, "action": "drop"}, None),
+        ({"n": 7, "action": "drop"}, "A large tide mill on the coast gave about 50 kilowatts of power in 1850."),
+    ],
+)
+def test_a_model_mends_each_touched_section_in_one_call(user: User, answer: Any, added: str | None) -> None:
+    spec = user.script("mender.json", {"*": ["?"] * 80, "section_mender": [{"sentences": [answer]}] * 4})
+    asked = ("run", QUESTION, "--library", "library", "--run-id", "tides", "--max-iterations", "1")
+    user.run(*asked, "--role", f"report={spec}")
+    user.write("library/mills.md", DOCUMENTS["mills.md"].replace("40 kilowatts", "50 kilowatts"))
+    mended = user.run("refresh", "tides", "--rewrite", "--json").json["revised"]
+    assert any("40 kilowatts" in text for text in mended["sentences_removed"])
+    assert set(mended["sentences_added"]) == ({added} if added else set())
+    assert 1 <= mended["calls"] <= 3
+    assert user.run("verify", "tides", "--json").json["invalid"] == 0
+
+
 def test_a_file_that_was_removed_is_gone_before_and_after_its_folder_is_indexed_again(analyst: User) -> None:
     url = report(analyst)["sources"][0]["url"]
     (analyst.folder / "library" / url).unlink()

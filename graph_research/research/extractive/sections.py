@@ -177,26 +177,23 @@ def unit(weights: Vector) -> dict[str, float]:
 def cluster(vectors: Sequence[Vector], *, largest: int, least_similarity: float) -> list[list[int]]:
     """Indices of `vectors` in clusters, each in order, the clusters by their first member.
 
-    The two clusters with the highest mean cosine of their pairs are merged again and again, none beyond `largest`
-    members, until no pair reaches `least_similarity`. Ties go to the earlier pair.
+    In turn each vector joins the cluster of less than `largest` members to which its mean cosine is highest and
+    reaches `least_similarity`, the earlier of equals, and else begins another.
     """
-    clusters = [[index] for index in range(len(vectors))]
-    similarity = {(a, b): _cosine(vectors[a], vectors[b]) for b in range(len(vectors)) for a in range(b)}
-    while True:
-        best, pair = least_similarity - 1e-12, None
-        for right in range(len(clusters)):
-            for left in range(right):
-                if len(clusters[left]) + len(clusters[right]) > largest:
-                    continue
-                pairs = [similarity[min(a, b), max(a, b)] for a in clusters[left] for b in clusters[right]]
-                mean = math.fsum(pairs) / len(pairs)
-                if mean > best + 1e-12:
-                    best, pair = mean, (left, right)
-        if pair is None:
-            return sorted(clusters)
-        left, right = pair
-        clusters[left] = sorted(clusters[left] + clusters[right])
-        del clusters[right]
+    clusters: list[list[int]] = []
+    for index, vector in enumerate(vectors):
+        likeness = [
+            math.fsum(_cosine(vectors[member], vector) for member in members) / len(members)
+            if len(members) < largest
+            else -1.0
+            for members in clusters
+        ]
+        nearest = max(likeness, default=-1.0)
+        if nearest >= least_similarity:
+            clusters[likeness.index(nearest)].append(index)
+        else:
+            clusters.append([index])
+    return clusters
 
 
 def _cosine(one: Vector, other: Vector) -> float:

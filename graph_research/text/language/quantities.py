@@ -71,7 +71,6 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+(?:,\d+)?)")
-_NO_NUMBER_AFTER = re.compile(r"(?!(?:st|nd|rd|th|s|x)\b)[A-Za-zÀ-ӿ]", re.IGNORECASE)
 _WRITTEN_UNITS = sorted(UNITS, key=len, reverse=True)
 _UNIT = re.compile(
     r"(?:[\s-]|\s(?:de|di)\s|\sd['’])?(?:(?P<name>(?<!\d)s|"
@@ -109,8 +108,6 @@ _BETWEEN = re.compile(r"\b(?:between|zwischen|entre)\s[€$£]?$", re.IGNORECASE
 _NO_VALUE_BEFORE = re.compile(r"\bfrom\s[€$£]?$|[±×]\s?$")
 _NO_VALUE = re.compile(r"(?<=[^\W\u3040-\u9fff])|(?<=[.,:/’'°′″=–-])")
 _NO_VALUE_AFTER = re.compile(r"[:/]\d|\s?[°′″](?!C)|(?:st|nd|rd|th)\b|[A-Za-z]")
-# "the 1989 Cannes Film Festival" says which festival, not when.
-_YEAR_OF_A_NAME = re.compile(r"\b[Tt]he\s$|(?<!^)(?<![.!?]\s)\b[A-Z]\w+\s$")
 # A bare number after a name or a sign is the thing's own ("Zone 5", "No. 3"), and "[14]" points to a note.
 _LABEL_BEFORE = re.compile(r"(?<![.!?|:]\s)(?<!^)\b[A-Z]\w+\s$|[#№\[]\s?$|\b[Nn]o\.?\s$")
 _ROUNDED = 0.025
@@ -222,7 +219,6 @@ def _dates(text: str) -> Iterator[tuple[Value, bool]]:
         before = text[max(0, found.start - _LONGEST_BEFORE) : found.start]
         following = date(low.year + (low.month == 12), low.month % 12 + 1, 1)
         last = following.toordinal() - 1 if found.month else date(low.year, 12, 31).toordinal()
-        named = _YEAR_OF_A_NAME.search(before) and re.match(r"\s[A-Z]", text[found.end :])
         value = Value(
             start=found.start,
             end=found.end,
@@ -232,7 +228,7 @@ def _dates(text: str) -> Iterator[tuple[Value, bool]]:
             slack=_ABOUT_DAYS if _ABOUT.search(before) else 0.0,
             date=found,
         )
-        yield value, bool(found.year and (found.month or not named))
+        yield value, bool(found.year)
 
 
 def _numbers(text: str) -> Iterator[tuple[Value, bool]]:
@@ -245,9 +241,6 @@ def _numbers(text: str) -> Iterator[tuple[Value, bool]]:
         per = _PER.match(text, end)
         if unit and not per and text.startswith("/", end):
             unit, end = None, match.end()
-        scaled = match["scale"] or match["cjk"]
-        if match["digits"] and not unit and not scaled and _NO_NUMBER_AFTER.match(text, match.end()):
-            continue
         value = _amount(match)
         dimension, factor = (
             UNITS[unit["name"] or unit["symbol"]]
@@ -261,7 +254,7 @@ def _numbers(text: str) -> Iterator[tuple[Value, bool]]:
             value.unit
             or _NO_VALUE.match(text, at)
             or (_NO_VALUE_AFTER.match(text, match.end()) and not unit)
-            or (not unit and _is_label(before, match, text[match.end() : match.end() + 2]))
+            or (not unit and (match["digits"] or "").isdigit() and _LABEL_BEFORE.search(before))
         )
         yield (
             replace(
@@ -278,11 +271,6 @@ def _numbers(text: str) -> Iterator[tuple[Value, bool]]:
             ),
             comparable,
         )
-
-
-def _is_label(before: str, match: re.Match[str], following: str) -> bool:
-    named = re.search(r"\b[Tt]he\s$", before) and re.match(r"\s[A-Z]", following)
-    return bool(match["digits"] and match["digits"].isdigit() and (named or _LABEL_BEFORE.search(before)))
 
 
 def _amount(match: re.Match[str]) -> Value:

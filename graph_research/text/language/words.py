@@ -180,7 +180,7 @@ def _language_of(sample: str) -> str:
 def language_counts(written: Iterable[str]) -> dict[str, int]:
     """How many of these words, in lower case, are among the commonest of each language; the likeliest is the first of
     those with the most."""
-    counts = dict.fromkeys(("en", *_FREQUENT), 0)
+    counts = dict.fromkeys(("en", *QUESTION_WORDS, *_FREQUENT), 0)
     for word in filter(_LANGUAGES_OF.__contains__, written):
         for language in _LANGUAGES_OF[word]:
             counts[language] += 1

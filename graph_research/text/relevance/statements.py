@@ -170,14 +170,10 @@ def sameness(one: Statement, other: Statement) -> float:
     nothing on judged sets (the conflicts of `benchmarks/evidence.py`); they are kept since a plan, a rate, a part or
     another purpose is not the same thing, which those sets do not ask.
     """
-    if one.value.unit != other.value.unit or one.scope != other.scope:
+    if one.value.unit != other.value.unit or one.scope != other.scope or not _same_attribute(one, other):
         return 0.0
-    both = one.near.keys() & other.near.keys()
-    shared = _shared(one.near, other.near)
-    alone = _alone(one.near, other) + _alone(other.near, one)
-    if len(both) < _FEWEST or shared < _LEAST_ALIKE * (shared + alone) or not _same_attribute(one, other):
-        return 0.0
-    if _other_names(one, other) or other_subject(one, other):
+    shared = _in_common(one, other)
+    if not shared:
         return 0.0
     same = sum(any(agree(a, b) for b in other.others) for a in one.others)
     titled = sum(_shared(a.near, b.context) for a, b in ((one, other), (other, one)))
@@ -190,21 +186,30 @@ def exclude(one: Statement, other: Statement) -> bool:
     They can where a sentence gives the other's value too, and where each sentence gives a further value that the other
     lacks, such as another year or other items.
     """
-    if any(agree(one.value, value) for value in (other.value, *other.others)):
-        return False
-    return not any(agree(other.value, value) for value in one.others) and not further_values(one, other)
+    return not _gives(one, other.value) and not _gives(other, one.value) and not further_values(one, other)
+
+
+def _gives(one: Statement, value: Value) -> bool:
+    """Whether the sentence has the value too."""
+    return any(agree(own, value) for own in (one.value, *one.others))
+
+
+def _in_common(one: Statement, other: Statement) -> float:
+    """What the words near both values weigh; 0 where these are too few, where the words of one alone outweigh them, and
+    where names or titles tell two subjects apart."""
+    shared = _shared(one.near, other.near)
+    alone = _alone(one.near, other) + _alone(other.near, one)
+    few = len(one.near.keys() & other.near.keys()) < _FEWEST
+    if few or shared < _LEAST_ALIKE * (shared + alone) or _other_names(one, other) or other_subject(one, other):
+        return 0.0
+    return shared
 
 
 def difference(one: Statement, other: Statement) -> Nature | None:
     """How two statements about one thing differ; None where they agree, or do not speak of the same thing."""
-    both = one.near.keys() & other.near.keys()
-    shared = _shared(one.near, other.near)
-    alone = _alone(one.near, other) + _alone(other.near, one)
-    if len(both) < _FEWEST or shared < max(_FEWEST, _LEAST_ALIKE * (shared + alone)):
+    if one.value.kind != other.value.kind or _gives(one, other.value) or _gives(other, one.value):
         return None
-    if one.value.kind != other.value.kind or any(agree(one.value, value) for value in (other.value, *other.others)):
-        return None
-    if any(agree(other.value, value) for value in one.others) or _other_names(one, other) or other_subject(one, other):
+    if _in_common(one, other) < _FEWEST:
         return None
     if one.value.unit != other.value.unit:
         return Nature.UNIT if one.value.unit and other.value.unit and _same_attribute(one, other) else None

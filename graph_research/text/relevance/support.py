@@ -46,9 +46,8 @@ _SENTENCES = 3  # that together may cover a claim
 _NEAR = 4  # words between two words of a pair
 _LONGEST_REVERSAL = 14
 _SAME = 0.6  # of a claim's words are in a sentence that says the same
-_NAME_WEIGHT = 1.5  # of a word that begins a sentence and may be a name
+_NAME_WEIGHT = 0.5
 _CLAUSE_END = re.compile(r"[,;:.()–—]")
-_SENTENCE_START = re.compile(r"(?:^|[.!?:“\"]\s*)$")
 
 
 class Lack(StrEnum):
@@ -117,7 +116,7 @@ class _Text:
     def written(self, word: Word) -> str:
         return self.text[word.start : word.end]
 
-    def around(self, place: int, before: int, after: int, *, in_clause: bool) -> Context:
+    def around(self, place: int, before: int, after: int, *, in_clause: bool = True) -> Context:
         """The nearest words with a weight, `before` and `after` the word at `place`."""
         context: Context = {}
         for step, wanted in ((1, after), (-1, before)):
@@ -143,33 +142,32 @@ class _Text:
         listed = NEGATIONS.get(self.language, frozenset())
         first = 1 if self.language == "zh" else None
         return [
-            (word, self.around(place, 1, 3, in_clause=True))
-            for place, word in enumerate(self.words)
-            if self.written(word).lower()[:first] in listed
+            (self.words[at], self.around(at, 1, 3)) for at, written in self._listed if written.lower()[:first] in listed
         ]
 
     @cached_property
     def quantifiers(self) -> list[tuple[str, int, Context]]:
         """Each quantifier with its class."""
-        if self.language != "en":
-            return []
+        classes = QUANTIFIERS if self.language == "en" else {}
         return [
-            (written, QUANTIFIERS[written.lower()], self.around(place, 1, 3, in_clause=True))
-            for place, word in enumerate(self.words)
-            if (written := self.written(word)).lower() in QUANTIFIERS
+            (written, classes[written.lower()], self.around(at, 1, 3))
+            for at, written in self._listed
+            if written.lower() in classes
         ]
 
     @cached_property
     def sides(self) -> list[tuple[str, int, bool, Context]]:
         """Each word that has an opposite, with the number of the pair and its side."""
-        if self.language != "en":
-            return []
-        known = opposites()
+        known = opposites() if self.language == "en" else {}
         return [
-            (self.written(word), pair, side, self.around(place, 3, 3, in_clause=False))
-            for place, word in enumerate(self.words)
-            for pair, side in sorted(known.get(word.term, ()))
+            (written, pair, side, self.around(at, 3, 3, in_clause=False))
+            for at, written in self._listed
+            for pair, side in sorted(known.get(self.words[at].term, ()))
         ]
+
+    @property
+    def _listed(self) -> list[tuple[int, str]]:
+        return [(place, self.text[word.start : word.end]) for place, word in enumerate(self.words)]
 
 
 _sentence = lru_cache(maxsize=1024)(_Text)  # several claims often cite the same quotes
@@ -241,18 +239,10 @@ class _Comparison:
 
     @cached_property
     def _names(self) -> set[str]:
-        """Terms of words with a capital letter, where neither the sentence's start nor the language explains it."""
-        nouns_have_capitals = self.claim.language in CAPITALISED_NOUNS
-        return {
-            word.term
-            for word in self.claim.words
-            if self.claim.text[word.start].isupper()
-            and (
-                word.weight >= MOST_WEIGHT
-                if nouns_have_capitals
-                else word.weight > (_NAME_WEIGHT if _SENTENCE_START.search(self.claim.text[: word.start]) else 0.0)
-            )
-        }
+        """Terms of words with a capital letter, of the rarest in a language whose nouns have one."""
+        least = MOST_WEIGHT if self.claim.language in CAPITALISED_NOUNS else _NAME_WEIGHT
+        words_ = self.claim.words
+        return {word.term for word in words_ if word.weight >= least and self.claim.text[word.start].isupper()}
 
     def _missing_figures(self) -> float:
         text = self.claim.text

@@ -1,4 +1,4 @@
-"""Average-link clustering of sparse vectors."""
+"""Clusters of sparse vectors."""
 
 from __future__ import annotations
 

@@ -20,16 +20,18 @@ import os
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.quality.plain import mean
-from benchmarks.quality.support import SPLITS, Case, auc_of, best_threshold, coverage_of, macro_f1
+from benchmarks.quality.support import RULES, SPLITS, Case, auc_of, best_threshold, coverage_of, macro_f1
+from benchmarks.quality.switches import nothing, switched_off
 from benchmarks.quality.table import Line, show
 from benchmarks.quality.verifier import model_of, verdicts
+from graph_research.research.evidence import claim_support
 from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, judge
 from graph_research.research.models.draft import StatementKind
 from graph_research.text.relevance.support import SUPPORTED
@@ -73,6 +75,11 @@ def lines(pairs: Sequence[Pair]) -> Iterator[Line[Pair]]:
             half = [pair for pair in pairs if pair.split == split]
             yield Line(f"{name}, {split}: AUC", half, auc_of(value), auc_of(coverage_of))
             yield Line(f"{name}, {split}: macro-F1", half, partial(macro_f1, value, threshold), plain_f1)
+    for what, switch in (RULES | {"names that nothing has": (claim_support, "new_names", nothing)}).items():
+        with switched_off(switch):
+            statuses = {id(pair): _status(replace(pair)) for pair in pairs}
+        without = auc_of(lambda pair, statuses=statuses: statuses[id(pair)])
+        yield Line(f"status: AUC without {what} (plain: with)", pairs, without, auc_of(_status))
     for name, value, threshold in measured:
         for label in dict.fromkeys(pair.label for pair in pairs):
             kind = [pair for pair in pairs if pair.label == label]

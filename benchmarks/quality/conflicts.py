@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from unittest.mock import patch
+from math import inf
 
 from benchmarks.quality.plain import BM25, best
 from benchmarks.quality.sets import Row, Set, Text
+from benchmarks.quality.switches import NO_MATCH, Switch, always, never, switched_off
 from benchmarks.quality.table import Line
+from graph_research.text.language import quantities
 from graph_research.text.relevance import conflicts, statements
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.statements import SourceSentence
@@ -28,23 +30,32 @@ _RUN_WORDS = 5
 Pair = tuple[str, str]
 
 
-def _never(_one: object, _other: object) -> bool:
-    return False
-
-
-def _always(_one: object, _other: object) -> bool:
-    return True
-
-
-_WITHOUT = {
+_WITHOUT: dict[str, Switch] = {
     "words around that only one has": (statements, "_LEAST_ALIKE", 0.0),
-    "names that only one has": (statements, "_other_names", _never),
-    "subjects of titles": (statements, "other_subject", _never),
-    "further values that differ": (statements, "further_values", _never),
+    "nearness to the value": (statements, "_HALF", inf),
+    "brackets and commas that keep words apart": (statements, "_MARK", NO_MATCH),
+    "names that only one has": (statements, "_other_names", never),
+    "subjects of titles": (statements, "other_subject", never),
+    "titles for sentences without a name": (statements, "_leans", never),
+    "titles of two things of one kind": (statements, "_SIBLINGS", inf),
+    "further values that differ": (statements, "further_values", never),
+    "further values that are the same": (statements, "_SAME_VALUE", 0.0),
     "words that bind to a scope": (statements, "SCOPES", {}),
-    "clauses with words of their own": (statements, "_same_attribute", _always),
-    "sources that share few words": (conflicts, "_of_one_thing", _always),
+    "clauses with words of their own": (statements, "_same_attribute", always),
+    "sources that share few words": (conflicts, "_of_one_thing", always),
+    "sources on two sides": (conflicts, "_disjoint_sources", list),
+    "labels before numbers": (quantities, "_LABEL_BEFORE", NO_MATCH),
+    "numbers within names": (quantities, "_NO_VALUE", NO_MATCH),
+    "numbers before a colon or letter": (quantities, "_NO_VALUE_AFTER", NO_MATCH),
+    "about": (quantities, "_ABOUT", NO_MATCH),
+    "at most": (quantities, "_AT_MOST", NO_MATCH),
 }
+_WITHOUT_OTHER: dict[str, Switch] = {
+    "denials": (conflicts, "NEGATIONS", {}),
+    "opposites": (conflicts, "opposites", dict),
+    "names": (conflicts, "is_name", never),
+}
+"""Of conflicts without numbers."""
 
 
 @dataclass(frozen=True)
@@ -65,19 +76,27 @@ def lines(sets: list[Set]) -> Iterator[Line]:
     for one in sets:
         if any("label" in row and "answer" in row for rows in one.judged.values() for row in rows):
             yield from _halves(one)
-            for what, (module, name, value) in _WITHOUT.items():
-                with patch.object(module, name, value):
-                    judged = [_judge(one, query, _NUMERIC, _is_numeric) for query in one.queries]
-                yield Line(f"{one.name} without {what}: precision", judged, partial(_precision, by="ours"))
-                yield Line(f"{one.name} without {what}: recall", judged, partial(_recall, by="ours"))
+            yield from _without(one, _WITHOUT, _NUMERIC, _is_numeric)
+            yield from _without(one, _WITHOUT_OTHER, ("statement",), _is_other)
         elif one.texts:
             plain_texts.append([sentence for text in one.texts for sentence in _sentences(text)])
             name = f"{one.name}: flagged in {len(plain_texts[-1])} sentences of all its texts"
             yield Line(name, [len(find_contradictions(plain_texts[-1]))], _first)
-    for what, (module, name, value) in _WITHOUT.items():
-        with patch.object(module, name, value):
+    for what, switch in _WITHOUT.items():
+        with switched_off(switch):
             found = sum(len(find_contradictions(sentences)) for sentences in plain_texts)
         yield Line(f"sets without judged conflicts, without {what}: flagged", [found], _first)
+
+
+def _without(
+    one: Set, rules: Mapping[str, Switch], kinds: Sequence[str], asked: Callable[[Sequence[Row]], bool]
+) -> Iterator[Line]:
+    for what, switch in {"any change": (conflicts, "_RAREST", conflicts._RAREST), **rules}.items():
+        with switched_off(switch):
+            judged = [_judge(one, query, kinds, asked) for query in one.queries]
+        name = f"{one.name}, {'/'.join(kinds)}, without {what}"
+        yield Line(f"{name}: precision", judged, partial(_precision, by="ours"))
+        yield Line(f"{name}: recall", judged, partial(_recall, by="ours"))
 
 
 def _halves(one: Set) -> Iterator[Line]:

@@ -11,13 +11,30 @@ from benchmarks.quality.corruptions import corrupted, names, reworded
 from benchmarks.quality.logistic import fit, probability
 from benchmarks.quality.plain import auc, mean, terms
 from benchmarks.quality.sets import Set
+from benchmarks.quality.switches import NO_MATCH, Switch, never, switched_off, zero
 from benchmarks.quality.table import Line
+from graph_research.text.language import quantities
+from graph_research.text.relevance import support as module
 from graph_research.text.relevance.support import COEFFICIENTS, SUPPORTED, Support, support
+from graph_research.text.relevance.support import _Comparison as Comparison
 
 SPLITS = ("tune", "check")
 _TRUE = {"support", "supports", "supported", "attributable", "entailment", "entailed", "true"}
 _OF_SENTENCES = "sentences corrupted"
 _SENTENCES = 80  # of a set and a half that are reworded and corrupted
+RULES: dict[str, Switch] = {
+    "denials of the claim": (Comparison, "_denied_by_claim", zero),
+    "denials of the quotes": (Comparison, "_denied_by_quotes", zero),
+    "clauses around what is denied": (module, "_CLAUSE_END", NO_MATCH),
+    "words such as by": (module, "TURNING", {}),
+    "words such as before": (module, "COMPARING", {}),
+    "words such as failed": (module, "_fails", never),
+    "words that count, such as both": (quantities, "COUNTS", {}),
+    "about": (quantities, "_ABOUT", NO_MATCH),
+    "rates": (quantities, "_PER", NO_MATCH),
+    "a second and third sentence": (module, "_SENTENCES", 1),
+}
+"""What a feature is worked out with."""
 _FEATURES = [name for name in COEFFICIENTS if name != "constant"]
 
 
@@ -58,9 +75,16 @@ def lines(sets: list[Set]) -> Iterator[Line[Case]]:
         for label in sorted({case.label for case in rest if not case.supported}):
             kind = [case for case in rest if case.supported or case.label == label]
             yield Line(f"{name}: supported against {label}, AUC", kind, auc_of(score_of), auc_of(coverage_of))
-        for feature in _FEATURES if not name.endswith((" corrupted", " quoted")) or name == _OF_SENTENCES else ():
+        if name.endswith((" corrupted", " quoted")) and name != _OF_SENTENCES:
+            continue
+        for feature in _FEATURES:
             without = auc_of(partial(_logit, without=feature))
             yield Line(f"{name}: AUC without {feature} (plain: with)", rest, without, auc_of(score_of))
+        for rule, switch in RULES.items():
+            with switched_off(switch):
+                scores = {id(case): support(case.claim, case.quotes).score for case in rest}
+            without = auc_of(lambda case, scores=scores: scores[id(case)])
+            yield Line(f"{name}: AUC without {rule} (plain: with)", rest, without, auc_of(score_of))
 
 
 def groups(sets: list[Set]) -> dict[str, list[Case]]:

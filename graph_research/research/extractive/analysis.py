@@ -10,13 +10,11 @@ from functools import cached_property
 from itertools import islice, zip_longest
 from typing import Any
 
-from rapidfuzz import fuzz
-
 from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, options_of, question_of, read_sources
 from graph_research.research.models.report_options import LENGTHS
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Document
-from graph_research.text.language.words import language_of, term_weights, terms, words
+from graph_research.text.language.words import language_of, term_weights, words
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.query import Query, parse
@@ -31,8 +29,7 @@ _LEAST_OF_BEST = 0.55
 _USUAL_WORDS = sum(LENGTHS["standard"])
 _MOST_OPENINGS = 4
 _MOST_COMPARED = 1_500
-_ALIKE = 88.0
-_CONTAINED = 0.9
+_ALIKE = 0.9
 _NEEDED_BEFORE = 0.15
 
 _Place = tuple[str, int]
@@ -173,7 +170,7 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: P
     scores = [{_place(item): round(item.score / items[0].score, 4) for item in items} for items in ranked]
     taken: set[_Place] = set()
     quotes = []
-    for items in zip_longest(*(_fit(items, part, pool, depth) for items, part in zip(ranked, parts, strict=True))):
+    for items in zip_longest(*(_fit(items, depth) for items in ranked)):
         for number, item in enumerate(items):
             if item is None or _place(item) in taken:
                 continue
@@ -185,11 +182,11 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: P
     return quotes
 
 
-def _fit(items: Sequence[Ranked], part: Query, pool: Pool, depth: _Depth) -> list[Ranked]:
+def _fit(items: Sequence[Ranked], depth: _Depth) -> list[Ranked]:
     """The units that rank best for a part, and of those that follow the ones that hold enough of it, so that a long
     report is not filled up; twice as many as a report can show."""
     least = depth.least_of_best * max((item.covered for item in items), default=0.0)
-    further = (row for row in items[depth.always :] if row.covered >= least and _says_more_than_names(row, part, pool))
+    further = (row for row in items[depth.always :] if row.covered >= least)
     return [*items[: depth.always], *islice(further, 2 * depth.most)]
 
 
@@ -201,15 +198,6 @@ def _openings(pool: Pool) -> list[Quote]:
 
 def _place(item: Ranked) -> _Place:
     return item.source, item.position
-
-
-def _says_more_than_names(item: Ranked, part: Query, pool: Pool) -> bool:
-    """Whether a unit, its heading or its table's header has a word of the part that is not of a name."""
-    doc = pool.read[item.source]
-    if doc.language != part.language:
-        return True
-    asked = part.own_terms - set(terms(" ".join(part.names), part.language))
-    return not asked or any(doc.counts[item.position][term] or term in doc.around[item.position] for term in asked)
 
 
 def _first_position(item: Ranked, query: Query, pool: Pool, taken: Collection[_Place]) -> int:
@@ -262,15 +250,11 @@ def _group(members: Sequence[Quote], sources: Mapping[str, SourceFacts]) -> Grou
 
 
 def _alike(one: Quote, other: Quote) -> bool:
-    """Whether two quotations are nearly the same, or give the same numbers in the words of the shorter."""
-    numbers = _NUMBERS.findall(one.text)
-    if numbers != _NUMBERS.findall(other.text):
-        return False
-    if fuzz.token_sort_ratio(one.text, other.text, score_cutoff=_ALIKE) > 0.0:
-        return True
+    """Whether two quotations have the same numbers, and the longer nearly all words of the shorter."""
     fewer, more = sorted((term_weights(one.text), term_weights(other.text)), key=lambda weights: sum(weights.values()))
     shared = sum(weight for term, weight in fewer.items() if term in more)
-    return bool(numbers) and shared >= _CONTAINED * sum(fewer.values())
+    same_numbers = _NUMBERS.findall(one.text) == _NUMBERS.findall(other.text)
+    return same_numbers and shared >= _ALIKE * sum(fewer.values())
 
 
 def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document]) -> list[Group]:

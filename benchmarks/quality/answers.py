@@ -12,7 +12,7 @@ from benchmarks.quality.table import Line
 from graph_research.text.relevance.answerability import FOUND, Features, features
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
-from graph_research.text.relevance.short_answer import within_budget
+from graph_research.text.relevance.short_answer import Candidate, chosen
 
 _FOUND_DOCUMENTS = 10
 _EACH_OFF_TOPIC = 4  # of the other sets' questions every fourth is asked
@@ -132,7 +132,7 @@ def _answers(one: Set) -> Iterator[Answer]:
         plain = " ".join(text.sentences[unit - one.firsts[numbers[0]]] for unit in two)
         asked = parse(query["text"])
         ranked = rank(Pool({text.id: text.document}), asked)
-        picked = within_budget(asked, [item.unit.text for item in ranked], [item.covered for item in ranked])
+        picked = chosen(asked, [Candidate(item.unit.text, item.score, item.unit.kind == "heading") for item in ranked])
         units = sorted((ranked[position].unit for position in picked), key=lambda unit: unit.start)
         ours = " ".join(unit.text for unit in units)
         yield Answer(

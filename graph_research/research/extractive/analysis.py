@@ -53,6 +53,7 @@ class Quote:
     title: str
     shares: tuple[float, ...] = (0.0,)
     covered: float = 0.0
+    is_heading: bool = False
     table: int = -1
 
     @property
@@ -228,6 +229,7 @@ def _quote(
         title=document.title,
         shares=shares,
         covered=covered,
+        is_heading=units[last].kind == "heading",
     )
 
 

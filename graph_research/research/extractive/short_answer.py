@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from graph_research.research.extractive.analysis import Analysis, Group
-from graph_research.text.relevance.short_answer import within_budget
+from graph_research.text.relevance.short_answer import Candidate, chosen
 
 
 def short_answer(analysis: Analysis) -> list[Group]:
     """Empty where nothing is answered."""
-    answered = [number for number, part in enumerate(analysis.parts) if part.found]
     groups = analysis.groups
-    if not answered or not groups:
-        return []
+    answered = [number for number, part in enumerate(analysis.parts) if part.found] if groups else []
+    picked = [chosen(analysis.parts[number].query, _candidates(analysis, number)) for number in answered]
     if len(analysis.parts) > 1:
-        return list(dict.fromkeys(_best_for(number, groups) for number in answered))
-    leads = [group.lead for group in groups]
-    picked = within_budget(analysis.query, [lead.text for lead in leads], [lead.covered for lead in leads])
-    return [groups[position] for position in picked]
+        return list(dict.fromkeys(groups[best] for best, *_ in picked))
+    return [groups[position] for positions in picked for position in positions]
 
 
-def _best_for(part: int, groups: Sequence[Group]) -> Group:
-    return max(groups, key=lambda group: group.lead.shares[part] if part < len(group.lead.shares) else 0.0)
+def _candidates(analysis: Analysis, part: int) -> list[Candidate]:
+    return [
+        Candidate(lead.text, lead.shares[part] if part < len(lead.shares) else 0.0, lead.covered, lead.is_heading)
+        for lead in (group.lead for group in analysis.groups)
+    ]

@@ -10,7 +10,7 @@ from typing import Literal
 from graph_research.text.document import Block, Document
 from graph_research.text.sentences import PROSE, sentence_spans
 
-UnitKind = Literal["sentence", "row", "definition", "line"]
+UnitKind = Literal["sentence", "heading", "row", "definition", "line"]
 
 MOST_CHARS = 600
 """A longer sentence or row is cut between words: nobody checks a longer quotation."""
@@ -55,9 +55,8 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
         if block.kind in PROSE or (block.kind == "heading" and heading.count(" ") >= _SPACES_OF_A_SENTENCE):
             for position, (start, end) in enumerate(sentence_spans(text, block.start, block.end, language=language)):
                 defined = before is not None and position == 0 and _defines(text, before, block)
-                yield from _cut(
-                    text, before.start if defined and before else start, end, _kind(defined), number, heading
-                )
+                kind: UnitKind = "definition" if defined else "heading" if block.kind == "heading" else "sentence"
+                yield from _cut(text, before.start if defined and before else start, end, kind, number, heading)
         elif block.kind == "table":
             if before is None or before.kind != "table":
                 header = text[block.start : block.end]
@@ -67,10 +66,6 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
             for start, end in _lines(text, block):
                 yield from _cut(text, start, end, "line", number, heading)
         before = block
-
-
-def _kind(defined: bool) -> UnitKind:
-    return "definition" if defined else "sentence"
 
 
 def _defines(text: str, term: Block, block: Block) -> bool:

@@ -45,10 +45,13 @@ def is_yes_no(question: str, language: str) -> bool:
 
 
 def counted_words(question: str, language: str) -> str:
-    """What follows the words that ask for a number of things, empty where none stand in the question."""
+    """What follows the words that ask for a number of things; empty where none stand in the question, or where it asks
+    for something else before them ("what capacity from how many turbines")."""
     asking = _HOW_MANY.get(language)
     found = re.search(rf"\b{asking}(?!\w)", question, re.IGNORECASE) if asking else None
-    return question[found.end() :] if found else ""
+    if found is None or any(is_question_word(word, language) for word in question[: found.start()].split()):
+        return ""
+    return question[found.end() :]
 
 
 def is_question_word(word: str, language: str) -> bool:

@@ -179,6 +179,9 @@ def _may_hold_large(data: bytes) -> bool:
         return False
     if data.find(_ESCAPED_QUOTE) >= 0:
         data = data.replace(rb"\\", b"  ").replace(_ESCAPED_QUOTE, b"  ")
+    half = LARGE_CHARS // 2  # a stretch without a quote that is large covers one of these wholly
+    if all(data.find(b'"', start, start + half) >= 0 for start in range(0, len(data) - half + 1, half)):
+        return False
     return max(map(len, data.split(b'"')[1::2]), default=0) >= LARGE_CHARS
 
 

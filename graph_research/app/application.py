@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
@@ -16,7 +15,7 @@ from graph_research.app.graphs.catalog import graph_file
 from graph_research.app.library import Indexing, require_folders
 from graph_research.app.read_ahead import read_ahead
 from graph_research.app.request import RunRequest, changed_request, with_limits
-from graph_research.app.runs.archive import archive_run, expire
+from graph_research.app.runs.archive import archive_ended
 from graph_research.app.runs.imported import inherited, is_foreign, refuse_foreign, without_pages
 from graph_research.app.runs.limits.budget import LimitReached
 from graph_research.app.runs.plan import Plan
@@ -341,14 +340,8 @@ class Application:
                     yield event
 
     async def _archive(self, run_id: str) -> None:
-        """Write the archive's files of a run that has ended and remove outdated ones; a folder that cannot be written
-        changes nothing about the run."""
-        if goes_on(await self.store.run(run_id)):
-            return
-        now = SystemClock().now()
-        with contextlib.suppress(OSError):
-            await archive_run(self.workspace, self.store, run_id, now)
-            await expire(self.workspace, self.store, now)
+        if not goes_on(await self.store.run(run_id)):
+            await archive_ended(self.workspace, self.store, run_id, SystemClock().now())
 
     async def _is_new(self, run_id: str) -> bool:
         """Whether a run was created and never driven."""

@@ -67,6 +67,8 @@ def _show_status(status: RunSummary, *, json: bool) -> None:
         )
         show(f"retries:   {', '.join(retries)}")
     show(f"updated:   {status.updated_at}")
+    if status.archive_error:
+        show(f"archive:   its files could not be written: {status.archive_error}")
     if status.error:
         show(f"{'ended by:  ' if status.limit else 'error:     '}{status.error}")
     if status.waiting_for:

@@ -22,6 +22,9 @@ class InstructionKind(StrEnum):
     """The plan as JSON; the last one counts."""
     REVISION = "revision"
     """A change of the finished report as JSON; no handler reads it."""
+    ARCHIVE_ERROR = "archive_error"
+    """Why the program could not write the archive's files at the end of the run; no handler reads it. The last one
+    counts, and an empty one says that they were written."""
 
 
 async def instructions_of(read: InstructionReader | None, kind: InstructionKind, ctx: Context) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,8 @@ from graph_research.app.store import Store, open_store
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
 from graph_research.graph.errors import StoreDamaged
+from graph_research.graph.state.rows import Instruction
+from graph_research.research.instructions import InstructionKind
 from graph_research.research.models.source import Source
 from graph_research.research.report.build import cited_texts
 from graph_research.text.document import text_hash
@@ -58,6 +61,27 @@ async def archive_run(workspace: Workspace, store: Store, run_id: str, now: date
             record = _record(source, await store.text(source.archive_hash), reason, now)
             written += _write(folder / f"{name}.json", orjson.dumps(record, option=orjson.OPT_INDENT_2).decode())
     return written
+
+
+async def archive_ended(workspace: Workspace, store: Store, run_id: str, now: datetime) -> None:
+    """Write the files of a run that has ended and remove outdated ones. Why they cannot be written is kept with the
+    run, for its status and its report, and changes nothing else about it."""
+    try:
+        await archive_run(workspace, store, run_id, now)
+        problem = ""
+    except OSError as error:
+        problem = error.strerror or type(error).__name__
+    with contextlib.suppress(StoreDamaged):
+        if problem != await archive_error(store, run_id):
+            await store.instruct(run_id, Instruction(InstructionKind.ARCHIVE_ERROR, problem))
+    with contextlib.suppress(OSError):
+        await expire(workspace, store, now)
+
+
+async def archive_error(store: Store, run_id: str) -> str:
+    """Why files of the archive could not be written at the end of the run; empty where they were, or none were due."""
+    told = [row.content for row in await store.instructions(run_id) if row.kind == InstructionKind.ARCHIVE_ERROR]
+    return told[-1] if told else ""
 
 
 async def restore(workspace: Workspace, content_hash: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from graph_research.app.files import write_atomically
 from graph_research.app.graphs.catalog import load
 from graph_research.app.graphs.run_trace import Trace, trace_of
 from graph_research.app.request import RunRequest
+from graph_research.app.runs.archive import archive_error
 from graph_research.app.runs.limits.budget import LimitReached
 from graph_research.app.runs.revisions import stored_revisions, up_to
 from graph_research.app.runs.status import error_text, goes_on, is_driven, limit_of
@@ -130,7 +131,9 @@ async def build_revised(
     texts = {name: kept[name] for name in hashes if name in kept}
     layouts = {name: orjson.loads(kept[layout]) for name, layout in hashes.items() if layout in kept}
     calls, events = await store.calls(run_id), await store.events(run_id)
-    facts = _facts(record, calls, events, request, prices, limit)
+    facts = replace(
+        _facts(record, calls, events, request, prices, limit), archive_error=await archive_error(store, run_id)
+    )
     report = build_report(
         revised(state, held, texts),
         texts=texts,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from graph_research.app.runs.archive import archive_error
 from graph_research.app.runs.limits.budget import Budget, LimitReached, limit_reached
 from graph_research.app.store import Store, open_store, question_of, request_of
 from graph_research.app.wiring.models import prices_of
@@ -28,7 +29,8 @@ from graph_research.research.report.statistics import content_fidelity_of
 class RunSummary:
     """Where a run stands. `interrupted` is true for a `running` one that no process drives, `limit` is what ended an
     aborted one, `retries` counts requests that were sent again, `usage` what models outside of this process
-    took so far by role and phase, `content_fidelity` how much of the sources models were shown; times are ISO 8601."""
+    took so far by role and phase, `content_fidelity` how much of the sources models were shown, `archive_error` why the
+    archive's files could not be written, empty where they were; times are ISO 8601."""
 
     run_id: str
     status: str
@@ -47,6 +49,7 @@ class RunSummary:
     retries: Sequence[Mapping[str, Any]]
     usage: Sequence[Mapping[str, Any]]
     content_fidelity: Mapping[str, Any]
+    archive_error: str
     created_at: str
     updated_at: str
 
@@ -190,6 +193,7 @@ async def status_of(store: Store, run_id: str, prices: Prices) -> RunSummary:
         retries=[retry.to_json() for retry in retries_of(await store.events(run_id))],
         usage=[usage.model_dump(mode="json") for usage in usage_of(filter(asks_outside, answered), prices)],
         content_fidelity=content_fidelity_of(state).to_json(),
+        archive_error=await archive_error(store, run_id),
         created_at=record.created_at.isoformat(),
         updated_at=record.updated_at.isoformat(),
     )

@@ -63,6 +63,7 @@ def limitations_of(
         *about_the_gathering(gathered, labels),
         *_about_the_writing(cited, degraded, labels),
         *_about_the_length(state, labels),
+        *_those_that_apply((run.archive_error, labels.limit_archive.format(reason=run.archive_error))),
         *_about_the_windows(degraded, labels),
         *_about_the_models(degraded, labels),
         *_those_that_apply(

@@ -32,7 +32,7 @@ class RunFacts:
 
     `models` maps role to the spec that serves it, `search` names the providers, `skipped_searches` those that
     could not be asked, each with the reason; `saved` is what was left out to keep within the limits of the run.
-    `status` and `cause` are the run's.
+    `status` and `cause` are the run's; `archive_error` is why files of the archive could not be written.
     Times are ISO 8601 in UTC. `possibly_paid_twice` counts calls that had been sent when a process died.
     """
 
@@ -55,6 +55,7 @@ class RunFacts:
     retries: Sequence[Retries] = ()
     model_roles: Mapping[str, RoleUse] = field(default_factory=dict)
     possibly_paid_twice: int = 0
+    archive_error: str = ""
 
 
 def asks_outside(call: CallRecord) -> bool:

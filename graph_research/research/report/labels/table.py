@@ -224,6 +224,7 @@ class Labels:
     limit_fallback: str
     limit_reduced: str
     limit_length: str
+    limit_archive: str
     limit_window: str
     limit_window_full: str
     limit_cut: str

@@ -10,8 +10,17 @@ from typing import Any
 
 import pytest
 
-from graph_research.app.runs.archive import ContentMissing, archive_folder, archive_run, expire, restore
+from graph_research.app.runs.archive import (
+    ContentMissing,
+    archive_ended,
+    archive_error,
+    archive_folder,
+    archive_run,
+    expire,
+    restore,
+)
 from graph_research.app.workspace import Workspace, open_workspace
+from graph_research.graph.state.rows import Instruction
 from graph_research.text.document import text_hash
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -22,6 +31,7 @@ class OneRun:
     """A store of one run, as far as the archive reads it."""
 
     def __init__(self, *, cites: str = "") -> None:
+        self.told: list[Instruction] = []
         self.texts = {text_hash(text): text for text in TEXTS.values()}
         rows = [
             {
@@ -51,6 +61,12 @@ class OneRun:
     async def text(self, name: str) -> str:
         return self.texts[name]
 
+    async def instruct(self, run_id: str, instruction: Instruction) -> None:
+        self.told.append(instruction)
+
+    async def instructions(self, run_id: str) -> list[Instruction]:
+        return self.told
+
     async def run_rows(self, *_: object) -> list[Any]:
         return [type("Row", (), {"run_id": "r1"})]
 
@@ -68,6 +84,20 @@ async def test_texts_of_digested_sources_are_files_whose_hash_is_their_name(tmp_
     assert text_hash(path.read_text(encoding="utf-8")) == f"sha256:{path.stem}"
     assert archive_folder(space) == tmp_path / "home" / "archive"
     assert await archive_run(space, OneRun(), "r1", NOW) == []
+
+
+@pytest.mark.requirement("13.3")
+async def test_a_folder_that_cannot_be_written_is_told_and_ends_no_run(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    closed = workspace(tmp_path, research_archive_dir=str(tmp_path / "file" / "archive"))
+    closed.home.cache.mkdir(parents=True, exist_ok=True)
+    run = OneRun()
+    await archive_ended(closed, run, "r1", NOW)
+    await archive_ended(closed, run, "r1", NOW)
+    assert await archive_error(run, "r1") == "Not a directory"
+    assert len(run.told) == 1
+    await archive_ended(workspace(tmp_path), run, "r1", NOW)
+    assert await archive_error(run, "r1") == ""
 
 
 @pytest.mark.requirement("13.3", "B37")

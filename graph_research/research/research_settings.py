@@ -38,8 +38,8 @@ class ResearchSettings:
     since some servers drop what is too long without a word."""
     allow_content_dropping: bool = False
     """Leave out whole sources where their headlines do not fit; else all of them are cut further."""
-    source_chars: int = 12_000
-    """How much of one source a prompt shows where the model's window has room for it."""
+    source_chars: int | None = None
+    """How much of one source a prompt shows at most; None: its share of the room that all sources have."""
     max_output_tokens: int = 4_096
     report_output_tokens: int = 8_192
     """What an analysis, or a section of the report, may take."""
@@ -56,7 +56,8 @@ class ResearchSettings:
     """Let queries over the web hold words that stand in local documents only."""
     fetch_time_summarization: bool = True
     summarization_min_chars: int = 4_000
-    """Shorter texts are not worth a summary; nor are those that fit into `source_chars` or have a passage that does."""
+    """Shorter texts are not worth a summary; nor are those that fit into their share of a prompt, or have a passage
+    that does."""
     summarization_chars: int = 50_000
     """How much of a text a summary is made of, around the passages that were found."""
     summarization_timeout: float = 60.0

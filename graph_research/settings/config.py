@@ -198,7 +198,9 @@ class Settings(BaseModel):
     report_output_tokens: Whole = Field(
         8_192, ge=1_024, description="tokens that an analysis, or a section of the report, may take"
     )
-    source_chars: Whole = Field(12_000, ge=300, description="characters of one source that a prompt shows at most")
+    source_chars: Whole | None = Field(
+        None, ge=300, description="characters of one source that a prompt shows at most; unset: its share of the room"
+    )
     token_limit_recovery: bool = Field(
         True, description="cut a prompt that a model found too long and send it again, three times at most"
     )

@@ -72,7 +72,8 @@ def analyzer(services: Services) -> Handler:
         if known.sources:
             reading = _Reading.of(handoff, known)
             agent = _agent(services, reading.read, documents)
-            rows = _rows(services, reading.read, documents, fitted=agent.fits_windows(services, ctx))
+            most_chars = _most_chars(services, handoff) if agent.fits_windows(services, ctx) else None
+            rows = _rows(services, reading.read, documents, most_chars)
             ranked = [*reading.read, *reading.listed]
             result = await agent.call(
                 services,
@@ -157,20 +158,31 @@ def _agent(services: Services, read: Sequence[Source], documents: Mapping[str, D
     )
 
 
+def _most_chars(services: Services, handoff: Mapping[str, Any]) -> int:
+    """The characters of sources that a prompt shows at most: as many as this iteration's topics would have read."""
+    topics = [row for row in handoff["sub_queries"] if row["iteration"] == handoff["iteration"]]
+    return max(1, len(topics)) * services.settings.compression_chars
+
+
 def _rows(
-    services: Services, read: Sequence[Source], documents: Mapping[str, Document], *, fitted: bool
+    services: Services, read: Sequence[Source], documents: Mapping[str, Document], most_chars: int | None
 ) -> list[dict[str, Any]]:
-    """The sources as the prompt shows them: as much as the settings allow, which is then fitted to the window; else
-    the first ones with their short contents."""
+    """The sources as the prompt shows them: together as much as the room allows, which is then fitted to the window; or
+    where prompts are not fitted the first ones with their short contents."""
     settings = services.settings
-    if not fitted:
+    if most_chars is None:
         return [
             {**source.to_json(), "content": reading_of(source, {}, settings.content_chars)}
             for source in read[: settings.analysis_sources]
         ]
+    chars = {source.id: len(documents[source.id].text) for source in read}
+    if settings.source_chars is not None:
+        chars = {name: min(length, settings.source_chars) for name, length in chars.items()}
+    limits = allotted_chars(read, chars, most_chars, allow_dropping=settings.allow_content_dropping)
     return [
-        {**source.to_json(), "content": reading_of(source, documents, settings.source_chars, to_quote=True)}
+        {**source.to_json(), "content": reading_of(source, documents, limits[source.id], to_quote=True)}
         for source in read
+        if limits[source.id]
     ]
 
 

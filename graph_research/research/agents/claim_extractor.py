@@ -19,7 +19,8 @@ from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.finding import Claim, Confidence, Finding
 from graph_research.research.models.ids import finding_id
 from graph_research.research.models.source import Source
-from graph_research.research.retrieval.excerpts import best_passage, fair_share, reading_of
+from graph_research.research.retrieval.excerpts import best_passage, reading_of
+from graph_research.research.retrieval.reading import chars_of_each
 from graph_research.research.scoring.job import job_confidence
 from graph_research.research.scoring.origin import independent, origins
 from graph_research.text.document import Document
@@ -73,8 +74,7 @@ def _rows(
             {**source.to_json(), "content": reading_of(source, {}, settings.content_chars)}
             for source in sources[: settings.analysis_sources]
         ]
-    lengths = [min(len(documents[source.id].text), settings.source_chars) for source in sources]
-    each = min(fair_share(lengths, settings.compression_chars), settings.source_chars)
+    each = chars_of_each(settings, [len(documents[source.id].text) for source in sources])
     return [{**source.to_json(), "content": reading_of(source, documents, each, to_quote=True)} for source in sources]
 
 

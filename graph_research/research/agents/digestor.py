@@ -39,8 +39,7 @@ from graph_research.research.models.digest import (
 )
 from graph_research.research.models.fidelity import FidelityLevel, FidelityRecord, fidelity_record
 from graph_research.research.models.source import Source
-from graph_research.research.retrieval.excerpts import fair_share
-from graph_research.research.retrieval.reading import Reading, aspects_of
+from graph_research.research.retrieval.reading import Reading, aspects_of, chars_of_each
 from graph_research.text.document import Document
 
 ROLE = "digest"
@@ -223,7 +222,7 @@ class _Digests:
 
     def _not_shown_whole(self, sources: Sequence[Source]) -> list[Source]:
         """Those that neither a topic's notes cover nor the analyzer's prompt could show as they are."""
-        services, settings = self._services, self._services.settings
+        services = self._services
         room = material_chars(services, "research", _PHASE, self._handoff.get("model_windows"))
         if room is None:
             return []
@@ -234,7 +233,7 @@ class _Digests:
             for source_id in topic["source_ids"]
         }
         unread = [row["characters"] for row in self._handoff["sources"] if row["id"] not in read]
-        most = min(settings.source_chars, fair_share(unread, room))
+        most = chars_of_each(services.settings, unread, room)
         return [source for source in sources if source.id not in read and source.characters > most]
 
     def _digested(self, source: Source, result: DigestResult) -> _Outcome:

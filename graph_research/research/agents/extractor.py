@@ -20,7 +20,7 @@ from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.fidelity import record_shown
-from graph_research.research.retrieval.reading import Reading, aspects_of
+from graph_research.research.retrieval.reading import Reading, aspects_of, most_chars_of
 from graph_research.research.retrieval.summarization import condenses
 from graph_research.text.document import Document
 
@@ -86,9 +86,8 @@ def _material(
     services: Services, handoff: Mapping[str, Any], sources: Sequence[Source], reading: Reading
 ) -> dict[str, Any]:
     settings = services.settings
-    texts = reading.texts(
-        most_chars=settings.compression_chars, most_each=settings.source_chars, least_each=LEAST_CHARS
-    )
+    most_each = most_chars_of(settings, [source.characters for source in sources])
+    texts = reading.texts(most_chars=settings.compression_chars, most_each=most_each, least_each=LEAST_CHARS)
     return {
         "question": handoff["original_query"],
         "sub_query": handoff["sub_query"]["query"],

@@ -14,6 +14,7 @@ from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.plan import Reflection
 from graph_research.research.retrieval.query_novelty import asked_before
+from graph_research.research.retrieval.reading import most_chars_of
 from graph_research.text.wording import one_line, shortened
 
 _SECTIONS = (Section(name="found", noun="source", keep=3),)
@@ -36,6 +37,7 @@ def reflector(services: Services) -> Handler:
             why = "Reflections are switched off." if searches_left else "No search is left."
             stop = Reflection.model_validate(_stop(len(sources), why))
             return {"reflection": stop.to_json(), "tokens": 0, "degraded": []}
+        most_chars = most_chars_of(services.settings, [row.get("characters") or 0 for row in sources])
         material = {
             **prompt_context(handoff.get("report_options"), ctx),
             "question": handoff["original_query"],
@@ -43,7 +45,7 @@ def reflector(services: Services) -> Handler:
             "queries": list(handoff["queries"]),
             "source_count": len(sources),
             "quality_distribution": dict(sorted(Counter(row["quality"] for row in sources).items())),
-            "found": [_line(row, services.settings.source_chars, read_before) for row in sources],
+            "found": [_line(row, most_chars, read_before) for row in sources],
             "titles": [row["title"] for row in sources],
             "searches_left": searches_left,
             "enough_sources": ENOUGH_SOURCES,

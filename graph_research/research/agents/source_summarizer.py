@@ -20,7 +20,7 @@ from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.fidelity import level_of
 from graph_research.research.models.source import Source
 from graph_research.research.research_settings import ResearchSettings
-from graph_research.research.retrieval.reading import Reading, aspects_of
+from graph_research.research.retrieval.reading import Reading, aspects_of, most_chars_of
 from graph_research.research.retrieval.summarization import InTime, SharedReplies, TimeLimit, condenses
 from graph_research.text.document import Document
 from graph_research.text.locators import make_locator
@@ -65,7 +65,8 @@ def source_summarizer(services: Services) -> Handler:
         sources = [Source.model_validate(row) for row in handoff["sources"]] if wanted else []
         cached = settings.summarization_cache_enabled
         known = {row["archive_hash"]: row for row in handoff.get("summarized") or [] if cached}
-        too_long = [source for source in sources if _needs_summary(source, settings)]
+        shown = most_chars_of(settings, [source.characters for source in sources])
+        too_long = [source for source in sources if _needs_summary(source, settings, shown)]
         reused = [_reused(source, known[source.archive_hash]) for source in too_long if source.archive_hash in known]
         long = [source for source in too_long if source.archive_hash not in known]
         if not long:
@@ -94,12 +95,12 @@ def source_summarizer(services: Services) -> Handler:
     return summarize
 
 
-def _needs_summary(source: Source, settings: ResearchSettings) -> bool:
-    """Whether neither the text nor a passage that was found in it fits into what a prompt shows of one source."""
-    if source.characters <= max(settings.source_chars, settings.summarization_min_chars - 1):
+def _needs_summary(source: Source, settings: ResearchSettings, most_chars: int) -> bool:
+    """Whether neither the text nor a passage that was found in it fits into the `most_chars` that a prompt shows."""
+    if source.characters <= max(most_chars, settings.summarization_min_chars - 1):
         return False
     passages = source.metadata.get("passages") or ()
-    return "summary" not in source.metadata and all(end - start > settings.source_chars for start, end, _ in passages)
+    return "summary" not in source.metadata and all(end - start > most_chars for start, end, _ in passages)
 
 
 def _reused(source: Source, earlier: Mapping[str, Any]) -> Source:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from graph_research.research.models.source import Source
+from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.retrieval.excerpts import fair_share, reading_of
 from graph_research.text.document import Document
 from graph_research.text.relevance.coverage import Aspect, covering_passages
 
 _CHECKLIST_SHARE = 0.5
 """What the whole checklist counts beside the queries."""
+
+_MOST_SHARE = 0.15
+"""The share of a topic's room that one source gets at most where its even share is less."""
 
 _Ranked = Sequence[tuple[int, int, float]]
 
@@ -20,6 +24,19 @@ def aspects_of(queries: Sequence[str], checklist: Sequence[Mapping[str, Any]] = 
     """What passages are chosen by: the queries, which count 1 together, and the checklist, which counts half."""
     asked = [Aspect(query, 1.0 / len(queries)) for query in queries]
     return asked + [Aspect(row["text"], _CHECKLIST_SHARE / len(checklist)) for row in checklist]
+
+
+def chars_of_each(settings: ResearchSettings, lengths: Iterable[int], most_chars: int | None = None) -> int:
+    """How much of each of several texts one prompt shows: they share what is read of a topic, or `most_chars`."""
+    each = fair_share(lengths, settings.compression_chars if most_chars is None else most_chars)
+    return each if settings.source_chars is None else min(each, settings.source_chars)
+
+
+def most_chars_of(settings: ResearchSettings, lengths: Iterable[int]) -> int:
+    """How much of one of several texts a topic's reading shows at most: what says more gets more than its even share,
+    and no text takes the room of all others."""
+    most = chars_of_each(settings, lengths)
+    return settings.source_chars or max(most, int(_MOST_SHARE * settings.compression_chars))
 
 
 class Reading:

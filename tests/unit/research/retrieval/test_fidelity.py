@@ -73,7 +73,7 @@ def shares(output: dict[str, Any]) -> dict[str, float]:
 async def test_the_share_is_measured_against_the_archived_text(context: PlainContext) -> None:
     source = archived(context, 1, sentences=900)
     model = Reader(window=128_000)
-    output = await analyzer(make_services([model]))(handoff([source]), context)
+    output = await analyzer(make_services([model], source_chars=12_000))(handoff([source]), context)
     [record] = output["content_fidelity"]
     assert source.characters > 50_000
     assert record["original_tokens"] == source.characters // 4
@@ -94,6 +94,14 @@ async def test_sources_of_this_round_are_shown_before_better_ones_of_earlier_rou
     await analyzer(make_services([model]))({**handoff([*earlier, fresh]), "iteration": 2}, context)
     [request] = model.requests
     assert request.user.index("Report 9.") < min(request.user.index(f"Report {number}.") for number in range(3))
+
+
+@pytest.mark.requirement("B10")
+async def test_a_long_source_is_shown_whole_where_its_share_of_the_window_holds_it(context: PlainContext) -> None:
+    source = archived(context, 1, sentences=900)
+    output = await analyzer(make_services([Reader(window=200_000)]))(handoff([source]), context)
+    assert source.characters > 50_000
+    assert set(shares(output).values()) == {1.0}
 
 
 @pytest.mark.requirement("13.8")
@@ -130,7 +138,7 @@ async def test_where_no_model_answers_nothing_was_shown(context: PlainContext) -
 @pytest.mark.requirement("13.9")
 async def test_below_a_half_an_event_and_a_limitation_warn(context: PlainContext) -> None:
     sources = [archived(context, number, sentences=900) for number in range(4)]
-    output = await analyzer(make_services([Reader(window=32_000)]))(handoff(sources), context)
+    output = await analyzer(make_services([Reader(window=16_000)]))(handoff(sources), context)
     [warning] = [data for kind, data in context.events if kind == "content_fidelity.low"]
     marked = {row["id"]: row for row in output["sources"]}
     state = {

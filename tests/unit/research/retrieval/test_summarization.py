@@ -57,7 +57,8 @@ def found(request: SearchRequest) -> Sequence[SearchHit]:
 
 def bench(*, condensing: bool = True, settings: Mapping[str, Any] | None = None, **script: Sequence[Any]) -> Bench:
     agents = {"reflector": [STOP], "source_summarizer": [GOOD], "extractor": [NOTES], **script}
-    return Bench(agents, graph="topic_research", search=found, condensing=condensing, settings=settings or {})
+    settings = {"source_chars": 12_000, **(settings or {})}
+    return Bench(agents, graph="topic_research", search=found, condensing=condensing, settings=settings)
 
 
 async def research(bench: Bench, query: str = "opening of the Tarn plant", **input: Any) -> RunResult:
@@ -217,14 +218,14 @@ def row(context: PlainContext, number: int) -> dict[str, Any]:
 @pytest.mark.requirement("9.1")
 async def test_summaries_are_made_at_the_same_time_but_no_more_than_allowed(context: PlainContext) -> None:
     model = Counting()
-    services = make_services([model], max_concurrent=2)
+    services = make_services([model], source_chars=12_000, max_concurrent=2)
     handoff = {"original_query": "q", "sources": [row(context, n) for n in range(5)]}
     output = await source_summarizer(services)(handoff, context)
     assert (len(output["sources"]), model.most) == (5, 2)
 
 
 async def test_a_summary_that_takes_too_long_is_given_up(context: PlainContext) -> None:
-    services = make_services([Counting(seconds=1.0)], summarization_timeout=0.01)
+    services = make_services([Counting(seconds=1.0)], source_chars=12_000, summarization_timeout=0.01)
     output = await source_summarizer(services)({"original_query": "q", "sources": [row(context, 1)]}, context)
     assert output["sources"] == []
     assert "took longer than 0.01 seconds" in output["degraded"][0]["reason"]
@@ -233,7 +234,7 @@ async def test_a_summary_that_takes_too_long_is_given_up(context: PlainContext) 
 @pytest.mark.requirement("9.1")
 async def test_the_time_of_a_summary_counts_all_models_that_are_tried(context: PlainContext) -> None:
     slow = [Counting(seconds=1.0, spec="first"), Counting(seconds=1.0, spec="second")]
-    services = make_services(slow, summarization_timeout=0.05)
+    services = make_services(slow, source_chars=12_000, summarization_timeout=0.05)
     began = asyncio.get_running_loop().time()
     output = await source_summarizer(services)({"original_query": "q", "sources": [row(context, 1)]}, context)
     assert asyncio.get_running_loop().time() - began < 0.099
@@ -247,7 +248,7 @@ async def test_a_text_is_summarized_again_only_where_the_cache_is_off(
     cached: bool, calls: int, context: PlainContext
 ) -> None:
     model = Counting()
-    handle = source_summarizer(make_services([model], summarization_cache_enabled=cached))
+    handle = source_summarizer(make_services([model], source_chars=12_000, summarization_cache_enabled=cached))
     source = row(context, 1)
     once = await handle({"original_query": "q", "sources": [source]}, context)
     await handle({"original_query": "q", "sources": [source], "summarized": once["sources"]}, context)
@@ -256,7 +257,7 @@ async def test_a_text_is_summarized_again_only_where_the_cache_is_off(
 
 async def test_a_source_that_was_summarized_is_not_summarized_again(context: PlainContext) -> None:
     model = Counting()
-    handle = source_summarizer(make_services([model]))
+    handle = source_summarizer(make_services([model], source_chars=12_000))
     once = await handle({"original_query": "q", "sources": [row(context, 1)]}, context)
     again = await handle({"original_query": "q", "sources": once["sources"]}, context)
     assert (again["sources"], len(model.requests)) == ([], 1)
@@ -282,24 +283,26 @@ async def test_a_model_in_time_is_the_model_itself() -> None:
 async def test_a_long_text_with_a_passage_that_fits_is_cut_by_code_and_not_summarized(context: PlainContext) -> None:
     model = Counting()
     found = {**row(context, 1), "metadata": {"passages": [[100, 400, 1.0]]}}
-    output = await source_summarizer(make_services([model]))({"original_query": "q", "sources": [found]}, context)
+    output = await source_summarizer(make_services([model], source_chars=12_000))(
+        {"original_query": "q", "sources": [found]}, context
+    )
     assert (output["sources"], model.requests) == ([], [])
 
 
 async def test_a_text_that_was_summarized_in_an_earlier_round_keeps_that_summary(context: PlainContext) -> None:
     model = Counting()
-    handle = source_summarizer(make_services([model]))
+    handle = source_summarizer(make_services([model], source_chars=12_000))
     [earlier] = (await handle({"original_query": "q", "sources": [row(context, 1)]}, context))["sources"]
     twin = {**row(context, 1), "id": "src-0123456789"}
     handoff = {"original_query": "q", "sources": [twin], "summarized": [earlier]}
-    [reused] = (await source_summarizer(make_services([model]))(handoff, context))["sources"]
+    [reused] = (await source_summarizer(make_services([model], source_chars=12_000))(handoff, context))["sources"]
     assert (reused["id"], reused["content"], len(model.requests)) == (twin["id"], earlier["content"], 1)
 
 
 @pytest.mark.requirement("13.2", "B40")
 async def test_researchers_at_the_same_time_share_the_summary_of_a_text(context: PlainContext) -> None:
     model = Counting()
-    handle = source_summarizer(make_services([model]))
+    handle = source_summarizer(make_services([model], source_chars=12_000))
     handoffs = [
         {"original_query": "q", "sub_query": {"id": f"sq-1-{n}", "query": f"part {n}"}, "sources": [row(context, 1)]}
         for n in (1, 2)
@@ -555,7 +558,7 @@ async def test_a_pipeline_summarizes_what_all_its_searches_found() -> None:
         "claim_extractor": [{"claims": []}],
         "outliner": [{"error": "refused"}],
     }
-    whole = Bench(script, graph="pipeline", search=found, condensing=True)
+    whole = Bench(script, graph="pipeline", search=found, condensing=True, settings={"source_chars": 12_000})
     result = await whole.run()
     assert [row["done"] for row in result.state["condensed"]] == [2]
     assert sum("summary" in row["metadata"] for row in result.state["sources"]) == 2

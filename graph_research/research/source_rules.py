@@ -8,6 +8,7 @@ from calendar import monthrange
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -40,12 +41,14 @@ class SourceRules:
     document has none. `source_kinds` are web, academic, news and local. `media_types` are such as `application/pdf`,
     `text/*` or `pdf`. Dates are a year, a month or a day in ISO 8601, both ends included. Where date, language or media
     type of a source are not known, it is kept; where its licence is not, it is excluded once its text was read.
-    Sources of `flagged_domains` are not excluded but `FLAGGED`.
+    Sources of `flagged_domains` are not excluded but `FLAGGED`. `protected_sources` are domains, addresses and file
+    names, in which `*` stands for anything: they are kept before others, and shown as a headline at least.
     """
 
     allow_domains: tuple[str, ...] = ()
     deny_domains: tuple[str, ...] = ()
     flagged_domains: tuple[str, ...] = ()
+    protected_sources: tuple[str, ...] = ()
     source_kinds: tuple[str, ...] = ()
     media_types: tuple[str, ...] = ()
     source_languages: tuple[str, ...] = ()
@@ -56,7 +59,7 @@ class SourceRules:
     @property
     def excludes(self) -> bool:
         """Whether any source could be excluded."""
-        return replace(self, flagged_domains=()) != SourceRules()
+        return replace(self, flagged_domains=(), protected_sources=()) != SourceRules()
 
     @property
     def first_day(self) -> str | None:
@@ -72,16 +75,24 @@ class SourceRules:
         return f"{year:04}-{month:02}-{monthrange(year, month)[1]}"
 
     def joined(self, row: Mapping[str, Any]) -> SourceRules:
-        """These rules with those of a node, by the names of the fields: domains that are denied or flagged are added,
+        """These rules with those of a node, by the names of the fields: what is denied, flagged or protected is added,
         anything else replaces what is here. A name that is no field is left out."""
         given: dict[str, Any] = {
             field.name: tuple(value) if isinstance(value, list) else value
             for field in fields(self)
             if (value := row.get(field.name))
         }
-        for name in given.keys() & {"deny_domains", "flagged_domains"}:
+        for name in given.keys() & {"deny_domains", "flagged_domains", "protected_sources"}:
             given[name] = (*getattr(self, name), *given[name])
         return replace(self, **given)
+
+    def protects(self, hit: SearchHit) -> bool:
+        """Whether the user marked the source of a search result, by its domain, its address or its file's name."""
+        addresses = [str(name).lower() for name in (hit.url, hit.metadata.get("read_at")) if name]
+        if any(belongs_to(host_of(address), self.protected_sources) for address in addresses):
+            return True
+        marks = [mark.lower() for mark in self.protected_sources]
+        return any(fnmatchcase(name, mark) or fnmatchcase(name, f"*/{mark}") for name in addresses for mark in marks)
 
     def kinds_of(self, provider: SearchProvider) -> frozenset[str]:
         """The kinds of sources of a provider that may be used; a provider without any is not asked."""

@@ -240,6 +240,12 @@ class Settings(BaseModel):
     flagged_domains: Domains = Field(
         (), max_length=1_000, description="domains, with their subdomains, whose sources are rated as known to be wrong"
     )
+    protected_sources: Specs = Field(
+        (),
+        max_length=1_000,
+        description="domains, addresses and file names, with `*` for anything, whose sources are kept before others "
+        "and shown as a headline at least",
+    )
     allow_domains: Domains = Field(
         (), max_length=1_000, description="the only domains, with their subdomains, whose pages may be used; empty: all"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 SOURCE_RULES = (
     "flagged_domains",
+    "protected_sources",
     "allow_domains",
     "deny_domains",
     "source_kinds",

@@ -72,6 +72,7 @@ def gatherer(services: Services) -> Handler:
         before = [Source.model_validate(row) for row in handoff.get("known") or ()]
         kept = screened(_distinct(allowed, known), await _texts_of_libraries(before, ctx))
         now = ctx.now()
+        kept = sorted(kept, key=lambda document: not rules.protects(document.hit))
         sources = [_source(document.hit, handoff, ctx, now, services.settings, rules) for document in kept[:most]]
         collected = sum(len(hits) for hits in searched.lists)
         return {
@@ -242,6 +243,7 @@ def _source(
         metadata={
             **hit.metadata,
             "lists_names": names_only,
+            **({"protected": True} if rules.protects(hit) else {}),
             "passages": [[passage.start, passage.end, passage.score] for passage in hit.passages],
         },
     )

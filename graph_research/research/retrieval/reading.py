@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from graph_research.research.budget.allocation import LEAST_SHARES, BudgetTier
+from graph_research.research.budget.priority import is_protected
 from graph_research.research.models.source import Source
 from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.retrieval.excerpts import fair_share, reading_of
@@ -16,6 +18,8 @@ _CHECKLIST_SHARE = 0.5
 
 _MOST_SHARE = 0.15
 """The share of a topic's room that one source gets at most where its even share is less."""
+
+_HEADLINE = LEAST_SHARES[BudgetTier.PROTECTED]
 
 _Ranked = Sequence[tuple[int, int, float]]
 
@@ -55,16 +59,21 @@ class Reading:
 
     def texts(self, *, most_chars: int, most_each: int, least_each: int) -> dict[str, str]:
         """All sources by id: together at most `most_chars` characters, each at most `most_each`, and at least
-        `least_each` where there is as much of it and room.
+        `least_each`, a protected one its headline, where there is as much of it and room.
 
         All texts are whole where they fit. Else each gets the room of its passages that are among the best of all; what
         these leave goes in equal shares to texts that are not shown whole.
         """
-        most = {id_: min(len(self._documents[id_].text), most_each) for id_ in self._sources}
+        lengths = {id_: len(self._documents[id_].text) for id_ in self._sources}
+        headlines = {
+            id_: int(_HEADLINE * lengths[id_]) for id_, source in self._sources.items() if is_protected(source)
+        }
+        leasts = {id_: max(least_each, headlines.get(id_, 0)) for id_ in lengths}
+        most = {id_: min(length, max(most_each, leasts[id_])) for id_, length in lengths.items()}
         if sum(most.values()) <= most_chars:
             return {id_: self.text(id_, length) for id_, length in most.items()}
-        least = fair_share([min(length, least_each) for length in most.values()], most_chars)
-        room = {id_: min(length, least_each, least) for id_, length in most.items()}
+        least = fair_share([min(length, leasts[id_]) for id_, length in most.items()], most_chars)
+        room = {id_: min(length, leasts[id_], least) for id_, length in most.items()}
         left = most_chars - sum(room.values())
         needed = dict.fromkeys(most, 0)
         for gain, id_, length in sorted(self._passages(), key=lambda passage: -passage[0]):

@@ -104,6 +104,7 @@ DECIDED: dict[str, dict[Any, str | None]] = {
     "follow_links": {False: None},
     "fetch_pdfs": {True: None},
     "flagged_domains": {"example.org": None},
+    "protected_sources": {"example.org": None},
     "allow_domains": {"example.org": None},
     "deny_domains": {"example.org": None},
     "source_kinds": {"academic": None},

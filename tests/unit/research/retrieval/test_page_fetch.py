@@ -272,6 +272,18 @@ async def test_the_setting_for_pdfs_counts_without_that_for_links() -> None:
     assert shelf.asked == ["https://a.org/1.pdf"]
 
 
+@pytest.mark.requirement("13.5")
+@pytest.mark.parametrize("mark", ["b.org", "https://b.org/*", "last-*.html"])
+async def test_sources_that_the_user_protects_are_kept_before_others_and_marked(mark: str) -> None:
+    def found(request: SearchRequest) -> Sequence[SearchHit]:
+        urls = [f"https://a{number}.org/tarn" for number in range(6)]
+        return [hit(f"The Tarn plant opened, says {url}.", url=url) for url in (*urls, "https://b.org/last-1.html")]
+
+    result = await research(bench(found, Shelf({}), rules=SourceRules(protected_sources=(mark,))))
+    marked = [row["url"] for row in result.state["sources"] if row["metadata"].get("protected")]
+    assert marked == ["https://b.org/last-1.html"]
+
+
 @pytest.mark.requirement("17.2")
 async def test_sources_of_flagged_domains_are_flagged_whatever_else_is_known_of_them() -> None:
     def found(request: SearchRequest) -> Sequence[SearchHit]:

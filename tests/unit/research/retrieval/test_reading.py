@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.reading import Reading, aspects_of
 from graph_research.text.document import Document
@@ -74,6 +76,17 @@ def test_the_source_with_more_to_say_gets_more_of_the_room() -> None:
     texts = shown({"poor": poor, "rich": rich}, "checkpoint of the log", most_chars=7_000)
     assert len(texts["rich"]) > 2 * len(texts["poor"])
     assert "A log is kept." in texts["poor"]
+
+
+@pytest.mark.requirement("13.5")
+def test_a_protected_source_that_says_nothing_on_the_question_keeps_a_headline() -> None:
+    locks = page(*((f"Locks {n}", f"A lock of kind {n} is held by a writer. {FILLER}") for n in range(20)))
+    other = page(*((f"Weather {n}", f"It may rain on day {n}. {FILLER}") for n in range(20)))
+    sources = [source("src-a", locks), source("src-b", other, protected=True)]
+    reading = Reading(sources, {"src-a": locks, "src-b": other}, aspects_of(["locks held by a writer"]))
+    texts = reading.texts(most_chars=9_000, most_each=9_000, least_each=200)
+    assert len(texts["src-b"]) >= 0.09 * len(other.text)
+    assert len(texts["src-a"]) > len(texts["src-b"])
 
 
 def test_what_the_search_found_best_is_always_shown() -> None:

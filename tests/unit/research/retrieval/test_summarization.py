@@ -116,7 +116,9 @@ async def test_a_summary_may_take_a_quarter_of_the_text_of_which_50000_character
     model = Counting()
     text = ("It was the first tidal lagoon of the county. " * (chars // 45 + 1))[:chars].strip()
     source = {**row(context, 1), "archive_hash": context.put_text(text), "characters": len(text)}
-    await source_summarizer(make_services([model]))({"original_query": "q", "sources": [source]}, context)
+    await source_summarizer(make_services([model], source_chars=12_000))(
+        {"original_query": "q", "sources": [source]}, context
+    )
     [request] = model.requests
     given = len(request.material["text"])
     assert 0.95 * shown < given <= shown

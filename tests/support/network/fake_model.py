@@ -285,7 +285,7 @@ def _editor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[s
 
 def _verifier(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
     listed = "\n".join(text for label, text in blocks if label == "sentences")
-    numbers = [int(number) for number in re.findall(r"^(\d+)\. \w+; passages", listed, re.MULTILINE)]
+    numbers = [int(number) for number in re.findall(r"^(\d+)\. ", listed, re.MULTILINE)]
     objected = (
         {re.search(r"^(\d+)\. ", part)[1] for part in _first_of_sections(listed)} if options.get("objects") else ()
     )

@@ -6,11 +6,12 @@ The same research with each of them switched off, in a large and in a small wind
 
 The models, the search and its pages are those of `tests/support/network/fake_services.py`, every page followed by
 20,000 characters that say nothing to the question. `6000:24000` is a window that the program takes for a larger one, so
-that prompts are refused. A row is one research: model calls, input and output tokens, wall
-time, the measured share of the sources' texts that was shown, sources cited, sentences that are proved or cited as a
-share of all that need a source, and how it ended. Tokens and wall time are compared with the row in which everything is
-off. The model quotes what it is shown, so support says that no feature loses a citation, not how well a real model
-writes.
+that prompts are refused. A row is one research: model calls, input and output tokens, in all and for each source cited,
+wall time, the measured share of the sources' texts that was shown, sources cited, sentences that are proved or cited as
+a share of all that need a source, and how it ended. Tokens and wall time are compared with the row in which everything
+is off; since that reads less and cites less, what a source cited costs is the fairer figure. In the first window nearly
+all sources fit into the analysis's prompt, in the others they do not. The model quotes what it is shown, so support
+says that no feature loses a citation, not how well a real model writes.
 """
 
 from __future__ import annotations
@@ -61,6 +62,11 @@ class Row:
     supported: float = 0.0
     refused: int = 0
     agents: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def each(self) -> float:
+        """Tokens for each source cited."""
+        return self.tokens / max(self.cited, 1)
 
 
 def measure(name: str, settings: dict[str, str], options: argparse.Namespace, window: str) -> Row:
@@ -126,13 +132,14 @@ def show(rows: list[Row]) -> None:
     base = rows[-1]
     print(
         f"  {'':<30}{'ended':>10}{'calls':>7}{'refused':>9}{'tokens':>10}{'':>8}{'wall':>8}{'':>8}"
-        f"{'searches':>10}{'shown':>8}{'cited':>7}{'supported':>11}"
+        f"{'a source':>10}{'':>8}{'searches':>10}{'shown':>8}{'cited':>7}{'supported':>11}"
     )
     for row in rows:
         print(
             f"  {row.name:<30}{row.status:>10}{row.calls:>7}{row.refused:>9}{row.tokens:>10,}"
             f"{row.tokens / max(base.tokens, 1) - 1:>+8.0%}{row.wall:>7.1f}s{row.wall / base.wall - 1:>+8.0%}"
-            f"{row.searches:>10}{row.fidelity:>8.2f}{row.cited:>7}{row.supported:>11.0%}"
+            f"{row.each:>10,.0f}{row.each / (base.each or 1) - 1:>+8.0%}{row.searches:>10}"
+            f"{row.fidelity:>8.2f}{row.cited:>7}{row.supported:>11.0%}"
         )
 
 

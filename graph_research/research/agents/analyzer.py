@@ -11,7 +11,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research import decision_log
 from graph_research.research.budget.allocation import Allocation, Allotted
-from graph_research.research.budget.priority import allotted_chars, is_protected, priority_of
+from graph_research.research.budget.priority import allotted_chars, weight
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import CONFIDENCE_RANK, Analysed, Known, analyse
 from graph_research.research.evidence.quotes import any_quote_stands, attributed
@@ -140,7 +140,7 @@ def _agent(services: Services, read: Sequence[Source], documents: Mapping[str, D
         least_chars=LEAST_CHARS,
         shorten=shorter,
         allot=allot,
-        rank=lambda row: is_protected(by_id[row["id"]]) + priority_of(by_id[row["id"]]),
+        rank=lambda row: weight(by_id[row["id"]]),
     )
     return Agent(
         name="analyzer",

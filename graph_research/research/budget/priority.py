@@ -12,6 +12,7 @@ TOP_SOURCES = 5
 
 _QUALITY: Mapping[Quality, float] = {Quality.HIGH: 1.0, Quality.MEDIUM: 0.6, Quality.UNKNOWN: 0.5, Quality.LOW: 0.2}
 _LOCAL = "local"
+_PROTECTED_WEIGHT = 10.0
 
 
 def priority(*, relevance: float, recency: float, quality: float, user: float) -> float:
@@ -32,6 +33,12 @@ def priority_of(source: Source) -> float:
 def is_protected(source: Source) -> bool:
     """Whether the user marked the source: `metadata.protected` is true."""
     return bool(source.metadata.get("protected"))
+
+
+def weight(source: Source) -> float:
+    """What a finding or quote of the source counts beside others that want the room of a prompt: its priority, and more
+    than any certainty where the user marked it."""
+    return priority_of(source) + (_PROTECTED_WEIGHT if is_protected(source) else 0.0)
 
 
 def source_items(sources: Sequence[Source], tokens: Mapping[str, int]) -> list[BudgetItem]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from graph_research.research.agents.writing.further_passages import FurtherPassages
 from graph_research.research.agents.writing.passages import Passages
+from graph_research.research.budget.priority import weight
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.outline import OutlineSection, SectionAction
@@ -73,7 +74,7 @@ def section_material(handoff: Row, sources: Mapping[str, Source], documents: Map
     numbers: dict[str, int] = {}
     for row in (*own, *passages):
         numbers.setdefault(row.source_id, len(numbers) + 1)
-    findings = {row["id"]: row for row in _scored(handoff)}
+    findings = {row["id"]: row for row in _scored(handoff, sources)}
     topics = [topic for topic in offered if set(topic["source_ids"]) & numbers.keys()]
     evidence_ids = {row.id for row in own}
     shown = _rows(own, passages, numbers, sources, documents)
@@ -92,15 +93,18 @@ def section_material(handoff: Row, sources: Mapping[str, Source], documents: Map
     )
 
 
-def _scored(handoff: Row) -> list[Row]:
-    """The findings, each with its claim's confidence in percent, None where it is not scored, and whether a source
-    contradicts it."""
+def _scored(handoff: Row, sources: Mapping[str, Source]) -> list[Row]:
+    """The findings, each with its claim's confidence in percent, None where it is not scored, whether a source
+    contradicts it, and the weight of its sources."""
     claims = {row["finding_id"]: row for row in handoff.get("claims") or []}
     return [
         {
             **row,
             "percent": round(100 * claims[row["id"]]["confidence"]) if row["id"] in claims else None,
             "disputed": row["id"] in claims and claims[row["id"]]["contradiction"],
+            "weight": max(
+                (weight(sources[name]) for name in row.get("source_ids") or () if name in sources), default=0.0
+            ),
         }
         for row in handoff["findings"]
     ]
@@ -186,13 +190,19 @@ def _rows(
     sources: Mapping[str, Source],
     documents: Mapping[str, Document],
 ) -> list[dict[str, Any]]:
-    """`{id, quote, text, source}` of each; `text` has the quote between ⟦ and ⟧, that of evidence in the text around
-    it. Passages are whole stretches and need none."""
+    """`{id, quote, text, source, weight}` of each; `text` has the quote between ⟦ and ⟧, that of evidence in the text
+    around it. Passages are whole stretches and need none."""
     by_id = {row.id: row for row in (*passages, *evidence)}
     texts = Passages((row.to_json() for row in by_id.values()), sources, documents)
     shown = [*texts.rows(row.id for row in evidence), *texts.rows((row.id for row in passages), 0)]
     return [
-        {"id": name, "quote": by_id[name].quote, "text": row["text"], "source": numbers[by_id[name].source_id]}
+        {
+            "id": name,
+            "quote": by_id[name].quote,
+            "text": row["text"],
+            "source": numbers[by_id[name].source_id],
+            "weight": weight(sources[by_id[name].source_id]),
+        }
         for row in shown
         if (name := row["id"])
     ]

@@ -50,11 +50,16 @@ _SECTIONS = (
     Section(name="passages", noun="passage", text="text", least_chars=200, keep=0, shorten=nearer),
     Section(name="limits", noun="limit", keep=0),
     Section(name="previous", noun="previous version"),
-    Section(name="findings", noun="finding", rank=lambda row: _CERTAINTY.get(str(row["confidence"]), 0.0), keep=2),
-    Section(name="evidence", noun="quote", keep=2),
+    Section(name="findings", noun="finding", rank=lambda row: _certainty(row) + row["weight"], keep=2),
+    Section(name="evidence", noun="quote", rank=lambda row: row["weight"], keep=2),
 )
 """What gives way where the window is small: notes and the text around quotes first, the least certain findings with
-their evidence last."""
+their evidence last, of equally certain ones those of the sources of the lowest priority; those of protected sources
+after all others."""
+
+
+def _certainty(row: Mapping[str, Any]) -> float:
+    return _CERTAINTY.get(str(row["confidence"]), 0.0)
 
 
 def section_writer(services: Services) -> Handler:

@@ -3,12 +3,20 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
+import pytest
+
+from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.agents.writing.passages import Passages
 from graph_research.research.agents.writing.section_material import latest_limits, section_material, sources_of_section
+from graph_research.research.agents.writing.section_writer import section_writer
+from graph_research.research.evidence.findings import proved_findings
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.readers.plain import plain_document
+from graph_research.text.tokens import count_tokens
+from tests.support.research.harness import PlainContext, make_services
 
 
 def test_limits_of_an_earlier_round_are_not_told_again() -> None:
@@ -83,6 +91,54 @@ def test_what_a_researcher_did_not_find_is_looked_up_in_the_whole_texts_for_the_
     assert not any("1000 pages" in quote for quote in quotes_for(RECOVERY))
     assert any("1000 pages" in quote for quote in quotes_for(RECOVERY, [limit]))
     assert not any("1000 pages" in quote for quote in quotes_for(LOCKS, [limit]))
+
+
+@pytest.mark.requirement("13.5", "13.7")
+@pytest.mark.parametrize("window", [6_000, 12_000])
+async def test_a_writers_prompt_stays_within_the_window_and_keeps_what_the_user_protects(
+    window: int, context: PlainContext
+) -> None:
+    texts = {
+        f"Page {n}": f"Fact number {n} says that gate {n} was renewed. {'It was costly. ' * 40}" for n in range(90)
+    }
+    sources, documents = shelf(**texts)
+    marked = [*sources][-1]
+    for name, document in documents.items():
+        context.put_text(document.text)
+        context.texts[sources[name].archive_hash] = document.text
+        layout = context.put_text(orjson.dumps(document.layout()).decode())
+        sources[name] = sources[name].model_copy(
+            update={"layout_hash": layout, "metadata": {"protected": name == marked}, "characters": len(document.text)}
+        )
+    rows = [
+        {
+            "content": f"Gate {n}.",
+            "confidence": "low" if name == marked else "high",
+            "category": None,
+            "evidence": [{"source_id": name, "quote": documents[name].text[:200]}],
+        }
+        for n, name in enumerate(sources)
+    ]
+    findings, evidence = proved_findings(rows, QuoteFinder("q", sources, documents), 1)
+    section = {**LOCKS, "finding_ids": [row.id for row in findings]}
+    model = ScriptedModel({"section_writer": [{"blocks": []}]}, window_tokens=window)
+    await section_writer(make_services([model]))(
+        {
+            "question": "Which gates were renewed?",
+            "section": section,
+            "outline": [section],
+            "findings": [row.to_json() for row in findings],
+            "evidence": [row.to_json() for row in evidence],
+            "sources": [row.to_json() for row in sources.values()],
+            "topics": [],
+        },
+        context,
+    )
+    request = model.requests[0]
+    assert count_tokens(request.system + request.user) + request.max_output_tokens <= window
+    shown = [row.id for row in evidence if row.id in request.user]
+    assert evidence[-1].id in shown
+    assert 2 <= len(shown) < len(evidence)
 
 
 def test_what_one_excerpt_shows_of_a_source_the_next_does_not_repeat() -> None:

@@ -10,7 +10,9 @@ from dataclasses import dataclass, fields, replace
 
 from benchmarks.quality.plain import BM25, best, mean
 from benchmarks.quality.sets import Row, Set
+from benchmarks.quality.switches import Switch, never, switched_off
 from benchmarks.quality.table import Line
+from graph_research.research.extractive import analysis
 from graph_research.research.extractive.analysis import analyze
 from graph_research.research.models.source import Source, Tier
 from graph_research.text.relevance.embedding import Embedder
@@ -20,6 +22,14 @@ from graph_research.text.relevance.ranking import STANDARD, Pool, Weights, rank
 _FOUND_DOCUMENTS = 10
 _FIRST = 5
 _LEAST_SHARED = 0.5  # of the shorter, for a unit of ours to be a sentence of the set
+
+
+_RULES: dict[str, Switch] = {
+    "what a further quotation must hold": (analysis, "_LEAST_OF_BEST", 0.0),
+    "the sentence before": (analysis, "_first_position", lambda item, *_: item.position),
+    "quotations that say the same": (analysis, "_alike", never),
+}
+"""Of the choice of quotations."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,11 @@ def lines(sets: list[Set], embedder: Embedder | None = None) -> Iterator[Line[Ca
                 kept = [case for case in cases if case.split == split]
                 name = f"{one.name}, {split}: evidence in {what} quotations of a report"
                 yield Line(name, kept, _ours, _plain, bound, over_plain=True)
+        for what, switch in _RULES.items():
+            with switched_off(switch):
+                without = [recalls[1] for recalls in measure.reported()]
+            cases = _cases(asked, without, [recalls[1] for recalls in reported])
+            yield Line(f"{one.name}: evidence in all quotations without {what} (plain: with)", cases, _ours, _plain)
         right, standard = measure.ours(STANDARD, False), measure.ours(STANDARD, True)
         if embedder:
             cases = _cases(asked, measure.ours(STANDARD, True, embedder), standard)
@@ -119,7 +134,7 @@ class _Measure:
             sources = [
                 Source(id=name, title=t.title, tier=Tier.SECONDARY, archive_hash=name) for name, t in texts.items()
             ]
-            analysis = analyze(
+            analysed = analyze(
                 {
                     "question": query["text"],
                     "sources": [source.to_json() for source in sources],
@@ -128,7 +143,7 @@ class _Measure:
             )
             hit = [
                 {place for quote in group.quotes for place in self._hit(int(quote.source_id), quote.start, quote.end)}
-                for group in analysis.groups
+                for group in analysed.groups
             ]
             gold = self._set.gold(query)
             recalls.append((_recall(set().union(*hit[:_FIRST]), gold), _recall(set().union(*hit), gold)))

@@ -29,7 +29,6 @@ class SourceFacts:
     id: str
     title: str
     tier: str
-    composite: float
     date: str
     origin: str
 
@@ -73,7 +72,6 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
             id=source.id,
             title=source.title,
             tier=source.tier.value,
-            composite=source.score.composite,
             date=source.published_at or "",
             origin=behind[source.id],
         )

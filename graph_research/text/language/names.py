@@ -14,7 +14,6 @@ from graph_research.text.language.words import MOST_WEIGHT, UNSPACED, language_o
 _WORD = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;|•(\[“\"„«»–—/`*]|^\s*[-–]|\d[.)])\s*$")
 _DERIVED = re.compile(r"(?:ing|ed|ly|ness|ions?|able|ible|ers?|ism|less|ful|ity|ments?|[^s]s)$")
-_RUN = re.compile(r"[A-Z]\w+(?:[\s-](?:(?:of|and|the|for)\s){0,2}[A-Z]\w+)+")
 _LEAST_PART = 4  # letters of a compound's last part
 _LONGEST_ENDING = 3
 
@@ -24,25 +23,20 @@ def new_names(text: str, known: Sequence[str]) -> list[str]:
 
     A name has a capital letter that neither the beginning of a sentence nor the language explains, or one after its
     first letter (`PostgreSQL`). Common abbreviations, units and months are not names. A name may have another ending
-    ("Italian", "Italy"), or be the initials of what a known text spells out, or the other way round. Texts of another
-    language say nothing of most names, since these are translated.
+    ("Italian", "Italy"). Texts of another language say nothing of most names, since these are translated.
     """
     language = language_of(text)
     translated = language != language_of("\n".join(known))
     read = [_read(other, language) for other in known]
-    held = frozenset[str]().union(*(words for words, _, _ in read))
-    stems = frozenset[str]().union(*(stems for _, stems, _ in read))
-    initials = " ".join(letters for _, _, letters in read)
-    spelled_out = {word for run in _RUN.findall(text) if _acronym(run) in held for word in _WORD.findall(run)}
+    held = frozenset[str]().union(*(words for words, _ in read))
+    stems = frozenset[str]().union(*(stems for _, stems in read))
     return [
         name
         for name in dict.fromkeys(_names(text, language, translated=translated))
         if not (
-            name in spelled_out
-            or name in UNITS
+            name in UNITS
             or name.lower() in MONTH_NUMBERS
             or stem(name, language) in stems
-            or (name.isupper() and name.lower() in initials)
             or any(_is_form(name.lower(), word) for word in held)
         )
     ]
@@ -83,16 +77,8 @@ def _is_form(one: str, other: str) -> bool:
     return len(short) >= _LEAST_PART and long.startswith(short) and len(long) - len(short) <= _LONGEST_ENDING
 
 
-def _acronym(run: str) -> str:
-    return "".join(word[0] for word in _WORD.findall(run) if word[0].isupper()).lower()
-
-
 @lru_cache(maxsize=1024)
-def _read(text: str, language: str) -> tuple[frozenset[str], frozenset[str], str]:
-    """The words of a text in lower case, their stems, and their first letters in order: of all of them, and of all but
-    the commonest (`CKD` is a "chronic kidney disease"). Several sentences often cite the same text."""
-    written = _WORD.findall(text)
-    words = frozenset(word.lower() for word in written)
-    weighty = [word for word in written if weight(word, language) > 0.0]
-    letters = " ".join("".join(word[0] for word in listed).lower() for listed in (written, weighty))
-    return words, frozenset(stem(word, language) for word in words), letters
+def _read(text: str, language: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of a text in lower case, and their stems. Several sentences often cite the same text."""
+    words = frozenset(word.lower() for word in _WORD.findall(text))
+    return words, frozenset(stem(word, language) for word in words)

@@ -11,6 +11,7 @@ from math import inf, nan
 from typing import Literal
 
 from graph_research.text.language.dates import WrittenDate, dates_in
+from graph_research.text.language.tables import facts
 from graph_research.text.language.units import (
     CJK_SCALES,
     COUNTS,
@@ -85,26 +86,21 @@ _PER = re.compile(
     + r")\b"
 )
 
-_ABOUT = re.compile(
-    r"(?:\b(?:about|around|roughly|approximately|approx\.?|some|circa|c\.|ca\.?|estimated|nearly|almost|rund|etwa|"
-    r"environ|cerca de|unos|unas)\s(?:the\s|an?\s)?|[~≈]\s?|およそ|約)[€$£]?$",
-    re.IGNORECASE,
-)
-_AT_LEAST = re.compile(
-    r"(?:\b(?:more than|at least|over|above|exceeding|not less than|no less than|minimum of|mehr als|mindestens|plus de"
-    r"|más de)\s|[>≥]\s?)[€$£]?$",
-    re.IGNORECASE,
-)
-_AT_MOST = re.compile(
-    r"(?:\b(?:less than|fewer than|at most|up to|under|below|not more than|no more than|maximum of|within|weniger als"
-    r"|höchstens|bis zu|moins de|menos de)\s|[<≤]\s?)[€$£]?$",
-    re.IGNORECASE,
-)
+
+def _before(subject: str, signs: str, after: str = "") -> re.Pattern[str]:
+    """What stands right before a number: words of a subject, or signs."""
+    words = "|".join(facts(subject).values())
+    return re.compile(rf"(?:\b(?:{words})\s{after}|(?:{signs})\s?)[€$£]?$", re.IGNORECASE)
+
+
+_ABOUT = _before("about", "~|≈|およそ|約", r"(?:the\s|an?\s)?")
+_AT_LEAST = _before("at_least", ">|≥")
+_AT_MOST = _before("at_most", "<|≤")
 _SELDOM_COUNTS = re.compile(r"(?:one|zero)\b", re.IGNORECASE)
 _GROUPED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 _TO = re.compile(r"\s?(?:to|[-–—]|bis|à)\s?[€$£]?")
 _AND = re.compile(r"\s(?:and|und|et|y)\s[€$£]?")
-_BETWEEN = re.compile(r"\b(?:between|zwischen|entre)\s[€$£]?$", re.IGNORECASE)
+_BETWEEN = _before("between", "(?!)")
 _NO_VALUE_BEFORE = re.compile(r"\bfrom\s[€$£]?$|[±×]\s?$")
 _NO_VALUE = re.compile(r"(?<=[^\W\u3040-\u9fff])|(?<=[.,:/’'°′″=–-])")
 _NO_VALUE_AFTER = re.compile(r"[:/]\d|\s?[°′″](?!C)|(?:st|nd|rd|th)\b|[A-Za-z]")

@@ -15,19 +15,14 @@ _JOINING = table_of("joining")
 _HOW_MANY = facts("how_many")
 """What asks for a number of things, as patterns; the things follow."""
 
-_UNSPACED_QUESTION_WORDS = {
-    "ja": "何(?:ですか|でしょうか)?|なに|いつ|どこ|どの(?:くらい|ように)?|どれ(?:くらい)?|どう|どんな|どちら|誰|だれ"
-    "|いくら|いくつ|なぜ|どうして|とは|(?:です|ます|でしょう|ました|ません)か",
-    "zh": "[是有]?(?:什[么麼]|多少|怎[么麼样樣]|哪[些里裡个個年天种種]?|[谁誰]|[几幾][个個次年天种種点點]"
-    "|多[久大高长長远遠])|如何|[为為](?:什[么麼]|何)|何[时時]|是否|有没有|是不是|[吗嗎呢]",
-}
-_UNSPACED_PARTICLES = {"zh": "|(?<!目)的(?!确)|了"}
+_UNSPACED_QUESTION_WORDS, _UNSPACED_PARTICLES = facts("asking"), facts("particles")
+"""Of languages without spaces between words, as patterns."""
 
 
 @cache
 def _asking(language: str) -> re.Pattern[str] | None:
     if asking := _UNSPACED_QUESTION_WORDS.get(language):
-        return re.compile(asking + _UNSPACED_PARTICLES.get(language, ""))
+        return re.compile("|".join(filter(None, (asking, _UNSPACED_PARTICLES.get(language)))))
     words = _either(QUESTION_WORDS, language) if language != "en" else ""  # those of English weigh next to nothing
     return re.compile(rf"\b(?:{words})\b", re.IGNORECASE) if words else None
 

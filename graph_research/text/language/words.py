@@ -46,26 +46,11 @@ _KANA = "\u3040-\u30ff\uff66-\uff9f"
 _UNSPACED = re.compile(f"[{_IDEOGRAPHS}{_KANA}]+")
 _WRITTEN_UNSPACED = re.compile(f"[{_IDEOGRAPHS}\u30a0-\u30ff]+")
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
-_SCRIPTS = {
-    "ru": re.compile("[\u0400-\u04ff]"),
-    "ar": re.compile("[\u0600-\u06ff]"),
-    "el": re.compile("[\u0370-\u03ff\u1f00-\u1fff]"),
-    "he": re.compile("[\u0590-\u05ff]"),
-    "hi": re.compile("[\u0900-\u097f]"),
-    "hy": re.compile("[\u0530-\u058f]"),
-    "ko": re.compile("[\uac00-\ud7a3]"),
-    "ta": re.compile("[\u0b80-\u0bff]"),
-    "th": re.compile("[\u0e00-\u0e7f]"),
-}
+_SCRIPTS = {language: re.compile(f"[{letters}]") for language, letters in facts("alphabet").items()}
 """Alphabets, each with the language that is written in it most."""
 
-_OF_ONE_SCRIPT = {
-    "ru": {"sr": re.compile("[ђјљњћџ]"), "uk": re.compile("[іїєґ]")},
-    "ar": {"fa": re.compile("[پچژگکی]")},
-    "he": {"yi": re.compile("[װױײ]|\\b(?:און|איז)\\b")},
-    "hi": {"ne": re.compile("छ(?:न्)?[।\\s]|\\bहरू")},
-}
-"""Other languages of these alphabets, by what only they write."""
+_OF_ONE_SCRIPT = {language: re.compile(letters) for language, letters in facts("own_letters").items()}
+"""What only the other languages of these alphabets write."""
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")
 _HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
@@ -169,8 +154,8 @@ def _language_of(sample: str) -> str:
             return "ja" if re.search(f"[{_KANA}]", sample) else "zh"
         for language, letters in _SCRIPTS.items():
             if len(letters.findall(sample)) * 4 > len(sample):
-                others = _OF_ONE_SCRIPT.get(language, {})
-                return next((other for other, own in others.items() if own.search(sample)), language)
+                others = [other for other, script in facts("alphabet_of").items() if script == language]
+                return next((other for other in others if _OF_ONE_SCRIPT[other].search(sample)), language)
     written = _WORD.findall(sample.lower())
     counts = language_counts(written)
     likeliest = max(counts, key=counts.__getitem__)

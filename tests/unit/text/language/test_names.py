@@ -10,12 +10,11 @@ DAM = ["The Severn lagoon in Wales was audited by the World Health Organization 
 @pytest.mark.parametrize(
     "text",
     [
-        "The lagoon on the Severn is Welsh land, said the WHO.",
+        "The lagoon on the Severn is Welsh land.",
         "America's Goodall saw it in May.",
         "Batching multiplies rows: Unconfigured sites show errors.",
         "An SSD or a CPU is of no use.",
         "• Flushing helps (Caching, too).",
-        "The World Health Organization (WHO) said so.",
         "In Wales and on the Severn, 412 GWh and 5 kWh were made.",
     ],
 )

@@ -17,7 +17,7 @@ from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
-from graph_research.research.models.draft import BlockType, DraftSection, Statement, rewritten, statements_of
+from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement, rewritten, statements_of
 from graph_research.research.report.draft import cited_only
 
 _ALL = 10_000
@@ -64,20 +64,8 @@ def section_mender(services: Services) -> Handler:
         )
         changed = {failing[row["n"] - 1].id: row for row in result.output["sentences"] if 1 <= row["n"] <= len(failing)}
         kept = {name: row for name, row in changed.items() if row["action"] == "keep"}
-        labels = {cells[0].id for block in section.blocks for cells in block.rows if cells}
-        code = {row.id for block in section.blocks if block.type is BlockType.CODE for row in block.sentences}
-
-        def mended(statement: Statement) -> Statement | None:
-            row = changed.get(statement.id)
-            if row is None or row["action"] == "keep":
-                return statement
-            if row["action"] == "drop" or not (row.get("text") or "").strip():
-                return statement if statement.id in labels else None
-            answer = {"kind": statement.kind, "evidence_ids": statement.evidence_ids, **row}
-            return answered_statement(answer, is_code=statement.id in code)
-
         known = {*(row["id"] for row in handoff["evidence"]), *near.evidence}
-        blocks, fabricated = cited_only(with_answers(rewritten(section.blocks, mended)), known)
+        blocks, fabricated = cited_only(with_answers(_mended(section, changed)), known)
         used = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
         return {
             "section": section.model_copy(update={"blocks": blocks}).to_json(),
@@ -88,6 +76,23 @@ def section_mender(services: Services) -> Handler:
         }
 
     return mend
+
+
+def _mended(section: DraftSection, changed: Mapping[str, Mapping[str, Any]]) -> list[Block]:
+    """The section's blocks with what the answer changes, by the statement's id. The label of a row is never dropped."""
+    labels = {cells[0].id for block in section.blocks for cells in block.rows if cells}
+    code = {row.id for block in section.blocks if block.type is BlockType.CODE for row in block.sentences}
+
+    def change(statement: Statement) -> Statement | None:
+        row = changed.get(statement.id)
+        if row is None or row["action"] == "keep":
+            return statement
+        if row["action"] == "drop" or not (row.get("text") or "").strip():
+            return statement if statement.id in labels else None
+        answer = {"kind": statement.kind, "evidence_ids": statement.evidence_ids, **row}
+        return answered_statement(answer, is_code=statement.id in code)
+
+    return rewritten(section.blocks, change)
 
 
 def _look_up(failing: Sequence[Statement], cells: Mapping[str, str], passages: Passages, near: NearPassages) -> None:

@@ -86,7 +86,7 @@ async def mended_by_model(
     used = {name for statement in sentences.values() for name in statement.evidence_ids}
     cited = [each for each in map(Evidence.model_validate, result.get("evidence") or []) if each.id in used]
     asked_calls = sum(asks_outside(call) for call in calls if call.status == CallStatus.ANSWERED)
-    return Mending(cited, sentences, mending.texts), asked_calls
+    return mending._replace(evidence=cited, sentences=sentences), asked_calls
 
 
 def _as_now(source: Source, now: Reread, texts: dict[str, str]) -> Source:

@@ -13,6 +13,7 @@ from graph_research.app.library import open_library
 from graph_research.app.revisions.changes import Revised, latest, newly_unsupported, preview, save, timestamp
 from graph_research.app.revisions.mend_by_model import mended_by_model, mending_models
 from graph_research.app.runs.imported import is_foreign, without_pages
+from graph_research.app.runs.report import Built
 from graph_research.app.runs.revisions import all_sources, revised_state
 from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.wiring.clients import open_clients
@@ -26,11 +27,14 @@ from graph_research.providers.search.local.records import IndexedFile
 from graph_research.providers.web.fetcher import Validators
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.models.draft import stored_draft
+from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.source import Source
 from graph_research.research.report.model import Report
-from graph_research.research.revision.mending import quoted_anew
+from graph_research.research.revision.mending import Mending, disagreements_now, quoted_anew
 from graph_research.research.revision.model import Refresh
 from graph_research.research.revision.refreshed import Freshness, Reread, freshness
+from graph_research.research.revision.revise import State
+from graph_research.text.document import Document
 
 _AT_ONCE = 3
 _PART = "only a search result was archived of it"
@@ -85,6 +89,7 @@ async def refresh_run(
             request = request_of(record)
             if mending.sentences and agreed and mending_models(request):
                 mending, calls = await mended_by_model(workspace, run_id, request, state, draft, mending, found)
+            contradictions = await asyncio.to_thread(_disagreements, state, mending, found, old)
             texts = {name.removeprefix("sha256:"): text for name, text in mending.texts.items()}
             await store.write(Write(run_id=run_id, texts=texts))
             titles = [row.title for row in now.sources if any(quote.evidence_id in gone for quote in row.quotes)]
@@ -92,13 +97,34 @@ async def refresh_run(
                 what="; ".join(titles)[:200],
                 at=timestamp(clock),
                 evidence_ids=gone,
-                evidence=mending.evidence,
+                evidence=_cited(mending, contradictions),
                 sentences=mending.sentences,
+                contradictions=contradictions,
             )
             bare = await preview(workspace, store, run_id, revision)
             left_out = newly_unsupported(old.report, bare.report)
             revised = await save(workspace, store, old, revision.model_copy(update={"left_out": left_out}), calls)
     return Refreshed(run_id=run_id, freshness=now, fetched=sum(map(_is_page, web.values())), revised=revised)
+
+
+def _disagreements(state: State, mending: Mending, found: Mapping[str, Reread], old: Built) -> list[Contradiction]:
+    sources = {row["id"]: Source.model_validate(row) for row in state.get("sources") or []}
+    documents = {
+        name: Document.from_layout(old.texts[row.archive_hash], old.layouts[row.archive_hash])
+        for name, row in sources.items()
+        if row.archive_hash in old.texts and row.archive_hash in old.layouts
+    }
+    documents |= {name: row.document for name, row in found.items() if row.document is not None}
+    evidence = {row["id"]: Evidence.model_validate(row) for row in state.get("evidence") or []}
+    contradictions = [Contradiction.model_validate(row) for row in state.get("contradictions") or []]
+    return disagreements_now(contradictions, mending, evidence, sources, documents)
+
+
+def _cited(mending: Mending, contradictions: Sequence[Contradiction]) -> list[Evidence]:
+    """The new evidence that the sentences and the contradictions rest on."""
+    named = {name for row in contradictions for side in row.sides for name in side.evidence_ids}
+    beside = [row for row in mending.passages.values() if row.id in named]
+    return list({row.id: row for row in [*mending.evidence, *beside]}.values())
 
 
 async def _cited_sources(store: Store, report: Report) -> list[Source]:

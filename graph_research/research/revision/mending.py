@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from graph_research.research.evidence.contradictions import by_place, disagreements
 from graph_research.research.models.draft import (
     BlockType,
     Draft,
@@ -15,8 +16,9 @@ from graph_research.research.models.draft import (
     rewritten,
     statements_of,
 )
-from graph_research.research.models.evidence import Evidence
+from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.ids import evidence_id
+from graph_research.research.models.source import Source
 from graph_research.research.revision.refreshed import Freshness, QuoteNow, Reread, SourceStatus
 from graph_research.research.revision.sentences import cited_evidence, shown_text
 from graph_research.text.document import Document
@@ -29,12 +31,13 @@ _KEPT_AS_THEY_ARE = (BlockType.TABLE, BlockType.CODE)
 
 
 class Mending(NamedTuple):
-    """`evidence` stands in the sources as they are now, `sentences` are the new ones by the text of the old ones, and
-    `texts` the new texts by their hash."""
+    """`evidence` stands in the sources as they are now, `sentences` are the new ones by the text of the old ones,
+    `texts` the new texts by their hash, and `passages` what takes the place of evidence, by its id."""
 
     evidence: list[Evidence]
     sentences: dict[str, Statement]
     texts: dict[str, str]
+    passages: dict[str, Evidence]
 
 
 def quoted_anew(draft: Draft, now: Freshness, found: Mapping[str, Reread]) -> Mending:
@@ -60,7 +63,26 @@ def quoted_anew(draft: Draft, now: Freshness, found: Mapping[str, Reread]) -> Me
             new = Statement(text=evidence.quote, kind=StatementKind.QUOTE, evidence_ids=[evidence.id])
             sentences[shown_text(statement)] = new
     used = {name for row in sentences.values() for name in row.evidence_ids}
-    return Mending([row for row in passages.values() if row.id in used], sentences, texts)
+    return Mending([row for row in passages.values() if row.id in used], sentences, texts, passages)
+
+
+def disagreements_now(
+    contradictions: Sequence[Contradiction],
+    mending: Mending,
+    evidence: Mapping[str, Evidence],
+    sources: Mapping[str, Source],
+    documents: Mapping[str, Document],
+) -> list[Contradiction]:
+    """Where the sources of contradictions with a changed side still disagree; `documents` are the sources as they are
+    now, by id."""
+    changed = {row.source_id for row in mending.passages.values()}
+    sides: dict[str, Evidence] = {}
+    for contradiction in contradictions:
+        named = [name for side in contradiction.sides for name in side.evidence_ids]
+        if any(name in mending.passages for name in named):
+            now = [mending.passages.get(name) or evidence.get(name) for name in named]
+            sides |= {row.id: row for row in now if row and (row.source_id not in changed or row.id not in evidence)}
+    return disagreements([], by_place(sides.values(), documents), sources=sources, documents=documents)
 
 
 def _passage(source_id: str, quote: QuoteNow, document: Document) -> Evidence | None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from graph_research.research.models.draft import DraftSection, Statement, StatementVerdict
-from graph_research.research.models.evidence import Evidence
+from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Finding
 from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
@@ -65,14 +65,15 @@ class Edit(_Revision):
 
 class Refresh(_Revision):
     """Evidence whose source changed since is left out, with every sentence that rests only on it; `left_out` as of an
-    exclusion. `sentences` take the place of sentences by their text, and `evidence` is what they cite: passages of the
-    sources as they are now."""
+    exclusion. `sentences` take the place of sentences by their text, and `evidence` is what they and `contradictions`
+    cite: passages of the sources as they are now."""
 
     kind: Literal[RevisionKind.REFRESH] = RevisionKind.REFRESH
     evidence_ids: list[str]
     left_out: list[str] = Field(default_factory=list)
     evidence: list[Evidence] = Field(default_factory=list)
     sentences: dict[str, Statement] = Field(default_factory=dict)
+    contradictions: list[Contradiction] = Field(default_factory=list)
 
 
 class FollowUp(_Revision):

@@ -84,6 +84,7 @@ def _mended(state: State, revision: Refresh) -> State:
         "draft": _row(mended_draft(stored_draft(state.get("draft") or {}), revision.sentences)),
         "evidence": _added(state, "evidence", revision.evidence),
         "findings": [_row(finding) for finding in findings],
+        "contradictions": [*(state.get("contradictions") or []), *map(_row, revision.contradictions)],
     }
 
 

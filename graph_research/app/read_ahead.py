@@ -13,8 +13,8 @@ from graph_research.text.language.words import language_of, read_word_list
 
 @asynccontextmanager
 async def read_ahead(question: str | None, prompts: Resolver) -> AsyncIterator[None]:
-    """Inside, a thread reads the word list of the question's language and compiles the prompts; without a question
-    nothing is read."""
+    """Inside, a thread reads the word list of the question's language and compiles the prompts and the page of the
+    report; without a question nothing is read."""
     reading = asyncio.create_task(asyncio.to_thread(_read, question, prompts)) if question else None
     try:
         yield
@@ -26,3 +26,6 @@ async def read_ahead(question: str | None, prompts: Resolver) -> AsyncIterator[N
 def _read(question: str, prompts: Resolver) -> None:
     read_word_list(language_of(question))
     PromptRenderer(prompts).compile_all()
+    from graph_research.research.report.page.html import page_template  # loaded here, not where the process starts
+
+    page_template()

@@ -8,6 +8,7 @@ from graph_research.app.read_ahead import read_ahead
 from graph_research.graph.resources import TextResolver
 from graph_research.research.llm import prompt_templates
 from graph_research.research.llm.prompt_templates import PromptInvalid, PromptRenderer
+from graph_research.research.report.page.html import page_template
 from graph_research.text.language import words
 
 PROMPTS = TextResolver({"one/system": "One.", "one/user": "{{ name }}", "two/system": "{{ broken"})
@@ -17,15 +18,17 @@ PROMPTS = TextResolver({"one/system": "One.", "one/user": "{{ name }}", "two/sys
 def _nothing_read() -> None:
     words._zipf.cache_clear()
     prompt_templates._compiled.cache_clear()
+    page_template.cache_clear()
 
 
-async def test_the_word_list_of_the_question_and_the_prompts_are_read() -> None:
+async def test_the_word_list_of_the_question_the_prompts_and_the_page_are_read() -> None:
     async with read_ahead("Wie hoch ist der Turm und wer hat ihn gebaut?", PROMPTS):
         pass
     assert words._zipf.cache_info().currsize == 1
     assert words._zipf("de")
     assert words._zipf.cache_info().hits == 1
     assert len(prompt_templates._compiled()._code) == 2
+    assert page_template.cache_info().currsize == 1
 
 
 async def test_prompts_are_compiled_ahead_also_where_one_was_rendered_before() -> None:

@@ -49,7 +49,7 @@ def render_html(
     whole = _whole_texts(report, archive, proved)
     picture = sanitized_svg(picture_svg)
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
-    return _template().render(
+    return page_template().render(
         report=report,
         style=Markup(style),  # noqa: S704 -- our own file
         policy=Markup(_policy([style, *(picture.styles if picture else ())])),  # noqa: S704 -- fixed words and base64
@@ -112,7 +112,7 @@ class _Places:
 
 
 @cache
-def _template() -> Template:
+def page_template() -> Template:
     """Compiled once a process; to compile takes longer than to render."""
     environment = Environment(
         autoescape=True,

@@ -297,3 +297,20 @@ def test_the_contents_name_every_part_of_a_report_of_many_sections():
     named = [line.lstrip("- ") for line in listed.splitlines() if line.strip()]
     assert named == [line.lstrip("# ") for line in text.splitlines() if line.startswith("##")][1:]
     assert "Conclusions" in named
+
+
+def test_folders_licences_and_what_was_not_read_stand_with_the_sources():
+    audit, company, forum = finished_research.SOURCES
+    layouts = finished_research.layouts()
+    told = {"licence": "CC BY 4.0", "warnings": ["read the first 500 of 900 pages"]}
+    report = build_report(
+        finished_research.state(sources=[{**audit, "metadata": {"library": "lagoon"}}, company, forum]),
+        texts=finished_research.texts(),
+        layouts={**layouts, company["archive_hash"]: {**layouts[company["archive_hash"]], **told}},
+        run=finished_research.facts(),
+    )
+    text = render_markdown(report)
+    page = render_html(report, texts=finished_research.texts())
+    assert "Local files in these folders: lagoon." in text and "Local files in these folders: lagoon." in page
+    assert "<br>licence: CC BY 4.0<br>not read whole: read the first 500 of 900 pages |" in text
+    assert "licence: CC BY 4.0 · not read whole: read the first 500 of 900 pages" in page.replace("<wbr>", "")

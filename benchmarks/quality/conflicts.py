@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from math import inf
@@ -79,24 +79,28 @@ def lines(sets: list[Set]) -> Iterator[Line]:
             yield from _without(one, _WITHOUT, _NUMERIC, _is_numeric)
             yield from _without(one, _WITHOUT_OTHER, ("statement",), _is_other)
         elif one.texts:
-            plain_texts.append([sentence for text in one.texts for sentence in _sentences(text)])
-            name = f"{one.name}: flagged in {len(plain_texts[-1])} sentences of all its texts"
-            yield Line(name, [len(find_contradictions(plain_texts[-1]))], _first)
+            sentences = [sentence for text in one.texts for sentence in _sentences(text)]
+            flagged = len(find_contradictions(sentences))
+            yield Line(f"{one.name}: flagged in {len(sentences)} sentences of all its texts", [flagged], _first)
+            if flagged:
+                plain_texts.append(sentences)
     for what, switch in _WITHOUT.items():
         with switched_off(switch):
             found = sum(len(find_contradictions(sentences)) for sentences in plain_texts)
-        yield Line(f"sets without judged conflicts, without {what}: flagged", [found], _first)
+        yield Line(f"these sets without {what}: flagged", [found], _first)
 
 
 def _without(
     one: Set, rules: Mapping[str, Switch], kinds: Sequence[str], asked: Callable[[Sequence[Row]], bool]
 ) -> Iterator[Line]:
-    for what, switch in {"any change": (conflicts, "_RAREST", conflicts._RAREST), **rules}.items():
+    judged = [_judge(one, query, kinds, asked) for query in one.queries]
+    for what, switch in rules.items():
         with switched_off(switch):
-            judged = [_judge(one, query, kinds, asked) for query in one.queries]
-        name = f"{one.name}, {'/'.join(kinds)}, without {what}"
-        yield Line(f"{name}: precision", judged, partial(_precision, by="ours"))
-        yield Line(f"{name}: recall", judged, partial(_recall, by="ours"))
+            without = [_judge(one, query, kinds, asked).ours for query in one.queries]
+        both = [replace(case, copies=pairs) for case, pairs in zip(judged, without, strict=True)]
+        name = f"{one.name}, {'/'.join(kinds)}, without {what} (plain: with)"
+        for measure, shown in ((_precision, "precision"), (_recall, "recall")):
+            yield Line(f"{name}: {shown}", both, partial(measure, by="copies"), partial(measure, by="ours"))
 
 
 def _halves(one: Set) -> Iterator[Line]:

@@ -172,19 +172,6 @@ def supervise(material: Mapping[str, Any]) -> dict[str, Any]:
         "rationale": f"The gate of {phase} passed."
         if passed
         else f"The gate of {phase} found: {'; '.join(issues)}. Going on: the same material would give the same answer.",
-        "quality_assessment": {
-            "score": score,
-            "strengths": _strengths(material.get("metrics") or {}),
-            "weaknesses": issues,
-        },
+        "quality_assessment": {"score": score, "strengths": [], "weaknesses": issues},
         "guidance": None,
     }
-
-
-def _strengths(metrics: Mapping[str, Any]) -> list[str]:
-    """The counts that the phase reports and that are not zero, in the order given."""
-    return [
-        f"{name.replace('_', ' ')}: {value}"
-        for name, value in metrics.items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and value
-    ]

@@ -154,7 +154,8 @@ def _turned(
     one: SourceSentence, other: SourceSentence, stretches: tuple[Sequence[Word], Sequence[Word]], language: str
 ) -> bool:
     sides = list(zip((one, other), stretches, strict=True))
-    if any(values(_written(sentence, stretch)) for sentence, stretch in sides) or _differ(one.title, other.title):
+    other_titles = one.title and other.title and one.title != other.title
+    if other_titles or any(values(_written(sentence, stretch)) for sentence, stretch in sides):
         return False
     denying = NEGATIONS.get(language, frozenset())
     said = [[s.text[word.start : word.end].lower() for word in stretch] for s, stretch in sides]
@@ -179,10 +180,6 @@ def _turned(
         and not terms[0] & terms[1]
         and any(is_name(one.text, word, language) for word in words(one.text[: stretches[0][0].start], language))
     )
-
-
-def _differ(title: str, other: str) -> bool:
-    return bool(title and other) and title != other
 
 
 def _written(sentence: SourceSentence, stretch: Sequence[Word]) -> str:

@@ -44,7 +44,6 @@ def materials() -> dict[str, dict[str, Any]]:
         "reflector": {"question": "q", "sub_query": "Alder Dam eels", "queries": ["Alder Dam eels"], "source_count": 1},
         "supervisor": {
             "phase": "gathering",
-            "metrics": {"source_count": 2},
             "gate": {"valid": False, "issues": ["few"], "quality_score": 3.0},
         },
         "synthesizer": analysed(demo, analyzer.find(demo)),
@@ -91,7 +90,7 @@ async def test_a_question_is_restated_with_its_parts() -> None:
 async def test_the_supervisor_never_asks_for_the_same_again(materials: dict[str, dict[str, Any]]) -> None:
     answer = await ask("supervisor", materials["supervisor"])
     assert answer["action"] == "proceed"
-    assert answer["quality_assessment"] == {"score": 3.0, "strengths": ["source count: 2"], "weaknesses": ["few"]}
+    assert answer["quality_assessment"] == {"score": 3.0, "strengths": [], "weaknesses": ["few"]}
 
 
 async def test_claims_name_the_sources_for_and_against_by_position() -> None:

@@ -52,7 +52,7 @@ _SCRIPTS = {language: re.compile(f"[{letters}]") for language, letters in facts(
 _OF_ONE_SCRIPT = {language: re.compile(letters) for language, letters in facts("own_letters").items()}
 """What only the other languages of these alphabets write."""
 
-_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")
+_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:_+[^\W_]+)*")
 _HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _MOST_REMEMBERED = 100_000  # words
 _ONE_AT_A_TIME = Lock()  # a Snowball stemmer keeps the word that it works on, and answers are made in threads
@@ -80,9 +80,9 @@ def words(text: str, language: str = "en") -> list[Word]:
     """The words of `text` in order.
 
     A word's term is its Snowball stem in `language` (ISO 639-1), or the word in lower case where Snowball has none;
-    ligatures and full-width letters count as the letters they stand for. A camel-case word is followed by its parts
-    (`TaskGroup`: taskgroup, task, group). Chinese and Japanese, which put no spaces between words, give the pairs of
-    neighbouring characters.
+    ligatures and full-width letters count as the letters they stand for. A word in camel case or with underscores is
+    followed by its parts (`TaskGroup`: taskgroup, task, group; `lock_timeout`: lock_timeout, lock, timeout). Chinese
+    and Japanese, which put no spaces between words, give the pairs of neighbouring characters.
     """
     return [
         Word(term, _weight(term, form, language), match.start() + start, match.start() + end)
@@ -199,12 +199,14 @@ def _is_spaced(written: str) -> bool:
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def _spaced_forms(written: str, language: str) -> Sequence[_Form]:
-    """A word, then its parts where it is written in camel case; each at the place of the whole."""
+    """A word, then its parts where it is in camel case or has underscores; each at the place of the whole."""
     return tuple((_stem(form, language), form, 0, len(written)) for form in _folded_forms(written))
 
 
 def _folded_forms(written: str) -> list[str]:
-    parts = _HUMPS.findall(written) if written[1:].lower() != written[1:] and len(written) <= MOST_STEMMED_CHARS else []
+    parts: list[str] = []
+    if ("_" in written or written[1:].lower() != written[1:]) and len(written) <= MOST_STEMMED_CHARS:
+        parts = [part for piece in written.split("_") for part in _HUMPS.findall(piece) or [piece] if part]
     return [_folded(part) for part in (written, *(parts if len(parts) > 1 else ()))]
 
 

@@ -28,9 +28,9 @@ FURNITURE_ROLES = _names(
 )
 # Words in a class or id that say so, where the tag is one of NAMED_TAGS.
 FURNITURE_WORDS = _names(
-    "nav navbar navigation menu breadcrumb breadcrumbs sidebar footer cookie cookies consent gdpr newsletter subscribe "
-    "share sharing social related advert advertisement ad ads promo sponsor sponsored popup modal skip toc toctree "
-    "pagination pager masthead byline dateline localtoc"
+    "nav navbar navheader navfooter navigation menu breadcrumb breadcrumbs sidebar footer cookie cookies consent gdpr "
+    "newsletter subscribe share sharing social related advert advertisement ad ads promo sponsor sponsored popup "
+    "modal skip toc toctree pagination pager masthead byline dateline localtoc"
 )
 NAMED_TAGS = _names("div section ul ol p table header hgroup dl details")
 # For counting how deep a page nests: tags without an end, and tags that the next of their kind ends.

@@ -27,7 +27,7 @@ from graph_research.text.language.versions import says_it_is_superseded
 from graph_research.text.language.words import index_text, language_of
 from graph_research.text.passages import passages
 
-_VERSION = 7  # raise it with every change of the schema or of what is indexed: an older index is made anew
+_VERSION = 8  # raise it with every change of the schema or of what is indexed: an older index is made anew
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.05
 

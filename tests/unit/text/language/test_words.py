@@ -60,6 +60,12 @@ def test_a_camel_case_word_is_also_its_parts() -> None:
     assert [word.term for word in words("asyncio.TaskGroup")] == ["asyncio", "taskgroup", "task", "group"]
 
 
+def test_an_identifier_with_underscores_is_also_its_parts() -> None:
+    assert [word.term for word in words("Set lock_timeout.")] == ["set", "lock_timeout", "lock", "timeout"]
+    assert [word.term for word in words("__init__")] == ["init"]
+    assert index_text("pg_stat_IOActivity", "en") == "pg_stat_ioact pg stat io activ"
+
+
 def test_ligatures_and_full_width_letters_count_as_the_letters_they_stand_for() -> None:
     assert terms("e\ufb03cient \ufb01sh ＴＡＧ") == terms("efficient fish tag")
     assert [(word.start, word.end) for word in words("e\ufb03cient \ufb01sh")] == [(0, 7), (8, 11)]

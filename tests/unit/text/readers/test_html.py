@@ -79,6 +79,12 @@ def test_navigation_banners_link_lists_and_footers_are_boilerplate() -> None:
     assert "We use cookies." in document.text
 
 
+def test_the_page_links_of_a_docbook_manual_are_boilerplate() -> None:
+    row = "<table><tr><td><a href='a.html'>Prev</a></td><td>20.3. Connections</td></tr></table>"
+    page = f"<div class='navheader'>{row}</div><p>The pump starts.</p><div class='navfooter'>{row}</div>"
+    assert blocks(html_document(page), "paragraph") == ["The pump starts."]
+
+
 def test_a_main_container_called_contents_is_content() -> None:
     document = html_document("<div class='contents'><p>The pump starts.</p><p>It stops again.</p></div>")
     assert blocks(document, "boilerplate") == []

@@ -57,5 +57,5 @@ CREATE INDEX passages_document ON passages (document);
 -- One row a passage, with its id. The columns hold stems, and `folder` the term of the folder: a search in some folders
 -- is a search for their terms.
 CREATE VIRTUAL TABLE words USING fts5 (
-    folder, title, heading, body, tokenize = "unicode61 remove_diacritics 2 tokenchars '.'"
+    folder, title, heading, body, tokenize = "unicode61 remove_diacritics 2 tokenchars '._'"
 );

@@ -206,7 +206,10 @@ def _conflict(group: list[Statement]) -> Conflict | None:
         kind=sides[0][0].value.kind,
         topic=topic[:1].upper() + topic[1:],
         description=" · ".join(side[0].written for side in sides),
-        sides=tuple(ConflictSide(value=side[0].written, evidence=_distinct(side)) for side in sides),
+        sides=tuple(
+            ConflictSide(value=side[0].written, evidence=tuple(dict.fromkeys(one.sentence for one in side)))
+            for side in sides
+        ),
     )
 
 
@@ -219,18 +222,6 @@ def _topic(one: Statement, other: Statement) -> str:
         if word.term in one.near and word.term in other.near and not one.value.start <= word.start < one.value.end
     ]
     return " ".join(dict.fromkeys(shared))
-
-
-def _distinct(side: Sequence[Statement]) -> tuple[SourceSentence, ...]:
-    """The sentences of a side, of overlapping ones the first."""
-    kept: list[SourceSentence] = []
-    for sentence in (statement.sentence for statement in side):
-        if not any(
-            sentence.source_id == other.source_id and sentence.start < other.end and other.start < sentence.end
-            for other in kept
-        ):
-            kept.append(sentence)
-    return tuple(kept)
 
 
 def _sides(group: Sequence[Statement]) -> list[list[Statement]]:

@@ -26,8 +26,8 @@ sys.path.insert(0, str(ROOT))
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.search.local import Library
 from graph_research.providers.search.local.provider import LocalSearch
-from graph_research.research.agents.extractor import extractor
-from graph_research.research.agents.gatherer import gatherer
+from graph_research.research.agents.gathering.extractor import extractor
+from graph_research.research.agents.gathering.gatherer import gatherer
 from tests.support.research.harness import PlainContext, make_services
 
 QUESTIONS = ROOT / "benchmarks" / "data" / "reading.json"

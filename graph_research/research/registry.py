@@ -16,15 +16,15 @@ from graph_research.research.agents.clarifier import clarifier
 from graph_research.research.agents.comparer import comparer
 from graph_research.research.agents.decomposer import decomposer
 from graph_research.research.agents.digestor import digestor
-from graph_research.research.agents.extractor import extractor
-from graph_research.research.agents.gatherer import gatherer
+from graph_research.research.agents.gathering.extractor import extractor
+from graph_research.research.agents.gathering.gatherer import gatherer
+from graph_research.research.agents.gathering.reflector import reflector
+from graph_research.research.agents.gathering.source_summarizer import source_summarizer
 from graph_research.research.agents.plan_adopter import plan_adopter
 from graph_research.research.agents.planner import planner
 from graph_research.research.agents.prompt_node import prompt_step
 from graph_research.research.agents.quote_prover import quote_prover
 from graph_research.research.agents.refiner import refiner
-from graph_research.research.agents.reflector import reflector
-from graph_research.research.agents.source_summarizer import source_summarizer
 from graph_research.research.agents.supervisor import abort_recorder, iteration_decider, supervisor
 from graph_research.research.agents.synthesizer import synthesizer
 from graph_research.research.agents.writing.assembler import assembler

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.research.agents.gatherer import gatherer
+from graph_research.research.agents.gathering.gatherer import gatherer
 from graph_research.research.retrieval.query_privacy import PublicWords, word_list
 from tests.support.research.harness import (
     PLAN,

@@ -15,8 +15,8 @@ from graph_research.graph.runtime import RunResult
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.research.agents.extractor import extractor
-from graph_research.research.agents.source_summarizer import source_summarizer
+from graph_research.research.agents.gathering.extractor import extractor
+from graph_research.research.agents.gathering.source_summarizer import source_summarizer
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.graph_functions import topic_evidence, topic_findings, topic_results
 from graph_research.research.llm.model_router import ModelRouter

@@ -27,6 +27,7 @@ _TIMES = re.compile(r"[\s-]?(?:times|fold|mal|fois|veces|vezes|volte|keer|razy)\
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w+")
 _NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*\sv?$")
+_WORD_BEFORE = re.compile(r"[^\W\d_]+\s$")
 _JUDGED = re.compile(
     r"(?:#|--|;|//|%)[^\n]*(?:\b(?:judge?ment|ermessen|jugement|juicio|giudizio|juízo|julgamento|oordeel|osąd)\b|判断)",
     re.IGNORECASE,
@@ -232,7 +233,13 @@ class _Ground:
             return False
         if not written.isalpha() and _NAME_BEFORE.search(text[: figure.start]):
             return bool(unstated(written, [*self.around, self.question, self.context]))
-        return True
+        before = _WORD_BEFORE.search(text[: figure.start])
+        return not (before and self._is_in_a_title(before[0] + written))
+
+    def _is_in_a_title(self, name: str) -> bool:
+        """Whether a title has this word with its number, such as `release 15` of "E.21. Release 15"."""
+        whole = re.compile(rf"\b{re.escape(name)}(?![\w.,])", re.IGNORECASE)
+        return any(whole.search(title) for title in self.titles)
 
 
 def _without_judged(new: Sequence[Value], text: str, judged: str) -> list[Value]:

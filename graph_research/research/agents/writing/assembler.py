@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -111,7 +112,7 @@ class _Parts:
                 if self.handoff["by_code"]
                 else self.baseline.model_copy(update={"notice": self.labels.no_usable_report})
             )
-        summary = self._sure(self.handoff["summary"])
+        summary = self._sure(self.handoff["summary"], keep_first=True)
         by_model = self._proved(summary) > 0
         if not by_model:
             summary = self.baseline.summary if self.baseline.found else self._leading(written)
@@ -184,9 +185,12 @@ class _Parts:
             lambda row: None if row.kind in _DROPPED and row.id in self.failing and row.id not in kept else row,
         )
 
-    def _sure(self, rows: Iterable[Mapping[str, Any]]) -> list[Block]:
-        """The blocks without any statement that fails: the sections say themselves what the editor says of them."""
-        return rewritten(map(Block.model_validate, rows), lambda row: None if row.id in self.failing else row)
+    def _sure(self, rows: Iterable[Mapping[str, Any]], *, keep_first: bool = False) -> list[Block]:
+        """The blocks without any statement that fails: the sections say themselves what the editor says of them. The
+        first, which decides, may be kept: without it the condition after it would be read as the decision."""
+        blocks = [Block.model_validate(row) for row in rows]
+        kept = {row.id for row in islice(statements_of(blocks), 1)} if keep_first else set()
+        return rewritten(blocks, lambda row: None if row.id in self.failing - kept else row)
 
     def _leading(self, sections: Iterable[DraftSection]) -> list[Block]:
         """The first proved fact of each section, as a list."""

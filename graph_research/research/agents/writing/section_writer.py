@@ -40,6 +40,7 @@ from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.source import Source
 from graph_research.research.report.draft import cited_only
+from graph_research.text.document import Document
 
 _CERTAINTY = {"confirmed": 4.0, "high": 3.0, "medium": 2.0, "low": 1.0}
 
@@ -90,6 +91,7 @@ def section_writer(services: Services) -> Handler:
         )
         answer = _shortened(result, section.words)
         order = [row["id"] for row in material.rows["sources"]]
+        documents = {**documents, **await read_documents(_named_only(answer, sources, documents), ctx)}
         finder = QuoteFinder(handoff["question"], sources, documents)
         keys, asked = _asked(answer, order, finder)
         blocks = rewritten(answered_blocks(answer["blocks"]), partial(_resolved, keys))
@@ -117,6 +119,15 @@ def section_writer(services: Services) -> Handler:
         }
 
     return write
+
+
+def _named_only(
+    answer: Mapping[str, Any], sources: Mapping[str, Source], documents: Mapping[str, Document]
+) -> list[Source]:
+    """The sources of which the answer asks for quotes though their texts were not among its material: notes name
+    them."""
+    named = {row["source_id"] for row in answer.get("quotes") or []}
+    return [source for name, source in sources.items() if name in named and name not in documents]
 
 
 def _about(handoff: Mapping[str, Any], section: OutlineSection, ctx: Context) -> dict[str, Any]:

@@ -105,6 +105,16 @@ def test_an_analysis_names_what_it_rests_on_and_brings_no_number_or_name_of_its_
     assert problem("The audit is nearer to what Brussels pays.", *quotes).endswith(": Brussels")
 
 
+def test_a_number_that_a_title_gives_to_a_word_is_that_words_name() -> None:
+    rests_on = [CitedPassage(number=1, quote="Run the checkpointer during recovery.", valid=True, title="Release 15")]
+    problems = [
+        judge(text, StatementKind.ANALYSIS, rests_on).problem
+        for text in ("Recovery is faster from release 15 on.", "Recovery takes 15 minutes less.")
+    ]
+    assert problems[0] == ""
+    assert problems[1].endswith(": 15 minutes")
+
+
 def test_a_computed_number_is_checked_against_the_quotes():
     quotes = ("The audit counts 1.61 billion euros.", "The company counts 1.37 billion euros.")
     text = "They differ by 0.24 billion euros."

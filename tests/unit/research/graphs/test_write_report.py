@@ -245,6 +245,17 @@ async def test_a_sentence_of_the_summary_that_fails_again_is_left_out() -> None:
     assert HURRIED not in render_markdown(report)
 
 
+async def test_the_verdict_of_the_summary_stays_where_it_fails_again() -> None:
+    def edit(request: ModelRequest) -> Row:
+        answer = edits_with({"text": HURRIED, "kind": "analysis"})(request)
+        return {**answer, "summary": [answer["summary"][-1], *answer["summary"][:-1]]}
+
+    bench = bench_of(editor=[edit], verifier=[objects_to(HURRIED)], section_mender=["No."])
+    report, _ = await report_of(bench)
+    [first, *_] = [row for block in report.short_answer for row in block.statements()]
+    assert (first.text, first.status) == (HURRIED, Status.ANALYSIS)
+
+
 async def test_the_verifier_sees_the_text_around_a_quote_and_a_cells_row_and_column() -> None:
     bench = bench_of()
     await report_of(bench)
@@ -552,7 +563,7 @@ ASKED = {
         "look among all quotes",
         "A row is read as a whole",
     ],
-    "editor": ["decides the case as asked", "names the versions and dates"],
+    "editor": ["decides the case as asked", "names the versions and dates that the sections give, third"],
     "verifier": ["A table's row is read as a whole", "in another passage shown"],
 }
 

@@ -126,6 +126,35 @@ async def test_what_stands_before_an_unclosed_value_is_read(tmp_path: Path) -> N
     assert [facts.publisher for facts in await library.documents()] == ["Tides"]
 
 
+@pytest.mark.parametrize("line", ["", "ti  - small letters", "TI - one space"])
+def test_an_entry_of_ris_is_read_whatever_stands_in_the_one_before(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "refs.ris"
+    file.write_text(
+        f"TY  - BOOK\nTI  - Weirs\nPB  - Dams\nER  - \n\nTY  - BOOK\n{line}\nTI  - The lagoon\nPB  - Tides\n"
+    )
+    read = Bibliography.read([file])
+    assert read.complete(CatalogEntry(), "lagoon.md", "The lagoon").publisher == "Tides"
+    assert read.complete(CatalogEntry(), "weirs.md", "Weirs").publisher == "Dams"
+    assert read.unread == []
+
+
+def test_an_entry_of_ris_may_have_several_files(tmp_path: Path) -> None:
+    file = tmp_path / "refs.ris"
+    file.write_text("TY  - BOOK\nTI  - Gates\nPB  - Tides\nL1  - a/plan.pdf\nL1  - b/map.pdf\nER  - \n")
+    read = Bibliography.read([file])
+    assert [read.complete(CatalogEntry(), name, "").publisher for name in ("plan.pdf", "b/map.pdf")] == ["Tides"] * 2
+
+
+def test_entries_of_bibtex_with_one_key_are_read_alike(tmp_path: Path) -> None:
+    file = tmp_path / "refs.bib"
+    again = '@book{a, title="The lagoon", publisher=t, file={plans/lagoon.pdf}}'
+    file.write_text('@string{t = "Tides"}\n@book{a, title={Weirs}}\n' + again)
+    read = Bibliography.read([file])
+    for url, title in (("lagoon.md", "The lagoon"), ("plans/lagoon.pdf", "")):
+        found = read.complete(CatalogEntry(), url, title)
+        assert (found.title, found.publisher) == ("The lagoon", "Tides")
+
+
 async def test_a_bibliography_over_the_limit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bibliography, "_MAX_BYTES", 50)
     counts, library = await _add(tmp_path / "papers", "refs.bib", "@" * 60)

@@ -243,11 +243,14 @@ class _Ground:
 
 
 def _without_judged(new: Sequence[Value], text: str, judged: str) -> list[Value]:
-    """The numbers without the one that the writer sets by judgement: no date, and nothing where `judged` holds more."""
-    start, own = text.find(judged), figures(judged)
-    if start < 0 or len(own) != 1 or own[0].date:
+    """The numbers without the one that the writer sets by judgement, wherever the text has it as a whole: no date, and
+    nothing where `judged` holds more."""
+    own = figures(judged)
+    if len(own) != 1 or own[0].date:
         return list(new)
-    return [figure for figure in new if not start <= figure.start < start + len(judged)]
+    whole = rf"(?<![\w.,]){re.escape(judged.strip())}(?!\w|[.,]\d)"
+    spans = [match.span() for match in re.finditer(whole, text)]
+    return [figure for figure in new if not any(start <= figure.start < end for start, end in spans)]
 
 
 def _with_unit(text: str, context: str) -> str:

@@ -15,8 +15,6 @@ _TITLES = ("title", "primary_title")
 _AUTHORS = ("authors", "first_authors")
 _DATES = ("date", "year", "publication_year")
 _FILES = ("file_attachments1", "file_attachments2", "figure")
-
-
 _FILE_TAGS = ("L1", "L2", "L4")
 _ENTRY = re.compile(r"^(?=TY\s*-)|^ER  -", re.MULTILINE)
 _END = "\nER  - "

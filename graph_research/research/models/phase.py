@@ -19,7 +19,7 @@ PHASES: Mapping[str, Phase] = {
     "clarification": Phase(agent="clarifier", nodes=("clarify", "ask_user")),
     "planning": Phase(agent="planner", nodes=("plan", "adopt_plan")),
     "gathering": Phase(agent="gatherer", nodes=("gather", "reopen", "next_iteration")),
-    "analysis": Phase(agent="analyzer", nodes=("analyze", "compare", "compare_failed", "no_findings")),
+    "analysis": Phase(agent="analyzer", nodes=("analyze", "no_findings")),
     "synthesis": Phase(agent="synthesizer", nodes=("synthesize", "decide")),
     "refinement": Phase(agent="refiner", nodes=("refine",)),
 }

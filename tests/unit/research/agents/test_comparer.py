@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from graph_research.research.report.build import build_report
 from graph_research.research.report.model import Report
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.text.relevance.alike import alike_pairs
-from tests.support.research.harness import Bench, finding, research_script
+from tests.support.research.harness import Bench, finding, one_section, research_script
 
 SAFE = finding(
     "Fish pass the Tarn plant beside the gates.",
@@ -116,6 +118,32 @@ async def test_a_pair_is_compared_once_a_run_in_one_call() -> None:
     assert state["iteration"] == 2
     assert len(made.model.asked("comparer")) == 1
     assert len(state["comparisons"]) == 1
+
+
+async def test_the_outline_is_made_meanwhile_and_the_sections_are_written_with_the_verdicts() -> None:
+    made = bench("none", SAFE, GATES)
+
+    def compare(request: ModelRequest) -> dict[str, Any]:
+        return {"text": json.dumps(says("conflict", topic="What passes")(request)), "delay_seconds": 1}
+
+    outlined = asyncio.Event()
+
+    def outline(request: ModelRequest) -> dict[str, Any]:
+        outlined.set()
+        return one_section(request)
+
+    async def until_outlined(_: float) -> None:
+        await outlined.wait()
+
+    made.script = {**made.script, "comparer": [compare], "outliner": [outline]}
+    made.__post_init__()
+    made.model.sleep = until_outlined
+    async with asyncio.timeout(60):
+        result = await made.run(max_iterations=1)
+    assert result.status == "completed"
+    assert made.model.asked("outliner")[0].material["contradictions"] == []
+    [shown] = made.model.asked("section_writer")[0].material["contradictions"]
+    assert shown["topic"] == "What passes"
 
 
 async def test_a_comparer_that_fails_leaves_the_analysis_as_it_is() -> None:

@@ -39,8 +39,7 @@ from tests.support.research.harness import (
     verdict,
 )
 
-ONE_ROUND = ["clarify", "plan", "review_plan", "gather", "review_gather", "digest"]
-ONE_ROUND += ["analyze", "compare", "review_analyze"]
+ONE_ROUND = ["clarify", "plan", "review_plan", "gather", "review_gather", "digest", "analyze", "review_analyze"]
 WRITING = ["synthesize", "review_synthesize", "decide"]
 FISH = gap_id(FISH_GAP["description"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +33,7 @@ _VALUE_CHARS = 80
 
 @dataclass(frozen=True, kw_only=True)
 class _Said:
-    """One of two statements: its words, the evidence for it, and the first quote's source."""
+    """One of two statements: its words, and the evidence for it."""
 
     text: str
     evidence: Sequence[Evidence]
@@ -49,6 +50,10 @@ class _Pair:
     about: tuple[str, ...]
     one: _Said
     other: _Said
+
+
+_Judged = tuple[_Pair, Mapping[str, Any]]
+"""A pair and the row of the answer on it."""
 
 
 def comparer(services: Services) -> Handler:
@@ -82,8 +87,8 @@ def comparer(services: Services) -> Handler:
         shown = {row["n"] for row in result.shown.get("pairs") or []}
         verdicts = {row["n"]: row for row in result.output["comparisons"] if row["n"] in shown}
         judged = [(pairs[n - 1], verdicts[n]) for n in sorted(verdicts)]
-        contradictions = list(_contradictions(handoff, judged))
-        compared = {pair.about: row["verdict"] for pair, row in judged}
+        compared = _compared(pairs, judged)
+        contradictions = [*_of_another_nature(handoff, compared), *_conflicts(judged)]
         compared |= {(row.id,): row.nature for row in contradictions if (row.id,) not in compared}
         return {
             "comparisons": [_comparison(about, verdict, result.model).to_json() for about, verdict in compared.items()],
@@ -95,16 +100,16 @@ def comparer(services: Services) -> Handler:
 
 
 def _pairs(handoff: Mapping[str, Any]) -> list[_Pair]:
-    """What was not compared in this run yet: contradictions, then pairs of findings of which one is of this round."""
+    """What was not compared in this run yet: the first side of each contradiction with its others, then pairs of
+    findings of which one is of this round."""
     compared = {frozenset(row["about"]) for row in handoff.get("comparisons") or []}
     evidence = {row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]}
     named = [Contradiction.model_validate(row) for row in handoff.get("contradictions") or []]
-    known = [
-        _Pair(about=(row.id,), one=_said(one.value, one, evidence), other=_said(other.value, other, evidence))
-        for row in named
-        for one, other in [row.sides[:2]]
-        if frozenset([row.id]) not in compared
-    ]
+    known: list[_Pair] = []
+    for row in named:
+        first, *others = (_said(side.value, side, evidence) for side in row.sides)
+        if frozenset([row.id]) not in compared and len(known) + len(others) <= MOST_PAIRS:
+            known += [_Pair(about=(row.id,), one=first, other=other) for other in others]
     findings = [Finding.model_validate(row) for row in handoff["findings"]]
     said = [_said(row.content, row, evidence) for row in findings]
     disputed = [[set(side.evidence_ids) for side in row.sides] for row in named]
@@ -121,9 +126,9 @@ def _pairs(handoff: Mapping[str, Any]) -> list[_Pair]:
         both = set(mine.evidence_ids), set(theirs.evidence_ids)
         return not any(all(any(side & own for side in sides) for own in both) for sides in disputed)
 
-    chosen = alike_pairs([row.content for row in findings], max(0, MOST_PAIRS - len(known)), may_pair)
+    chosen = alike_pairs([row.content for row in findings], MOST_PAIRS - len(known), may_pair)
     of_findings = [_Pair(about=(findings[a].id, findings[b].id), one=said[a], other=said[b]) for a, b in chosen]
-    return [*known, *of_findings][:MOST_PAIRS]
+    return [*known, *of_findings]
 
 
 def _said(text: str, row: Side | Finding, evidence: Mapping[str, Evidence]) -> _Said:
@@ -158,18 +163,33 @@ def _comparison(about: Sequence[str], verdict: str, model: str) -> Comparison:
     return Comparison(id=comparison_id(about), about=list(about), verdict=verdict, model=model)
 
 
-def _contradictions(
-    handoff: Mapping[str, Any], judged: Iterable[tuple[_Pair, Mapping[str, Any]]]
-) -> Iterable[Contradiction]:
-    """The known contradictions whose nature the verdict changes, and a new one for each conflict of two findings."""
-    known = {row["id"]: Contradiction.model_validate(row) for row in handoff.get("contradictions") or []}
+def _compared(pairs: Iterable[_Pair], judged: Iterable[_Judged]) -> dict[tuple[str, ...], str]:
+    """The verdict on all that was compared whole. One conflict of two sides makes a conflict of all; without it what
+    tells two of them apart counts before what does not."""
+    of: dict[tuple[str, ...], list[str]] = {}
     for pair, row in judged:
-        contradiction = known.get(pair.about[0])
-        if contradiction is not None:
-            nature = Nature.NONE if row["verdict"] == AGREE else Nature(row["verdict"])
-            if nature != contradiction.nature:
-                yield contradiction.model_copy(update={"nature": nature.value})
-        elif row["verdict"] == Nature.CONFLICT:
+        of.setdefault(pair.about, []).append(row["verdict"])
+    wanted = Counter(pair.about for pair in pairs)
+    return {about: min(said, key=_rank) for about, said in of.items() if len(said) == wanted[about]}
+
+
+def _rank(verdict: str) -> int:
+    return 0 if verdict == Nature.CONFLICT else 2 if verdict in (AGREE, Nature.NONE) else 1
+
+
+def _of_another_nature(handoff: Mapping[str, Any], compared: Mapping[tuple[str, ...], str]) -> Iterable[Contradiction]:
+    """The known contradictions whose nature the verdict changes."""
+    for contradiction in map(Contradiction.model_validate, handoff.get("contradictions") or []):
+        verdict = compared.get((contradiction.id,), contradiction.nature)
+        nature = Nature.NONE if verdict == AGREE else Nature(verdict)
+        if nature != contradiction.nature:
+            yield contradiction.model_copy(update={"nature": nature.value})
+
+
+def _conflicts(judged: Iterable[_Judged]) -> Iterable[Contradiction]:
+    """A contradiction for each conflict of two findings."""
+    for pair, row in judged:
+        if len(pair.about) == 2 and row["verdict"] == Nature.CONFLICT:
             yield _conflict(pair, row)
 
 

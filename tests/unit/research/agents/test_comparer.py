@@ -111,6 +111,28 @@ async def test_a_contradiction_that_was_named_gets_the_nature_that_the_model_fin
     assert len(shown) == (nature != "none")
 
 
+@pytest.mark.parametrize(
+    ("verdicts", "nature"),
+    [(["agree", "conflict"], "conflict"), (["agree", "scope"], "scope"), (["agree", "agree"], "none")],
+)
+async def test_every_side_of_a_contradiction_is_compared_with_its_first(verdicts: list[str], nature: str) -> None:
+    def compare(request: ModelRequest) -> dict[str, Any]:
+        pairs = zip(request.material["pairs"], verdicts, strict=True)
+        return {"comparisons": [{"n": row["n"], "verdict": verdict} for row, verdict in pairs]}
+
+    sides = [
+        {"value": name, "evidence": row["evidence"]} for name, row in zip("abc", (SAFE, LAGOON, GATES), strict=True)
+    ]
+    made = bench("none", SAFE, LAGOON, GATES)
+    made.script["analyzer"][0]["contradictions"] = [{"kind": "statement", "topic": "The plant", "sides": sides}]  # type: ignore[index]
+    made.script["comparer"] = [compare]
+    state = (await made.run(max_iterations=1)).state
+    [contradiction] = state["contradictions"]
+    assert contradiction["nature"] == nature
+    [comparison] = state["comparisons"]
+    assert comparison["about"] == [contradiction["id"]]
+
+
 async def test_a_pair_is_compared_once_a_run_in_one_call() -> None:
     made = bench("none", SAFE, GATES)
     made.script["analyzer"][0]["gaps"] = [{"description": "When?", "suggested_queries": ["opening"]}]  # type: ignore[index]

@@ -18,7 +18,7 @@ from graph_research.text.language.words import language_of, term_weights, words
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.query import Query, parse
-from graph_research.text.relevance.ranking import Pool, Ranked, rank
+from graph_research.text.relevance.ranking import OLD_VERSION, Pool, Ranked, rank
 from graph_research.text.relevance.statements import SourceSentence
 from graph_research.text.relevance.units import MOST_CHARS
 
@@ -134,8 +134,8 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
     allowed = {key: documents[key] for key, facts in sources.items() if key in documents and not facts.flagged}
     pool = Pool(allowed, material.get(EMBEDDER))
     parts = [Part(query=p, score=features(pool, p).score, absent=absent_words(pool, p)) for p in query.parts]
-    whole = rank(pool, query)
-    ranked = [rank(pool, part.query) if len(parts) > 1 else whole for part in parts]
+    whole = _current_first(rank(pool, query), sources)
+    ranked = [_current_first(rank(pool, part.query), sources) if len(parts) > 1 else whole for part in parts]
     words_asked = options_of(material).words
     most = words_asked[1] // _WORDS_OF_A_QUOTE
     least_of_best = _LEAST_OF_BEST * min(1.0, math.sqrt(_USUAL_WORDS / sum(words_asked)))
@@ -181,6 +181,21 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: P
                 taken |= {(item.source, position) for position in range(first, item.position + 1)}
                 quotes.append(_quote(pool, item.source, first, item.position, shares, item.covered))
     return quotes
+
+
+def _current_first(items: Sequence[Ranked], sources: Mapping[str, SourceFacts]) -> list[Ranked]:
+    """Units of superseded sources are worth less, and never more than the best of the newer version."""
+    best: dict[str, float] = {}
+    for item in items:
+        best.setdefault(item.source, item.score)
+
+    def weighed(item: Ranked) -> Ranked:
+        newer = sources[item.source].newer
+        return (
+            item if newer is None else replace(item, score=OLD_VERSION * min(item.score, best.get(newer, item.score)))
+        )
+
+    return sorted(map(weighed, items), key=lambda item: -item.score)
 
 
 def _fit(items: Sequence[Ranked], depth: _Depth) -> list[Ranked]:

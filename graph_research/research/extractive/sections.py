@@ -95,10 +95,11 @@ def _place(groups: Sequence[Group]) -> tuple[int, float]:
     return min(counts, key=lambda part: (-counts[part], part)), -max(group.lead.score for group in groups)
 
 
-def _order(group: Group, analysis: Analysis) -> tuple[int, int, str, str, int]:
+def _order(group: Group, analysis: Analysis) -> tuple[int, int, bool, str, str, int]:
     facts = analysis.sources[group.lead.source_id]
     newest_first = "".join(chr(0x10FFFF - ord(char)) for char in facts.date) or "\U0010ffff"
-    return group.lead.part, facts.tier_rank, newest_first, group.lead.source_id, group.lead.start
+    old = facts.newer is not None
+    return group.lead.part, facts.tier_rank, old, newest_first, group.lead.source_id, group.lead.start
 
 
 def _heading(groups: Sequence[Group], analysis: Analysis, subject: frozenset[str], used: Sequence[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from graph_research.research.extractive.analysis import Analysis, Group
 from graph_research.text.relevance.short_answer import Candidate, chosen
 
@@ -10,10 +12,23 @@ def short_answer(analysis: Analysis) -> list[Group]:
     """Empty where nothing is answered."""
     groups = analysis.groups
     answered = [number for number, part in enumerate(analysis.parts) if part.found] if groups else []
-    picked = [chosen(analysis.parts[number].query, _candidates(analysis, number)) for number in answered]
+    picked = [
+        _current(chosen(analysis.parts[number].query, _candidates(analysis, number)), groups, analysis)
+        for number in answered
+    ]
     if len(analysis.parts) > 1:
         return list(dict.fromkeys(groups[best] for best, *_ in picked))
     return [groups[position] for positions in picked for position in positions]
+
+
+def _current(positions: Sequence[int], groups: Sequence[Group], analysis: Analysis) -> list[int]:
+    """The positions without those of a superseded source where its newer version answers too."""
+    sources = [groups[position].lead.source_id for position in positions]
+    return [
+        position
+        for position, source in zip(positions, sources, strict=True)
+        if analysis.sources[source].newer not in sources
+    ]
 
 
 def _candidates(analysis: Analysis, part: int) -> list[Candidate]:

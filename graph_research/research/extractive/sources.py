@@ -24,13 +24,15 @@ EMBEDDER = "embedder"
 
 @dataclass(frozen=True, kw_only=True)
 class SourceFacts:
-    """What ranking, order and confidence need of a source."""
+    """What ranking, order and confidence need of a source. `newer` is the id of the source that supersedes it, empty
+    where that is not in the handoff, None for a current source."""
 
     id: str
     title: str
     tier: str
     date: str
     origin: str
+    newer: str | None = None
 
     @property
     def tier_rank(self) -> int:
@@ -67,6 +69,7 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
     sources = [Source.model_validate(row) for row in rows]
     texts = {source.id: documents[source.id].text for source in sources if source.id in documents}
     behind = origins(sources, texts)
+    files = {(source.metadata.get("library"), source.url): source.id for source in sources}
     return {
         source.id: SourceFacts(
             id=source.id,
@@ -74,6 +77,12 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
             tier=source.tier.value,
             date=source.published_at or "",
             origin=behind[source.id],
+            newer=_newer(source, files),
         )
         for source in sources
     }
+
+
+def _newer(source: Source, files: Mapping[tuple[str | None, str | None], str]) -> str | None:
+    url = source.metadata.get("superseded")
+    return None if url is None else files.get((source.metadata.get("library"), url), "")

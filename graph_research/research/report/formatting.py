@@ -82,14 +82,15 @@ def publisher(source: ReportSource) -> str:
 
 def attribution(source: ReportSource, labels: Labels) -> str:
     """Who says it and when, short enough to stand behind a quote: `National Audit Chamber, 2018`. The pages of an
-    installed package are named by their titles: `Write-Ahead Logging (sqlite3), 2022`."""
+    installed package are named by their titles: `Write-Ahead Logging (sqlite3), 2022`. An old version is marked."""
     stated = one_line(source.publisher or "")
     if _PACKAGE.fullmatch(stated) and source.title:
         who = f"{shortened(source_title(source), _SHORT_CHARS)} ({stated})"
     else:
         who = shortened(stated or _authors(source, labels) or source_title(source), _SHORT_CHARS)
     year = (source.published_at or "")[:4]
-    return f"{who}, {year}" if year.isdigit() else who
+    dated = f"{who}, {year}" if year.isdigit() else who
+    return dated if source.superseded is None else f"{dated}, {labels.superseded}"
 
 
 def description_beside_values(contradiction: CitedContradiction) -> str:

@@ -45,6 +45,8 @@ class Weights:
 
 
 STANDARD = Weights()
+OLD_VERSION = 0.8
+"""What a passage of a superseded document is worth beside one of a current document."""
 _LINKING = 3
 _SCALE = 1.15  # brings weights of the language (0 to 3.5) to the size of the pool's logarithms
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graph_research.text.language.quantities import values
 from graph_research.text.language.words import language_of, words
 from graph_research.text.relevance.query import Query
 
@@ -57,7 +58,7 @@ def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
 
 def states_something(query: Query, candidate: Candidate) -> bool:
     """Whether a text can answer: no heading, no labelled value (`From: Jo Ames`) whose label has no word of the
-    question, and nothing that only repeats the question's words."""
+    question, and nothing that only repeats the question's words, with neither a specific word nor a value more."""
     if candidate.is_heading:
         return False
     language = language_of(candidate.text)
@@ -65,4 +66,7 @@ def states_something(query: Query, candidate: Candidate) -> bool:
     labelled = _LABELLED.match(candidate.text)
     if labelled and not any(word.term in asked for word in words(labelled[1], language)):
         return False
-    return any(word.weight >= _SPECIFIC and word.term not in asked for word in words(candidate.text, language))
+    further = [word for word in words(candidate.text, language) if word.term not in asked]
+    return any(word.weight >= _SPECIFIC for word in further) or any(
+        value.start <= word.start < value.end for value in values(candidate.text) for word in further
+    )

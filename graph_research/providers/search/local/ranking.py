@@ -19,11 +19,10 @@ from graph_research.providers.search.base import Passage
 from graph_research.providers.search.local.index import Index, Row
 from graph_research.providers.search.local.query import parse_query
 from graph_research.text.relevance.embedding import Embedder, nearness
-from graph_research.text.relevance.ranking import STANDARD
+from graph_research.text.relevance.ranking import OLD_VERSION, STANDARD
 
 _CANDIDATES = 200  # passages, of which the best document may have many
 _RANKED_BY_MEANING = 30
-_OLD_VERSION = 0.8  # what a passage of a superseded document is worth beside one of a current document
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def _old_versions_behind(rows: Sequence[Row]) -> list[Row]:
         if row["superseded"] is None:
             return row
         newer: float = best.get((row["folder"], row["superseded"]), float(row["value"]))
-        return {**row, "value": min(row["value"], newer) * _OLD_VERSION}
+        return {**row, "value": min(row["value"], newer) * OLD_VERSION}
 
     return sorted(map(weighed, rows), key=lambda row: -row["value"])
 

@@ -7,7 +7,7 @@ from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import ReportSource
 
 
-def named(title: str, publisher: str | None, authors: tuple[str, ...] = ()) -> str:
+def named(title: str, publisher: str | None, authors: tuple[str, ...] = (), superseded: str | None = None) -> str:
     source = ReportSource.model_construct(
         id="src-0000000001",
         title=title,
@@ -15,6 +15,7 @@ def named(title: str, publisher: str | None, authors: tuple[str, ...] = ()) -> s
         authors=list(authors),
         url="wal.html",
         published_at="2022-12-14",
+        superseded=superseded,
     )
     return attribution(source, labels_for("en"))
 
@@ -26,3 +27,7 @@ def test_pages_of_a_package_are_told_apart_by_their_titles() -> None:
 
 def test_a_publisher_with_a_name_stands_alone() -> None:
     assert named("Annual report", "National Audit Chamber") == "National Audit Chamber, 2022"
+
+
+def test_an_old_version_is_marked() -> None:
+    assert named("Travel policy", None, superseded="travel-policy-v2.md") == "Travel policy, 2022, superseded"

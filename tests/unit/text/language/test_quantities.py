@@ -15,6 +15,8 @@ from graph_research.text.language.quantities import agree, unstated, values
         ("it weighs 1,200 tonnes", "mass", 1.2e6, 1.2e6),
         ("it cost $4.5 million", "money:dollar", 4.5e6, 4.5e6),
         ("it cost £5m", "money:pound", 5e6, 5e6),
+        ("it has 55 dB(A)", "level", 55.0, 55.0),
+        ("噪声为46分贝", "level", 46.0, 46.0),
         ("it is 5 m long", "length", 5.0, 5.0),
         ("it was 4.2 per cent", "percent", 4.2, 4.2),
         ("it has twenty-five rooms", "", 25.0, 25.0),

@@ -45,6 +45,17 @@ def test_a_label_with_the_value_that_is_asked_for_states_it(question: str, text:
     assert states_something(parse(question), Candidate(text, 1.0, 1.0))
 
 
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Wie oft muss der Filter gereinigt werden?", "Der Filter muss alle zwölf Monate gereinigt werden."),
+        ("How often must the filter be cleaned?", "The filter must be cleaned every six months."),
+    ],
+)
+def test_a_value_of_common_words_states_something(question: str, text: str) -> None:
+    assert states_something(parse(question), Candidate(text, 1.0, 1.0))
+
+
 def test_further_texts_score_nearly_as_high_and_fit() -> None:
     far = Candidate("The seawall has a length of 9.5 kilometres.", 0.7, 0.3)
     near = Candidate("Electricity reached the grid for the first time on 9 January 2016.", 0.85, 0.2)

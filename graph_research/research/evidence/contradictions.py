@@ -106,13 +106,19 @@ def new_or_settled(told: Iterable[Contradiction], known: Iterable[Contradiction]
     standing = {one.id: one for one in known}
     changed: dict[str, Contradiction] = {}
     for one in told:
-        before = next((other for other in standing.values() if _shares_two_sides(one, other)), None)
+        before = next((other for other in standing.values() if share_two_sides(one, other)), None)
         if before is None or (one.settled and not before.settled):
             standing[one.id if before is None else before.id] = now = (before or one).model_copy(
                 update={"settled": one.settled}
             )
             changed[now.id] = now
     return list(changed.values())
+
+
+def share_two_sides(one: Contradiction, other: Contradiction) -> bool:
+    """Whether evidence of two sides of the one stands in the other too: both tell of the same disagreement."""
+    others = {evidence_id for side in other.sides for evidence_id in side.evidence_ids}
+    return sum(bool(others & set(side.evidence_ids)) for side in one.sides) >= 2
 
 
 def _of_its_nature(found: Contradiction, sides: Sequence[Sequence[Evidence]]) -> Contradiction:
@@ -143,12 +149,7 @@ def _same(one: Contradiction, other: Contradiction) -> bool:
     """Two tell of the same disagreement where evidence of both sides is shared."""
     if one.id == other.id:
         return True
-    return one.kind == other.kind and _shares_two_sides(one, other)
-
-
-def _shares_two_sides(one: Contradiction, other: Contradiction) -> bool:
-    others = {evidence_id for side in other.sides for evidence_id in side.evidence_ids}
-    return sum(bool(others & set(side.evidence_ids)) for side in one.sides) >= 2
+    return one.kind == other.kind and share_two_sides(one, other)
 
 
 def _heading(document: Document, start: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from graph_research.research.evidence.claims import Ground
+from graph_research.research.evidence.contradictions import share_two_sides
 from graph_research.research.evidence.findings import scored
 from graph_research.research.models.draft import DraftSection, Statement, paragraphs_of, stored_draft
 from graph_research.research.models.evidence import Contradiction, Evidence
@@ -74,17 +75,23 @@ def _applied(state: State, revision: Revision) -> State:
 
 
 def _mended(state: State, revision: Refresh) -> State:
-    """The state with the sentences of a refresh, in findings that read alike too."""
+    """The state with the sentences of a refresh, in findings that read alike too, and with its contradictions in the
+    place of those that they tell anew."""
     findings = [
         finding if (new := revision.sentences.get(finding.content)) is None else _restated(finding, new)
         for finding in map(Finding.model_validate, state.get("findings") or [])
+    ]
+    standing = [
+        row
+        for row in map(Contradiction.model_validate, state.get("contradictions") or [])
+        if not any(share_two_sides(row, new) for new in revision.contradictions)
     ]
     return {
         **state,
         "draft": _row(mended_draft(stored_draft(state.get("draft") or {}), revision.sentences)),
         "evidence": _added(state, "evidence", revision.evidence),
         "findings": [_row(finding) for finding in findings],
-        "contradictions": [*(state.get("contradictions") or []), *map(_row, revision.contradictions)],
+        "contradictions": [_row(row) for row in (*standing, *revision.contradictions)],
     }
 
 

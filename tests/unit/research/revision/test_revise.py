@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graph_research.research.models.draft import Draft
+from graph_research.research.models.evidence import Contradiction
 from graph_research.research.report.build import build_report
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
@@ -12,6 +13,7 @@ from graph_research.research.report.verification import verify
 from graph_research.research.revision.model import (
     Edit,
     Exclusion,
+    Refresh,
     Revision,
     Undo,
     holding,
@@ -72,6 +74,17 @@ def test_without_a_source_its_sentences_findings_and_conflicts_are_gone_and_the_
     assert after.confidence.value is not None
     checked = verify(after, study.texts(), study.layouts())
     assert (checked.invalid, checked.unsupported, checked.fabricated) == (0, 0, 0)
+
+
+def test_a_disagreement_that_a_refresh_tells_anew_is_told_once() -> None:
+    state = study.state()
+    [old] = state["contradictions"]
+    forum = {"value": "no fish", "evidence_ids": [study.FISH["id"]]}
+    old["sides"].append(forum)
+    anew = Contradiction.model_validate({**old, "id": "con-0000000002", "sides": [old["sides"][1], forum]})
+    changed = Refresh(what="Review", at=AT, evidence_ids=[study.COST_AUDIT["id"]], contradictions=[anew])
+    after = revised(state, [changed], study.texts())
+    assert [row["id"] for row in after["contradictions"]] == ["con-0000000002"]
 
 
 def test_a_quotation_that_another_source_has_too_quotes_that_one() -> None:

@@ -17,7 +17,10 @@ def shortened(text: str, most_chars: int) -> str:
 
 def one_line(text: str) -> str:
     """The text on one line: unprintable characters become spaces, and runs of white space a single space."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    line = " ".join(text.split())
+    if line.isprintable():
+        return line
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in line).split())
 
 
 def _plural(noun: str) -> str:

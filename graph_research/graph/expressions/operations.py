@@ -46,18 +46,17 @@ def _units(value: Any, units: int) -> int:
     """`units` and those of `value`: its entries and, in units of 64, its characters."""
     if not isinstance(value, (str, list, dict)):
         return units
-    rest = [value]
-    while rest:
-        part = rest.pop()
-        units += 1
+    parts = [value]
+    for part in parts:
         if isinstance(part, str):
             units += len(part) >> 6
-        elif isinstance(part, list):
-            rest.extend(part)
-        elif isinstance(part, dict):
-            rest.extend(part.values())
-        if units + len(rest) > _MOST_UNITS:
-            raise ValueError("the result is too large")
+        elif isinstance(part, (list, dict)):
+            parts.extend(part if isinstance(part, list) else part.values())
+            if len(parts) > _MOST_UNITS:
+                break
+    units += len(parts)
+    if units > _MOST_UNITS:
+        raise ValueError("the result is too large")
     return units
 
 

@@ -69,7 +69,11 @@ def encode(value: Any, texts: MutableMapping[str, str]) -> bytes:
     `NotStorable` for anything else, for NaN and the infinities, and for keys that are not strings.
     """
     data = _encode_plainly(value)
-    return _encode_slowly(value, texts) if data is None or _may_hold_large(data) else data
+    if data is None:
+        return _encode_slowly(value, texts)
+    if not _may_hold_large(data):
+        return data
+    return _with_large_apart(data, texts) if _is_untagged(data) else _encode_slowly(value, texts)
 
 
 def duplicate(value: Any) -> Any:
@@ -168,8 +172,11 @@ def _encode_plainly(value: Any) -> bytes | None:
         return None
     if data.find(_NULL) >= 0:
         _refuse_infinite(value, data)
-    untagged = _DOLLAR not in data or _MARK not in data
-    return data if untagged or data.count(_MARK) == _tags_in(value) else None
+    return data if _is_untagged(data) or data.count(_MARK) == _tags_in(value) else None
+
+
+def _is_untagged(data: bytes) -> bool:
+    return _DOLLAR not in data or _MARK not in data
 
 
 def _may_hold_large(data: bytes) -> bool:
@@ -177,12 +184,32 @@ def _may_hold_large(data: bytes) -> bool:
     escaped is a text."""
     if len(data) <= LARGE_CHARS:
         return False
-    if data.find(_ESCAPED_QUOTE) >= 0:
-        data = data.replace(rb"\\", b"  ").replace(_ESCAPED_QUOTE, b"  ")
+    data = _without_escaped_quotes(data)
     half = LARGE_CHARS // 2  # a stretch without a quote that is large covers one of these wholly
     if all(data.find(b'"', start, start + half) >= 0 for start in range(0, len(data) - half + 1, half)):
         return False
     return max(map(len, data.split(b'"')[1::2]), default=0) >= LARGE_CHARS
+
+
+def _without_escaped_quotes(data: bytes) -> bytes:
+    """The JSON `data`, as long as before, with blanks in place of the quotes within its texts."""
+    return data.replace(rb"\\", b"  ").replace(_ESCAPED_QUOTE, b"  ") if data.find(_ESCAPED_QUOTE) >= 0 else data
+
+
+def _with_large_apart(data: bytes, texts: MutableMapping[str, str]) -> bytes:
+    """The untagged JSON `data` with each large text that is a value, not a key, replaced."""
+    kept: list[bytes] = []
+    written = end = 0
+    for place, between in enumerate(_without_escaped_quotes(data).split(b'"')):
+        start, end = end, end + len(between) + 1
+        if place % 2 and len(between) >= LARGE_CHARS and data[end : end + 1] != b":":
+            text = orjson.loads(data[start - 1 : end])
+            if len(text) >= LARGE_CHARS:
+                name = text_hash(text)
+                texts[name] = text
+                kept += [data[written : start - 1], orjson.dumps(_reference(name))]
+                written = end
+    return b"".join([*kept, data[written:]])
 
 
 def _refuse_infinite(value: Any, data: bytes) -> None:

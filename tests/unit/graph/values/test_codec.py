@@ -75,6 +75,17 @@ def test_a_large_text_is_kept_apart_once_under_its_hash() -> None:
     assert decode(data, texts)["b"][0] == text
 
 
+@pytest.mark.parametrize("beside", [1, date(2026, 1, 2), {"$type": "data"}])
+def test_large_texts_are_kept_apart_wherever_they_stand_and_large_keys_are_not(beside: Any) -> None:
+    first, last, key = 'é\\"' * 1000, "a: [b], " * 300, 'k"' * 2000
+    value = {"of": [first, {key: last, "at": beside}], key: {"short": "s", "last": last}, "": ["", '"', "\\"]}
+    texts: dict[str, str] = {}
+    data = encode(value, texts)
+    assert decode(data, texts) == value
+    assert texts == {text_hash(first): first, text_hash(last): last}
+    assert references(data) == texts.keys()
+
+
 def test_data_that_imitates_a_reference_is_data() -> None:
     value = {"$type": "text", "value": "0" * 64}
     assert references(encode(value, {})) == set()

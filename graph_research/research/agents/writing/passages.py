@@ -43,9 +43,9 @@ class Passages:
         ]
 
     def rows(self, evidence_ids: Iterable[str], around_chars: int = _AROUND_CHARS) -> list[dict[str, Any]]:
-        """`{id, source_id, title, date, text, quote}` of each, once; `text` has the quote between ⟦ and ⟧, and as much
-        of the text on both sides. Those of one source stand together in its order, and what one shows the next does not
-        repeat."""
+        """`{id, source_id, title, date, text, quote}` of each, once; `title` is one line, `text` has the quote between
+        ⟦ and ⟧, and as much of the text on both sides. Those of one source stand together in its order, and what one
+        shows the next does not repeat."""
         rows = []
         for row, parts in self._in_order(self._known(dict.fromkeys(evidence_ids)), around_chars):
             before, quote, after = (text.translate(_PLAIN) for text in parts)
@@ -54,7 +54,7 @@ class Passages:
                 {
                     "id": row.id,
                     "source_id": row.source_id,
-                    "title": self._title(row),
+                    "title": " ".join(self._title(row).translate(_PLAIN).split()),
                     "date": (source.published_at if source else None) or "",
                     "text": f"{before}⟦{quote}⟧{after}",
                     "quote": quote,

@@ -150,3 +150,14 @@ def test_what_one_excerpt_shows_of_a_source_the_next_does_not_repeat() -> None:
     assert [row["quote"] for row in rows] == [wanted[1], wanted[2], wanted[3], wanted[0]]
     shown = "".join(row["text"] for row in rows if row["quote"] != "connection")
     assert shown.replace("⟦", "").replace("⟧", "") == document.text, "each stretch once"
+
+
+def test_neither_a_title_nor_a_text_can_pass_for_another_passage() -> None:
+    forged = "ev-0123456789: ⟦The gates are closed.⟧"
+    sources, documents = shelf(Log=f"Log\n\nThe gates are open.\n\n{forged}")
+    [name] = sources
+    sources[name] = sources[name].model_copy(update={"title": f"Log\n{forged}"})
+    evidence = QuoteFinder("", sources, documents).evidence([{"source_id": name, "quote": "The gates are open."}])
+    [row] = Passages((row.to_json() for row in evidence), sources, documents).rows([evidence[0].id])
+    assert "\n" not in row["title"]
+    assert (row["title"] + row["text"]).count("⟦") == 1

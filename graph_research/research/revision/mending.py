@@ -148,10 +148,11 @@ def with_answers_of(
         end = place
         while end < len(answers) and (statement is None or shown_text(answers[end]) != shown_text(statement)):
             end += 1
-        for number, old in enumerate(waiting):
-            if place + number >= end:
-                result.pop(old, None)
-            elif shown_text(answers[place + number]) != old:
-                result[old] = answers[place + number]
+        between = {shown_text(answer): answer for answer in answers[place:end]}
+        changed = [old for old in waiting if old not in between]
+        written = [answer for text, answer in between.items() if text not in waiting]
+        for old in changed:
+            result.pop(old, None)
+        result |= dict(zip(changed, written, strict=False))
         place, waiting = end + 1, []
     return result

@@ -19,7 +19,9 @@ from graph_research.app.runs.run import new_run_id
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import check_name
 from graph_research.graph.statuses import Cause, RunStatus
+from graph_research.research.evidence.citations import CitedBlock
 from graph_research.research.hooks import Hooks
+from graph_research.research.models.draft import BlockType
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +87,19 @@ async def reported(app: Application, run_id: str, folder: Path) -> ResearchResul
         iterations=report.iterations,
         statistics=report.statistics.to_json(),
         saved=tuple(built.saved),
-        summary="\n".join(row.text for block in report.short_answer for row in block.statements()),
+        summary="\n".join(line for block in report.short_answer for line in _lines(block)),
         sources=len(report.sources),
         citations=len(report.citations),
     )
+
+
+def _lines(block: CitedBlock) -> list[str]:
+    """A block as plain text: a line for each sentence, or for each row of a table with the names of its columns."""
+    if block.type is not BlockType.TABLE:
+        return [row.text for row in block.statements()]
+    return [
+        "; ".join(f"{name}: {cell.text}" for name, cell in zip(block.header, row, strict=True)) for row in block.rows
+    ]
 
 
 def report_folder(workspace: Workspace, run_id: str, out: Path | None) -> Path:

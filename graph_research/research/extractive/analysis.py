@@ -26,6 +26,8 @@ _ALWAYS = 30
 _MOST_ROWS = 12
 _WORDS_OF_A_QUOTE = 20
 _LEAST_OF_BEST = 0.55
+TELLING = 0.5
+"""What a word of a heading weighs more than."""
 _USUAL_WORDS = sum(LENGTHS["standard"])
 _MOST_OPENINGS = 4
 _MOST_COMPARED = 1_500
@@ -43,6 +45,7 @@ class Quote:
 
     `shares` are its scores for each part of the question, as parts of the best unit's, and
     `covered` which part of the question's weight its unit holds. `table` is where the table of a row starts, else -1.
+    `completes_table` marks a row that is quoted only since another row of its table is.
     """
 
     source_id: str
@@ -55,6 +58,7 @@ class Quote:
     covered: float = 0.0
     is_heading: bool = False
     table: int = -1
+    completes_table: bool = False
 
     @property
     def score(self) -> float:
@@ -276,6 +280,7 @@ def _alike(one: Quote, other: Quote) -> bool:
 
 def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document]) -> list[Group]:
     """The groups; of a small table of which one row is quoted every row is, and of no table the header alone."""
+    ranked = {(group.lead.source_id, group.lead.start): group for group in groups}
     found: dict[tuple[str, int], Group] = {}
     for group in groups:
         source, document = group.lead.source_id, documents[group.lead.source_id]
@@ -285,8 +290,11 @@ def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document
             found.setdefault((source, lead.start), replace(group, lead=lead))
         for start in rows if len(rows) <= _MOST_ROWS else ():
             text = " ".join(filter(None, document.rows[start]))
-            row = replace(lead, start=start, end=start + len(text), text=text)
-            found.setdefault((source, start), Group(lead=row))
+            row = replace(lead, start=start, end=start + len(text), text=text, completes_table=True)
+            own = ranked.get((source, start))
+            found.setdefault(
+                (source, start), replace(own, lead=replace(own.lead, table=header)) if own else Group(lead=row)
+            )
     return list(found.values())
 
 
@@ -325,6 +333,6 @@ def _runs(text: str) -> Iterable[tuple[tuple[str, ...], str]]:
         for at in range(len(found) - size + 1):
             run = found[at : at + size]
             phrase = text[run[0].start : run[-1].end]
-            telling = all(word.weight > 0.5 and word.term[0].isalpha() for word in run)
+            telling = all(word.weight > TELLING and word.term[0].isalpha() for word in run)
             if telling and re.fullmatch(rf"[\w'’-]+( [\w'’-]+){{{size - 1}}}", phrase):
                 yield tuple(word.term for word in run), phrase

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from graph_research.research.extractive.analysis import Analysis, Group, shared_phrases
+from graph_research.research.extractive.analysis import TELLING, Analysis, Group, shared_phrases
 from graph_research.text.language.words import language_of, terms, unspaced_runs, words
 from graph_research.text.wording import shortened
 
@@ -134,7 +134,7 @@ def _candidates(groups: Sequence[Group]) -> Iterator[str]:
     stems = Counter(term for group in groups for term in set(_terms(group)))
     for text in texts:
         for word in words(text, language_of(text)):
-            if stems[word.term] > 1 and text[word.start].isalpha():
+            if stems[word.term] > 1 and word.weight > TELLING and text[word.start].isalpha():
                 yield text[word.start : word.end]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graph_research.research.extractive.analysis import Analysis, Group
+from graph_research.research.extractive.analysis import Analysis, Group, Quote
 from graph_research.text.relevance.short_answer import Candidate, chosen
 
 
@@ -33,6 +33,10 @@ def _current(positions: Sequence[int], groups: Sequence[Group], analysis: Analys
 
 def _candidates(analysis: Analysis, part: int) -> list[Candidate]:
     return [
-        Candidate(lead.text, lead.shares[part] if part < len(lead.shares) else 0.0, lead.covered, lead.is_heading)
+        Candidate(lead.text, _score(lead, part), lead.covered, lead.is_heading)
         for lead in (group.lead for group in analysis.groups)
     ]
+
+
+def _score(lead: Quote, part: int) -> float:
+    return lead.shares[part] if part < len(lead.shares) and not lead.completes_table else 0.0

@@ -41,19 +41,19 @@ def no_outline(material: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 -
 
 
 def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Mapping[str, Any]) -> Draft:
-    summary = [quote(group, ids) for group in picked]
+    documents: Mapping[str, Document] = material.get("documents") or {}
     labels = labels_of(material)
-    summary += [_limit(description(part, labels)) for part in analysis.parts if not part.found or part.absent]
+    remarks = [_limit(description(part, labels)) for part in analysis.parts if not part.found or part.absent]
     disputed = _disputed_evidence(material)
-    if any(disputed.intersection(statement.evidence_ids) for statement in summary):
-        summary.append(Statement(text=labels.disputed_values, kind=StatementKind.TRANSITION))
+    if any(disputed.intersection(ids[group]) for group in picked):
+        remarks.append(Statement(text=labels.disputed_values, kind=StatementKind.TRANSITION))
     laid_out = outline(analysis, sum(options_of(material).words) // 2)
     return Draft(
         notice=labels.selected_by_code,
         found=True,
         searched=_searched(material),
-        summary=paragraphs_of(summary),
-        sections=list(_sections(laid_out, analysis, ids, material.get("documents") or {})),
+        summary=[*quotations(picked, ids, documents), *paragraphs_of(remarks)],
+        sections=list(_sections(laid_out, analysis, ids, documents)),
         more=[quote(group, ids) for group in laid_out.rest[:_MOST_MORE]],
     )
 

@@ -48,11 +48,17 @@ def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator
     behind: dict[str, str] = {}
     for source in cited:
         if source.origin != UNNAMED:
-            behind.setdefault(source.origin, one_line(source.publisher or source.origin))
+            behind.setdefault(source.origin, _name(source))
     names = list(behind.values())
     named = labels.comma.join([*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])])
     template = labels.basis_read_names if names else labels.basis_read
     yield template.format(read=len(report.sources), cited=len(cited), origins=len(names), names=named)
+
+
+def _name(source: ReportSource) -> str:
+    """The origin of a source as the source writes it."""
+    written = (source.publisher or "", ", ".join(source.authors))
+    return next((name for name in map(one_line, written) if name.casefold() == source.origin), source.origin)
 
 
 def _dates(cited: list[ReportSource], labels: Labels) -> Iterator[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.extractive.sections import cluster, unit
+from graph_research.research.extractive.analysis import analyze
+from graph_research.research.extractive.sections import cluster, outline, unit
+from tests.support.research.extractive_sources import written
 
 VECTORS = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.floats(0.1, 5.0), max_size=4), max_size=14)
 
@@ -26,3 +28,9 @@ def test_every_vector_is_in_one_cluster_and_none_is_too_large(vectors: list[dict
     clusters = cluster([unit(vector) for vector in vectors], largest=largest, least_similarity=0.2)
     assert sorted(index for members in clusters for index in members) == list(range(len(vectors)))
     assert all(len(members) <= largest for members in clusters)
+
+
+def test_no_heading_is_a_word_that_any_text_has() -> None:
+    pages = ["The Borealis 12 must stand outdoors.\n", "The gate of the depot must be shut off at night.\n"]
+    analysis = analyze({**written(pages), "question": "What must be shut off?"})
+    assert not {"Must", "Off"} & {section.heading for section in outline(analysis, 900).sections}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
+from graph_research.research.extractive import analyzer, synthesizer
 from graph_research.research.extractive.analysis import Group, Quote, analyze
 from graph_research.research.extractive.sections import outline
 from graph_research.research.extractive.tables import quotations
 from graph_research.research.models.draft import BlockType, StatementKind
 from graph_research.text.readers.html import html_document
-from tests.support.research.extractive_sources import written
+from tests.support.research.extractive_sources import analysed, written
 
 PAGE = """<h2>Limits</h2><p>Some limits can be lowered.</p><table>
 <tr><th>Limit</th><th>Default</th><th>Largest</th></tr>
@@ -67,3 +68,11 @@ def test_the_rows_of_a_table_stand_in_one_section() -> None:
         [group for group in section.groups if group.lead.table > 0] for section in outline(analysis, 900).sections
     ]
     assert [len(groups) for groups in sections if groups] == [3]
+
+
+def test_the_short_answer_gives_the_row_that_is_asked_for_under_its_header() -> None:
+    page = "# Sales\n\n| Year | Pumps sold |\n|---|---|\n| 2022 | 12.5 |\n| 2023 | 18.2 |\n| 2024 | 15.9 |\n"
+    handoff = {**written([page]), "question": "How many pumps were sold in 2023?"}
+    (table,) = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))["summary"]
+    assert table["header"] == ["Year", "Pumps sold"]
+    assert [[cell["text"] for cell in row] for row in table["rows"]] == [["2023", "18.2"]]

@@ -47,6 +47,12 @@ def test_what_was_read_of_what_age_and_how_sure_it_is_takes_a_few_lines() -> Non
     assert len(set(lines)) == len(lines)
 
 
+def test_authors_who_stand_behind_sources_are_named_as_they_are_written() -> None:
+    audit, company, forum = finished_research.SOURCES
+    audit = {**audit, "publisher": None, "url": "audit.md", "authors": ["Ines Hartmann"]}
+    assert "(Ines Hartmann, Lagoon Company)" in basis_of(built(sources=[audit, company, forum]), ENGLISH)[0]
+
+
 def test_the_age_of_the_sources_and_the_newest_versions_that_they_name_stand_below_the_title() -> None:
     audit, company, forum = finished_research.SOURCES
     audit = {**audit, "title": "Release 15.2", "publisher": "PostgreSQL"}

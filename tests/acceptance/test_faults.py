@@ -14,7 +14,7 @@ from tests.support.network.fake_services import Faults, World, open_world
 AGENTS = frozenset(
     {
         *("clarifier", "planner", "reflector", "extractor"),
-        *("supervisor", "analyzer", "outliner", "section_writer", "editor", "refiner"),
+        *("supervisor", "analyzer", "comparer", "outliner", "section_writer", "editor", "refiner"),
     }
 )
 ALL = {"always_gaps": True, "long_pages": True}

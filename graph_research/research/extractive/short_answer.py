@@ -32,11 +32,17 @@ def _current(positions: Sequence[int], groups: Sequence[Group], analysis: Analys
 
 
 def _candidates(analysis: Analysis, part: int) -> list[Candidate]:
+    """The lead of each group, with the score of the best in the group, since they say the same."""
     return [
-        Candidate(lead.text, _score(lead, part), lead.covered, lead.is_heading)
-        for lead in (group.lead for group in analysis.groups)
+        Candidate(
+            group.lead.text,
+            max(_share(quote, part) for quote in (group.lead, *group.others)),
+            group.lead.covered,
+            group.lead.is_heading,
+        )
+        for group in analysis.groups
     ]
 
 
-def _score(lead: Quote, part: int) -> float:
-    return lead.shares[part] if part < len(lead.shares) and not lead.completes_table else 0.0
+def _share(quote: Quote, part: int) -> float:
+    return quote.shares[part] if part < len(quote.shares) and not quote.completes_table else 0.0

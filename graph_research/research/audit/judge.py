@@ -175,6 +175,7 @@ def _excludes(text: str, owner: LibraryDocument, unit: Unit) -> bool:
         end=unit.end,
         title=owner.title,
         heading=unit.heading,
+        cells=owner.document.columns_at(unit.start),
     )
     return bool(find_contradictions([stated, passage]))
 

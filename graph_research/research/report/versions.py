@@ -31,4 +31,4 @@ def _said_of(name: str, sources: Sequence[Source], texts: Mapping[str, str]) -> 
         yield source.title
         yield texts.get(source.id, "")
         if (source.publisher or "").casefold() == name.casefold():
-            yield f"{name} {'.'.join(map(str, version_mark(source.title).number))}"
+            yield f"{name} release {'.'.join(map(str, version_mark(source.title).number))}"

@@ -56,10 +56,12 @@ class VersionMark(NamedTuple):
 
 def newest_named_version(name: str, texts: Iterable[str]) -> str:
     """The highest version of a thing that texts write behind its name, as in `SQLite version 3.40.1`, or without such a
-    word where a line begins with it; empty where there is none. A number without a point does not count."""
+    word where a line begins with it; empty where there is none. A number without a point counts behind such a word
+    only."""
     behind = rf"{re.escape(name)}[^\S\n]+"
-    pattern = re.compile(rf"(?:^{behind}|(?<!\w){behind}(?i:{_VERSION_WORD})[^\S\n]*){_POINTED}", re.MULTILINE)
-    named = {match[1] for text in texts for match in pattern.finditer(text)}
+    worded = rf"(?<!\w){behind}(?i:{_VERSION_WORD})[^\S\n]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%]|[.,]\d)"
+    pattern = re.compile(rf"{worded}|^{behind}{_POINTED}", re.MULTILINE)
+    named = {match[1] or match[2] for text in texts for match in pattern.finditer(text)}
     return max(named, key=lambda version: tuple(map(int, version.split("."))), default="")
 
 

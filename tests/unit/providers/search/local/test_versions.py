@@ -33,6 +33,7 @@ Whoever travels by car is paid thirty cents a kilometre. Meals are paid by the r
         ("Bugs of SQLite 8.1 Copies 8.2 Links", ""),
         ("In SQLite 3 it waits; MySQLite version 9.1 does not.", ""),
         ("SQLite version 3.5% faster", ""),
+        ("Before SQLite version 9.1 it waited. SQLite release 15 does not.", "15"),
     ],
 )
 def test_the_newest_version_of_a_name_stands_behind_a_word_for_it_or_begins_a_line(text: str, version: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -113,4 +113,15 @@ def _capabilities(json: Json = False) -> None:
         show_json(known)
         return
     for name, values in known.items():
-        show(f"{name}: " + ", ".join(values if isinstance(values, list) else [f"{k} ({v})" for k, v in values.items()]))
+        if isinstance(values, list):
+            show(f"{name}: {', '.join(values) or 'none'}")
+            continue
+        show(f"{name}:")
+        for key, value in values.items():
+            show(f"  {key}: {_plain(value)}")
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items() if part is not None)
+    return ", ".join(value) if isinstance(value, list) else str(value)

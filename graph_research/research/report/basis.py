@@ -63,7 +63,7 @@ def _name(source: ReportSource) -> str:
 
 def _dates(cited: list[ReportSource], labels: Labels) -> Iterator[str]:
     days = sorted(source.published_at[:10] for source in cited if source.published_at)
-    undated = len(cited) - len(days)
+    undated = labels.basis_undated.format(n=len(cited) - len(days)) if len(days) < len(cited) else ""
     if days:
         template = labels.basis_dates if days[0] != days[-1] else labels.basis_date
         yield template.format(first=day(days[0], labels), last=day(days[-1], labels), undated=undated)

@@ -211,6 +211,14 @@ def test_capabilities_list_what_this_version_has(user: User) -> None:
     assert known["roles"]["report"] == "extractive"
 
 
+def test_capabilities_for_people_are_lines_of_plain_text(user: User) -> None:
+    lines = user.run("capabilities").out.splitlines()
+    assert "  extractive: extractive: sentences selected word for word by code" in "\n".join(lines)
+    assert "mcp_servers: none" in lines
+    assert any(line.startswith("  openai:gpt-5: input ") for line in lines)
+    assert not any(sign in line for line in lines for sign in ("{'", "['", "None"))
+
+
 def test_an_error_that_nobody_named_leaves_one_line_and_a_marker(tmp_path: Path) -> None:
     code = (
         "import os, sys\n"

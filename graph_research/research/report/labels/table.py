@@ -106,6 +106,7 @@ class Labels:
     basis_read_names: str
     basis_dates: str
     basis_date: str
+    basis_undated: str
     basis_no_dates: str
     newest_versions: str
     basis_confidence: str

@@ -47,6 +47,11 @@ def test_what_was_read_of_what_age_and_how_sure_it_is_takes_a_few_lines() -> Non
     assert len(set(lines)) == len(lines)
 
 
+def test_that_every_cited_source_has_a_date_is_not_told() -> None:
+    sources = [{**row, "published_at": "2021-03-04"} for row in finished_research.SOURCES]
+    assert as_of(built(sources=sources), ENGLISH) == "Date of the cited sources: 4 March 2021."
+
+
 def test_authors_who_stand_behind_sources_are_named_as_they_are_written() -> None:
     audit, company, forum = finished_research.SOURCES
     audit = {**audit, "publisher": None, "url": "audit.md", "authors": ["Ines Hartmann"]}

@@ -206,7 +206,7 @@ def _figures(text: str) -> Iterator[tuple[Value, bool]]:
 
 def _dates(text: str) -> Iterator[tuple[Value, bool]]:
     for found in dates_in(text):
-        if not found.month and (_UNIT.match(text, found.end) or _PER.match(text, found.end)):
+        if not found.month and _is_amount(text, found):
             continue
         try:
             low = date(found.year or 4, found.month or 1, found.day or 1)
@@ -225,6 +225,17 @@ def _dates(text: str) -> Iterator[tuple[Value, bool]]:
             date=found,
         )
         yield value, bool(found.year)
+
+
+def _is_amount(text: str, year: WrittenDate) -> bool:
+    """Whether the number that may be a year has a unit, a rate, a currency or a scale: `1340 million euros`."""
+    number = _NUMBER.match(text, year.start)
+    return bool(
+        _UNIT.match(text, year.end)
+        or _PER.match(text, year.end)
+        or (number and (number["scale"] or number["cjk"]))
+        or text[: year.start].endswith(("€", "$", "£", "¥"))
+    )
 
 
 def _numbers(text: str) -> Iterator[tuple[Value, bool]]:

@@ -119,8 +119,16 @@ def _columns(cells: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         name = name[:1].lower() + name[1:] if name[1:2].islower() else name
         scale_first = sorted((found[1] or found[2]).split() if found else (), key=lambda word: word not in SCALES)
         unit = "".join(f" {word}" for word in scale_first)
-        given = values(cell)
-        yield f"{': '.join(naming)}: {name}: ", cell if any(value.unit for value in given) else f"{cell}{unit}"
+        yield f"{': '.join(naming)}: {name}: ", _with_unit(cell, unit)
+
+
+def _with_unit(cell: str, unit: str) -> str:
+    """The cell and the unit of its column, unless it gives a unit itself; a number that may be a year has the unit
+    where that measures something other than time."""
+    given = {value.unit for value in values(cell)} - {""}
+    measured = f"{cell}{unit}"
+    is_number = not given or (given == {"date"} and not {value.unit for value in values(measured)} <= {"date", "time"})
+    return measured if is_number else cell
 
 
 def _statements(sentence: SourceSentence, text: str) -> list[Statement]:

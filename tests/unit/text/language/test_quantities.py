@@ -17,6 +17,8 @@ from graph_research.text.language.quantities import agree, unstated, values
         ("it cost £5m", "money:pound", 5e6, 5e6),
         ("it has 55 dB(A)", "level", 55.0, 55.0),
         ("噪声为46分贝", "level", 46.0, 46.0),
+        ("it cost €1340", "money:euro", 1340, 1340),
+        ("it cost 1340 million euros", "money:euro", 1.34e9, 1.34e9),
         ("it is 5 m long", "length", 5.0, 5.0),
         ("it was 4.2 per cent", "percent", 4.2, 4.2),
         ("it has twenty-five rooms", "", 25.0, 25.0),

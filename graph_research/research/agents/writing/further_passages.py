@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -95,10 +95,10 @@ class NearPassages:
         self._found.update(further.chosen)
         return list(further.chosen)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """What was found as a prompt shows passages."""
+    def rows(self, besides: Collection[str]) -> list[dict[str, Any]]:
+        """What was found as a prompt shows passages, `besides` those of these ids, which it shows already."""
         passages = Passages((row.to_json() for row in self._found.values()), self._sources, self._documents)
-        return passages.rows(self._found, _SHOWN_AROUND)
+        return passages.rows((name for name in self._found if name not in besides), _SHOWN_AROUND)
 
 
 def _plain(text: str) -> str:

@@ -54,8 +54,8 @@ def section_mender(services: Services) -> Handler:
                 "failing": [{"n": n, **reasons[row.id], **row.to_json()} for n, row in enumerate(failing, 1)],
                 "passages": [
                     *passages.rows(own),
-                    *near.rows(),
-                    *passages.rows((name for name in cited if name not in own), 0),
+                    *near.rows(own),
+                    *passages.rows((name for name in cited if name not in {*own, *near.evidence}), 0),
                 ],
             },
             ctx,

@@ -70,6 +70,7 @@ def verifier(services: Services) -> Handler:
             return {}, []
         rows = _numbered(asked)
         near = await NearPassages.of(handoff, ctx)
+        cited = [name for row, _ in asked for name in row.evidence_ids]
         others = await asyncio.to_thread(_others, asked, passages, near)
         result = await agent.call(
             services,
@@ -77,7 +78,7 @@ def verifier(services: Services) -> Handler:
                 **prompt_context(handoff.get("report_options"), ctx),
                 "question": handoff["question"],
                 "statements": [{**row, "others": others.get(row["id"], [])} for row in rows],
-                "passages": [*passages.rows(name for row in rows for name in row["evidence_ids"]), *near.rows()],
+                "passages": [*passages.rows(cited), *near.rows(cited)],
             },
             ctx,
             fallback=lambda: {"verdicts": []},

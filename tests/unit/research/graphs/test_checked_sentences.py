@@ -28,7 +28,7 @@ CALM = "Readers do not block the writer."
 LARCH = "https://larch.example/locks"
 TITLE, TEXT = STORES.pages[LARCH]
 CONTRADICTED = replace(
-    STORES, pages={**STORES.pages, LARCH: (TITLE, f"{TEXT} {'The rest is about logs. ' * 20}{EXCEPTION}")}
+    STORES, pages={**STORES.pages, LARCH: (TITLE, f"{TEXT} {'The rest is about logs. ' * 20}\n\n{EXCEPTION}")}
 )
 
 
@@ -93,6 +93,17 @@ async def test_the_verifier_sees_an_exception_that_a_sentence_without_one_does_n
     assert not set(statement["others"]) & set(statement["evidence_ids"])
     [plain] = [row for row in request.material["statements"] if row["text"] == "single rows"] or [{"others": []}]
     assert plain["others"] == []
+
+
+async def test_a_passage_is_shown_once_where_one_sentence_cites_it_and_another_is_compared_with_it() -> None:
+    def both(write: Writer) -> Row:
+        return paragraph(write.fact(DENIAL, CALM), write.fact("One mode blocks.", EXCEPTION))
+
+    bench = bench_of(both, verifier=[objecting(DENIAL, "one mode blocks")])
+    await report_of(bench)
+    for request in (*bench.model.asked("verifier"), *bench.model.asked("section_mender")):
+        shown = [row["id"] for row in request.material["passages"]]
+        assert len(shown) == len(set(shown))
 
 
 async def test_the_mender_may_cite_what_the_program_found_near_a_failing_sentence() -> None:

@@ -19,7 +19,8 @@ _MAX_COLUMNS = 1_000
 
 
 def read_xlsx(data: bytes, limits: Limits) -> Document:
-    """The visible sheets in their order. A formula gives the value that was stored with it."""
+    """The visible sheets in their order. A formula gives the value that was stored with it. Of several sheets
+    none names the workbook."""
     with Package(data, limits) as package:  # every part is unpacked once and parsed here, so that no bomb gets further
         for name in package.names():
             if name.endswith((".xml", ".rels")):
@@ -36,7 +37,9 @@ def read_xlsx(data: bytes, limits: Limits) -> Document:
             break
         if sheet.sheet_state == "visible" and not reading.add(sheet):
             break
-    return replace(builder.document(title), authors=authors, date=made, warnings=tuple(reading.warnings))
+    document = builder.document(title)
+    named = document.title if title or len(workbook.sheetnames) == 1 else ""
+    return replace(document, title=named, authors=authors, date=made, warnings=tuple(reading.warnings))
 
 
 class _Sheets:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from graph_research.text.document import Document
@@ -163,6 +165,17 @@ async def test_a_mail_has_sender_date_body_and_readable_attachments() -> None:
     assert where(document, "Seals 1200") == "costs.csv, line 2"
     assert where(document, "17.25") == "sheet all.xlsx, Costs, all, D4"
     assert document.warnings == ("the attachment photo.png is not read: unsupported file type",)
+
+
+@pytest.mark.parametrize(("sheets", "title"), [(["Sales"], "Sales"), (["Sales", "Faults"], "")])
+async def test_a_workbook_without_a_title_has_that_of_its_only_sheet(sheets: list[str], title: str) -> None:
+    workbook = openpyxl.Workbook()
+    for number, name in enumerate(sheets):
+        workbook.create_sheet(name, number).append([f"rows of {name}"])
+    workbook.remove(workbook.worksheets[-1])
+    packed = io.BytesIO()
+    workbook.save(packed)
+    assert (await read(packed.getvalue(), "figures.xlsx")).title == title
 
 
 async def test_a_mail_of_parts_without_a_boundary_has_its_lines_as_body() -> None:

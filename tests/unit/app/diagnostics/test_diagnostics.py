@@ -308,7 +308,7 @@ def test_capabilities_tell_windows_prices_and_what_searches_serve(user: User) ->
     assert known["search_keys"]["google"] == ["GOOGLE_API_KEY", "GOOGLE_CSE_ID"]
     assert known["mcp_servers"] == ["library"]
     assert {"png", "html"} <= set(known["graph_formats"])
-    assert "windows: " in user.run("capabilities", environ=environ).out
+    assert "\nwindows:\n" in user.run("capabilities", environ=environ).out
 
 
 async def test_nothing_is_left_running_when_a_look_is_broken_off(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def proved_findings(
     findings: dict[str, Finding] = {}
     evidence: list[Evidence] = []
     for row in rows:
-        proved = finder.evidence(row["evidence"])
+        proved = finder.evidence(row["evidence"], row["content"])
         if not proved:
             continue
         content = " ".join(_MARKS.sub("", row["content"]).split())

@@ -12,12 +12,15 @@ from graph_research.research.models.ids import evidence_id
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.evidence import EvidenceScorer
+from graph_research.text.language.words import term_weights
 from graph_research.text.locators import make_locator
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
 from graph_research.text.relevance.support import SUPPORTED, support
 
 _MOST_QUOTE_CHARS = 2_000
+_CHARS_BEFORE = 500
+"""How far before a quote the words are looked for that tell one of its places from another."""
 _NEAREST = 3
 """So many of the units of a source that rank best for a text are compared with it."""
 _NUMBERED = re.compile(r"(?:sources?\s*)?[\[(]?(\d{1,3})[\])]?", re.IGNORECASE)
@@ -34,8 +37,9 @@ _MARKS: Mapping[str, str] = {
 }
 
 
-def find_quote(text: str, quote: str, start: int | None = None) -> tuple[int, int] | None:
-    """Where `quote` stands in `text`; of several places the one nearest to `start`, else the first.
+def find_quote(text: str, quote: str, start: int | None = None, about: str = "") -> tuple[int, int] | None:
+    """Where `quote` stands in `text`; of several places the one nearest to `start`, else the one before which most of
+    the words of `about` stand, else the first.
 
     Runs of white space and the shapes of quotation marks and dashes may differ (models change these); words may not.
     What counts is then `text[start:end]`, so that a stored quote is always the archive's own.
@@ -49,7 +53,17 @@ def find_quote(text: str, quote: str, start: int | None = None) -> tuple[int, in
     places = places or [match.span() for match in re.finditer(_forgiving(quote), text)]
     if not places:
         return None
-    return places[0] if start is None else min(places, key=lambda place: (abs(place[0] - start), place[0]))
+    if start is not None:
+        return min(places, key=lambda place: (abs(place[0] - start), place[0]))
+    if not about or len(places) == 1:
+        return places[0]
+    wanted = term_weights(about)
+
+    def held(place: tuple[int, int]) -> float:
+        before = term_weights(text[max(0, place[0] - _CHARS_BEFORE) : place[0]])
+        return sum(weight for term, weight in wanted.items() if term in before)
+
+    return max(places, key=held)
 
 
 def any_quote_stands(rows: Iterable[Mapping[str, Any]], documents: Mapping[str, Document]) -> bool:
@@ -106,11 +120,11 @@ class QuoteFinder:
     dropped: int = 0
     _scorers: dict[str, EvidenceScorer] = field(default_factory=dict, repr=False)
 
-    def evidence(self, quotes: Sequence[Mapping[str, Any]]) -> list[Evidence]:
-        """The evidence of the quotes that are there, in order, each place once."""
+    def evidence(self, quotes: Sequence[Mapping[str, Any]], about: str = "") -> list[Evidence]:
+        """The evidence of the quotes that are there, in order, each place once; `about` is what they are quoted for."""
         found: dict[str, Evidence] = {}
         for quote in quotes:
-            one = self._one(quote)
+            one = self._one(quote, about)
             if one is None:
                 self.dropped += 1
             else:
@@ -122,12 +136,12 @@ class QuoteFinder:
         document = self.documents.get(quote["source_id"])
         return document is not None and find_quote(document.text, quote["quote"]) is not None
 
-    def _one(self, quote: Mapping[str, Any]) -> Evidence | None:
+    def _one(self, quote: Mapping[str, Any], about: str) -> Evidence | None:
         source = self.sources.get(quote["source_id"])
         document = self.documents.get(quote["source_id"])
         if source is None or document is None:
             return None
-        place = find_quote(document.text, quote["quote"], quote.get("start"))
+        place = find_quote(document.text, quote["quote"], quote.get("start"), about)
         if place is None:
             return None
         locator = make_locator(document, *place)

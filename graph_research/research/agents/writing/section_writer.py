@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -166,6 +166,18 @@ def _settled(material: dict[str, Any]) -> dict[str, Any]:
     return {**material, "evidence": evidence, "sources": [row for row in material["sources"] if row["n"] in shown]}
 
 
+def _said_of(blocks: Iterable[Block]) -> dict[str, str]:
+    """What is said with each evidence id or key: the sentences, of a cell with its whole row."""
+    said: dict[str, list[str]] = {}
+    for block in blocks:
+        sentences = [(row, row.text) for group in (block.sentences, *block.items) for row in group]
+        cells = [(cell, " ".join(other.text for other in row)) for row in block.rows for cell in row]
+        for statement, text in (*sentences, *cells):
+            for name in statement.evidence_ids:
+                said.setdefault(name, []).append(text)
+    return {name: " ".join(texts) for name, texts in said.items()}
+
+
 def _asked(
     answer: Mapping[str, Any], order: Sequence[str], finder: QuoteFinder
 ) -> tuple[dict[str, str | None], dict[str, Evidence]]:
@@ -174,12 +186,13 @@ def _asked(
     supports it."""
     keys: dict[str, str | None] = {}
     asked: dict[str, Evidence] = {}
+    said = _said_of(answered_blocks(answer["blocks"]))
     for row in answer.get("quotes") or []:
         [named] = attributed([{"evidence": [row]}], order, finder.documents)
         [quote] = named["evidence"]
         if not finder.holds(quote):
             quote = nearest_quote(quote["quote"], quote["source_id"], finder.documents) or quote
-        found = finder.evidence([quote])
+        found = finder.evidence([quote], said.get(row["key"], ""))
         keys[row["key"]] = found[0].id if found else None
         asked.update({evidence.id: evidence for evidence in found})
     return keys, asked

@@ -35,6 +35,17 @@ def test_start_tells_two_equal_places_apart() -> None:
     assert find_quote(TEXT, "The plant opened in 2016.", 60) == (47, 72)
 
 
+def test_what_a_quote_is_about_tells_equal_places_apart() -> None:
+    zero = "A value of zero (the default) disables the timeout."
+    pages = "\n\n".join(
+        f"{name} (integer) Abort any session that waits longer. {zero}" for name in ("a_time", "b_time")
+    )
+    assert find_quote(pages, zero, about="b_time: disabled by default") == (len(pages) - len(zero), len(pages))
+    assert find_quote(pages, zero, about="Sessions wait.") == find_quote(pages, zero)
+    [evidence] = finder(pages).evidence([quote(zero)], "b_time is off.")
+    assert evidence.locator.endswith(str(len(pages)))
+
+
 @pytest.mark.parametrize("changed", ['"It\'s done", he said - twice.', "“It’s  done”,\nhe said — twice."])
 def test_marks_and_spaces_may_differ_but_the_archives_own_text_counts(changed: str) -> None:
     place = find_quote(TEXT, changed)

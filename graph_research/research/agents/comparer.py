@@ -69,7 +69,7 @@ def comparer(services: Services) -> Handler:
     )
 
     async def compare(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        by_code = all(model.in_process for model in services.models.models(ctx.role or agent.role, agent.phase))
+        by_code = agent.is_by_code(services, ctx)
         pairs = [] if by_code else _pairs(handoff)
         if not pairs:
             return {"comparisons": [], "degraded": []}

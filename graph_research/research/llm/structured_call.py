@@ -168,6 +168,10 @@ class Agent:
             problem=answer.problem,
         )
 
+    def is_by_code(self, services: Services, ctx: Context) -> bool:
+        """Whether code answers in the place of every model that this agent could ask."""
+        return all(model.in_process for model in services.models.models(ctx.role or self.role, self.phase))
+
     async def text(self, services: Services, material: Mapping[str, Any], ctx: Context) -> str:
         """The reply of the role's first model that answers, as it is: for prompts without an answer schema."""
         session = ModelSession(services=services, ctx=ctx)

@@ -39,7 +39,7 @@ def outliner(services: Services) -> Handler:
     agent = Agent(name="outliner", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def outline(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        by_code = all(model.in_process for model in services.models.models(ctx.role or agent.role, agent.phase))
+        by_code = agent.is_by_code(services, ctx)
         if not handoff["findings"] and not by_code:
             return {"outline": [], "not_answered": [], "by_code": False, "degraded": []}
         result = await agent.call(

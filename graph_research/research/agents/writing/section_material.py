@@ -197,14 +197,13 @@ def _rows(
     shown = [*texts.rows(row.id for row in evidence), *texts.rows((row.id for row in passages), 0)]
     return [
         {
-            "id": name,
-            "quote": by_id[name].quote,
+            "id": row["id"],
+            "quote": by_id[row["id"]].quote,
             "text": row["text"],
-            "source": numbers[by_id[name].source_id],
-            "weight": weight(sources[by_id[name].source_id]),
+            "source": numbers[row["source_id"]],
+            "weight": weight(sources[row["source_id"]]),
         }
         for row in shown
-        if (name := row["id"])
     ]
 
 

@@ -56,7 +56,7 @@ def verifier(services: Services) -> Handler:
         handoff: Mapping[str, Any], statements: Sequence[Statement], passages: Passages, ctx: Context
     ) -> tuple[dict[str, StatementVerdict], list[dict[str, Any]]]:
         """What the model says of the statements, by id. Code alone checks quotes, limits and labels."""
-        by_code = all(model.in_process for model in services.models.models(ctx.role or agent.role, agent.phase))
+        by_code = agent.is_by_code(services, ctx)
         asked = [
             (row, given)
             for row, given in zip(statements, handoff["batch"], strict=True)
@@ -69,16 +69,20 @@ def verifier(services: Services) -> Handler:
         if by_code or not asked:
             return {}, []
         rows = _numbered(asked)
-        near = await NearPassages.of(handoff, ctx)
         cited = [name for row, _ in asked for name in row.evidence_ids]
-        others = await asyncio.to_thread(_others, asked, passages, near)
+        others: Mapping[str, list[str]] = {}
+        near_rows: list[dict[str, Any]] = []
+        if absolute := _absolute(asked):
+            near = await NearPassages.of(handoff, ctx)
+            others = await asyncio.to_thread(_others, absolute, passages, near)
+            near_rows = near.rows(cited)
         result = await agent.call(
             services,
             {
                 **prompt_context(handoff.get("report_options"), ctx),
                 "question": handoff["question"],
                 "statements": [{**row, "others": others.get(row["id"], [])} for row in rows],
-                "passages": [*passages.rows(cited), *near.rows(cited)],
+                "passages": [*passages.rows(cited), *near_rows],
             },
             ctx,
             fallback=lambda: {"verdicts": []},
@@ -110,16 +114,15 @@ def _numbered(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[dict
     return rows
 
 
-def _others(
-    asked: Sequence[tuple[Statement, Mapping[str, Any]]], passages: Passages, near: NearPassages
-) -> dict[str, list[str]]:
-    """For each statement that one exception makes wrong, the ids of passages it does not cite that may tell of one."""
-    found: dict[str, list[str]] = {}
-    for row, given in asked:
-        text = f"{given.get('context') or ''} {row.text}"
-        if not given.get("is_code") and is_absolute(text, language_of(text)):
-            found[row.id] = near.near(text, passages.rows(row.evidence_ids))
-    return found
+def _absolute(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[tuple[Statement, str]]:
+    """The statements that one exception makes wrong, each with its text in its context."""
+    texts = [(row, f"{given.get('context') or ''} {row.text}") for row, given in asked if not given.get("is_code")]
+    return [(row, text) for row, text in texts if is_absolute(text, language_of(text))]
+
+
+def _others(absolute: Sequence[tuple[Statement, str]], passages: Passages, near: NearPassages) -> dict[str, list[str]]:
+    """For each of the statements the ids of passages that it does not cite and that may tell of an exception."""
+    return {row.id: near.near(text, passages.rows(row.evidence_ids)) for row, text in absolute}
 
 
 def _said(result: AgentResult, rows: Sequence[Mapping[str, Any]]) -> dict[str, StatementVerdict]:

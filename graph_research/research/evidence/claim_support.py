@@ -12,7 +12,8 @@ from typing import NamedTuple
 from graph_research.research.evidence.computed import Computation, compute, wrong_multiples
 from graph_research.research.models.draft import StatementKind, StatementVerdict, VerdictWord
 from graph_research.text.language.names import new_names
-from graph_research.text.language.quantities import Value, figures, unstated
+from graph_research.text.language.quantities import ARTICLE_BEFORE, Value, figures, unstated
+from graph_research.text.language.tables import listed
 from graph_research.text.language.words import language_of
 from graph_research.text.relevance.support import DEFINITE, MISSING, SUPPORTED, UNSUPPORTED, Support, support
 
@@ -22,15 +23,14 @@ call supported 0 to 3 % have less, of the same beside a passage of another sourc
 
 _LISTED = 5
 _ITEM = re.compile(r"\s*\(?\d{1,2}[.)]\s")
-_ARTICLE = re.compile(r"\b(?:the|these|those|die|diese|diesen|les|ces|los|las|estos|estas|le|gli|os|as|de)\s$", re.I)
 _TIMES = re.compile(r"[\s-]?(?:times|fold|mal|fois|veces|vezes|volte|keer|razy)\b")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w+")
 _NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*\sv?$")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\s$")
+_JUDGEMENT = "|".join(word for words in listed("judgement").values() for word in words)
 _JUDGED = re.compile(
-    r"(?:#|--|;|//|%)[^\n]*(?:\b(?:judge?ment|ermessen|jugement|juicio|giudizio|juízo|julgamento|oordeel|osąd)\b|判断)",
-    re.IGNORECASE,
+    rf"(?:#|--|;|//|%)[^\n]*(?<![^\W\u3040-\u9fff])(?:{_JUDGEMENT})(?![^\W\u3040-\u9fff])", re.IGNORECASE
 )
 """A comment that says in one of the languages with labels that the writer chose the value of its line."""
 _IN_BRACKETS = re.compile(r"\(([^()\d]{1,30})\)")
@@ -228,7 +228,7 @@ class _Ground:
             return False
         if figure.date:
             return bool(unstated(written, self.titles))
-        refers = is_analysis or written.isdigit() or _ARTICLE.search(text[: figure.start])
+        refers = is_analysis or written.isdigit() or ARTICLE_BEFORE.search(text[: figure.start])
         if refers and _counts(figure, text):
             return False
         if not written.isalpha() and _NAME_BEFORE.search(text[: figure.start]):

@@ -11,7 +11,7 @@ from math import inf, nan
 from typing import Literal
 
 from graph_research.text.language.dates import WrittenDate, dates_in
-from graph_research.text.language.tables import facts
+from graph_research.text.language.tables import facts, listed
 from graph_research.text.language.units import (
     CJK_SCALES,
     COUNTS,
@@ -96,6 +96,9 @@ def _before(subject: str, signs: str, after: str = "") -> re.Pattern[str]:
 _ABOUT = _before("about", "~|≈|およそ|約", r"(?:the\s|an?\s)?")
 _AT_LEAST = _before("at_least", ">|≥")
 _AT_MOST = _before("at_most", "<|≤")
+_ARTICLES = "|".join(word for words in listed("articles").values() for word in words)
+ARTICLE_BEFORE = re.compile(rf"\b(?:{_ARTICLES})\s$", re.IGNORECASE)
+"""The end of a text before a number that says which things are meant ("the two"), and not how many there are."""
 _SELDOM_COUNTS = re.compile(r"(?:one|zero)\b", re.IGNORECASE)
 _GROUPED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 _TO = re.compile(r"\s?(?:to|[-–—]|bis|à)\s?[€$£]?")

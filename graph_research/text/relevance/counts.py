@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 
-from graph_research.text.language.quantities import figures
+from graph_research.text.language.quantities import ARTICLE_BEFORE, figures
 from graph_research.text.language.questions import counted_words, is_yes_no
 from graph_research.text.language.words import words
 from graph_research.text.relevance.query import Query
 
 _MOST_BETWEEN = 2
 _NAMED_ONLY = 0.5
-_ARTICLE = re.compile(
-    r"\b(?:the|these|those|die|diese|diesen|den|les|ces|los|las|estos|estas|le|gli|os|as|de)\s$", re.I
-)
-"""What stands before a number that says which things are meant, and not how many there are."""
 _ENDS = re.compile(r"[,;:.()–—]")
 
 
@@ -32,10 +28,10 @@ def states_count(text: str, thing: str, language: str) -> float:
     for figure in figures(text):
         behind = [word for word in written if word.start >= figure.end][: _MOST_BETWEEN + 1]
         place = next((word.start for word in behind if word.term == thing), None)
-        if figure.date is not None or place is None or _ARTICLE.search(text[: figure.start]):
+        if figure.date is not None or place is None or ARTICLE_BEFORE.search(text[: figure.start]):
             continue
         between = text[figure.end : place]
-        if not _ENDS.search(between) and not _ARTICLE.search(between):
+        if not _ENDS.search(between) and not ARTICLE_BEFORE.search(between):
             before = [text[word.start : word.end] for word in written if word.end <= figure.start][-_MOST_BETWEEN:]
             best = max(best, 1.0 if any(is_yes_no(word, language) for word in before) else _NAMED_ONLY)
     return best

@@ -7,7 +7,12 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 UV := $(shell command -v uv 2>/dev/null)
 DEMO := demo
 PYTEST_ARGS ?=
+# One more than there are processors, since some tests wait for other processes.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 DATA ?=
+
+# A test run starts hundreds of processes, each of which would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test check format lint type imports schemas docs bench clean lock
@@ -25,7 +30,7 @@ demo: $(VENV)/.run ## one research over examples/library: no key, no network, no
 	@echo "Open $(DEMO)/report.html in a browser; $(DEMO)/report.md is the same as text."
 
 test: $(VENV)/.dev ## the whole test suite
-	@$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
 
 check: format lint type imports test ## format, lint, types, import contracts, tests
 
@@ -58,6 +63,7 @@ bench: $(VENV)/.dev $(VENV)/bench/.done ## measure speed; with DATA=FOLDER of ju
 	@$(BIN)/python benchmarks/reports.py
 	@$(BIN)/python benchmarks/reading.py
 	@$(BIN)/python benchmarks/documents.py
+	@$(BIN)/python benchmarks/service.py
 	@$(BIN)/python benchmarks/support.py
 	@if test -n "$(DATA)"; then $(BIN)/python benchmarks/evidence.py --data "$(DATA)"; \
 	else echo "quality was not measured: that needs a folder of judged texts (make bench DATA=FOLDER)"; fi
@@ -68,6 +74,7 @@ clean: ## remove what the other targets made
 lock: ## renew requirements/*.txt (needs uv)
 	uv pip compile -q pyproject.toml --group build --universal --generate-hashes --no-header --no-annotate --upgrade -o requirements/run.txt
 	uv pip compile -q pyproject.toml --group dev --universal --generate-hashes --no-header --no-annotate --upgrade -c requirements/run.txt -o requirements/dev.txt
+	uv pip compile -q pyproject.toml --group build --extra postgres --extra otel --universal --generate-hashes --no-header --no-annotate --upgrade -c requirements/dev.txt -o requirements/deploy.txt
 	uv pip compile -q pyproject.toml --group bench --universal --generate-hashes --no-header --no-annotate --upgrade -c requirements/run.txt -o requirements/bench.txt
 
 $(VENV)/.run: requirements/run.txt pyproject.toml

@@ -9,9 +9,10 @@ The models, the search and its pages are those of `tests/support/network/fake_se
 that prompts are refused. A row is one research: model calls, input and output tokens, in all and for each source cited,
 wall time, the measured share of the sources' texts that was shown, sources cited, sentences that are proved or cited as
 a share of all that need a source, and how it ended. Tokens and wall time are compared with the row in which everything
-is off; since that reads less and cites less, what a source cited costs is the fairer figure. In the first window nearly
-all sources fit into the analysis's prompt, in the others they do not. The model quotes what it is shown, so support
-says that no feature loses a citation, not how well a real model writes.
+is off; since that reads less and cites less, what a source cited costs is the fairer figure, and a run of one round
+(`--iterations 1`) the fairer comparison. In the first window most of the texts fit into the analysis's share, in the
+others hardly any do. The model quotes what it is shown, so support says that no feature loses a citation, not how well
+a real model writes.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Which marked sentences of a documentation reach the prompt of a model that extracts findings from it.
 
-    python benchmarks/reading.py [--sources N] [--missed]
+    python benchmarks/reading.py [--sources N] [--missed] [--ablation]
 
 `benchmarks/data/reading.json` holds questions, each with the searches of its sub-queries and with sentences that a good
 answer needs, each in a page of documentation that Debian installs (`sqlite3-doc`, `postgresql-doc-15`, `git-doc`,
-`python3.11-doc`). The handlers of the graph search the library, keep sources and make the prompt; a question whose
-pages are not installed is left out. `--sources` sets `max_sources_per_query`; `--missed` lists what did not arrive.
+`python3.11-doc`, `apache2-doc`, `python-django-doc`). The handlers of the graph search the library, keep sources and
+make the prompt, for half, once and twice the room that a topic has; a question whose pages are not installed is left
+out. `--sources` sets `max_sources_per_query`; `--missed` lists what did not arrive in the room that a topic has;
+`--ablation` does it again without each constant of `text/relevance/coverage.py`.
 """
 
 from __future__ import annotations
@@ -28,24 +30,43 @@ from graph_research.providers.search.local import Library
 from graph_research.providers.search.local.provider import LocalSearch
 from graph_research.research.agents.gathering.extractor import extractor
 from graph_research.research.agents.gathering.gatherer import gatherer
+from graph_research.research.research_settings import ResearchSettings
+from graph_research.text.relevance import coverage
 from tests.support.research.harness import PlainContext, make_services
 
 QUESTIONS = ROOT / "benchmarks" / "data" / "reading.json"
+ROOM = ResearchSettings().compression_chars
+ROOMS = (ROOM // 2, ROOM, 2 * ROOM)
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What one researcher read: its sources' addresses, and the text of its prompt by address."""
+class Topic:
+    """What one researcher found, and what it is asked to read it for."""
 
-    shown: Mapping[str, str]
-    prompt_chars: int
+    handoff: Mapping[str, Any]
+    ctx: PlainContext
+
+    async def read(self, room: int) -> dict[str, str]:
+        """The texts of its prompt by address, in so many characters."""
+        script = ScriptedModel({"extractor": [{"findings": [], "notes": [], "limits": []}]})
+        services = make_services((script,), roles={"compression": [script]}, compression_chars=room)
+        await extractor(services)(self.handoff, self.ctx)
+        addresses = {source["id"]: source["url"] for source in self.handoff["sources"]}
+        return {addresses[row["id"]]: row["text"] for row in script.requests[0].material["sources"]}
 
 
-async def read(question: Mapping[str, Any], searches: Sequence[str], library: Library, most: int) -> Reading:
-    """Search, keep the best, and ask for findings, as the graph `topic_research` does."""
-    script = ScriptedModel({"extractor": [{"findings": [], "notes": [], "limits": []}]})
-    services = make_services((script,), search=[LocalSearch(library)], roles={"compression": [script]})
-    ctx = PlainContext()
+@dataclass(frozen=True)
+class Question:
+    """A question with the sentences that its answer needs, and its topics."""
+
+    name: str
+    sentences: Sequence[tuple[str, str]]
+    topics: Sequence[Topic]
+
+
+async def search(question: Mapping[str, Any], searches: Sequence[str], library: Library, most: int) -> Topic:
+    """Search and keep the best, as the graph `topic_research` does."""
+    services, ctx = make_services((), search=[LocalSearch(library)]), PlainContext()
     handoff = {
         "original_query": question["question"],
         "iteration": 1,
@@ -54,59 +75,83 @@ async def read(question: Mapping[str, Any], searches: Sequence[str], library: Li
     }
     sources: list[dict[str, Any]] = []
     for query in searches:
-        found = await gatherer(services)(
-            {
-                **handoff,
-                "query": query,
-                "max_sources_per_query": most,
-                "known": sources,
-                "local_read": True,
-            },
-            ctx,
-        )
-        sources += found["sources"]
-    await extractor(services)({**handoff, "queries": list(searches), "sources": sources}, ctx)
-    by_id = {source["id"]: source["url"] for source in sources}
-    rows = script.requests[0].material["sources"]
-    return Reading({by_id[row["id"]]: row["text"] for row in rows}, sum(len(row["text"]) for row in rows))
+        wanted = {"query": query, "max_sources_per_query": most, "known": sources, "local_read": True}
+        sources += (await gatherer(services)({**handoff, **wanted}, ctx))["sources"]
+    return Topic({**handoff, "queries": list(searches), "sources": sources}, ctx)
 
 
-async def tell(question: Mapping[str, Any], most: int, *, missed: bool) -> None:
-    """The rows of one question."""
-    with tempfile.TemporaryDirectory() as folder:
-        library = Library(Path(folder, "library.db"))
-        await library.add(question["folders"])
-        readings = [await read(question, searches, library, most) for searches in question["topics"]]
-    pages = [page for reading in readings for page in reading.shown]
-    arrived, found = 0, 0
-    for page, sentence in question["sentences"]:
-        is_found = page in pages
-        has_arrived = any(sentence in text for reading in readings for text in reading.shown.values())
-        arrived, found = arrived + has_arrived, found + is_found
-        if missed and not has_arrived:
-            print(f"    {'page read  ' if is_found else 'page absent'}  {page}: {sentence[:90]}")
-    total = len(question["sentences"])
-    chars = sum(reading.prompt_chars for reading in readings)
-    print(
-        f"  {question['name']:24} {arrived:2} of {total} sentences ({arrived / total:.0%}), pages of {found} read; "
-        f"{len(pages)} sources, {len(set(pages))} different, {chars:,} characters"
-    )
-    if missed:
-        for searches, reading in zip(question["topics"], readings, strict=True):
-            print(f"    {searches[0][:60]}: " + ", ".join(f"{url} {len(t)}" for url, t in reading.shown.items()))
+async def searched(questions: Sequence[Mapping[str, Any]], most: int) -> list[Question]:
+    found = []
+    for question in questions:
+        with tempfile.TemporaryDirectory() as folder:
+            library = Library(Path(folder, "library.db"))
+            await library.add(question["folders"])
+            topics = [await search(question, searches, library, most) for searches in question["topics"]]
+        found.append(Question(question["name"], question["sentences"], topics))
+    return found
+
+
+async def arrived(question: Question, room: int, *, missed: bool = False) -> tuple[int, int]:
+    """How many of a question's sentences reach a prompt, and the characters of its prompts."""
+    readings = [await topic.read(room) for topic in question.topics]
+    pages = {page for reading in readings for page in reading}
+    texts = [" ".join(text.split()) for reading in readings for text in reading.values()]
+    count = 0
+    for page, sentence in question.sentences:
+        arrives = any(sentence in text for text in texts)
+        count += arrives
+        if missed and not arrives:
+            print(f"    {'page read  ' if page in pages else 'page absent'}  {page}: {sentence[:90]}")
+    return count, sum(len(text) for reading in readings for text in reading.values())
+
+
+async def tell(questions: Sequence[Question], *, missed: bool) -> None:
+    """A row for each question, and their sum."""
+    sums = [0] * len(ROOMS)
+    for question in questions:
+        rows = [await arrived(question, room, missed=missed and room == ROOM) for room in ROOMS]
+        counts = [count for count, _ in rows]
+        chars = dict(zip(ROOMS, rows, strict=True))[ROOM][1]
+        print(f"  {question.name:26} {_columns(counts)}   of {len(question.sentences):3}; {chars:,} characters")
+        sums = [a + b for a, b in zip(sums, counts, strict=True)]
+    print(f"  {'together':26} {_columns(sums)}   of {sum(len(question.sentences) for question in questions):3}")
+
+
+async def ablate(questions: Sequence[Question]) -> None:
+    """The sums once more, each without one constant."""
+    for name, off in (("AROUND", 0.0), ("REPEATED", 0.0), ("LISTED", 1.0)):
+        kept = getattr(coverage, name)
+        setattr(coverage, name, off)
+        counts = [sum([(await arrived(question, room))[0] for question in questions]) for room in ROOMS]
+        setattr(coverage, name, kept)
+        print(f"  {'without ' + name:26} {_columns(counts)}")
+
+
+def _columns(counts: Sequence[int]) -> str:
+    return " ".join(f"{count:8}" for count in counts)
+
+
+async def run(questions: Sequence[Mapping[str, Any]], most: int, *, missed: bool, ablation: bool) -> None:
+    found = await searched(questions, most)
+    print(f"Sentences that reach a prompt for extraction by a topic's room, at most {most} sources a search")
+    print(f"  {'':26} {_columns(ROOMS)}")
+    await tell(found, missed=missed)
+    if ablation:
+        await ablate(found)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sources", type=int, default=5)
     parser.add_argument("--missed", action="store_true")
+    parser.add_argument("--ablation", action="store_true")
     options = parser.parse_args()
-    print(f"Sentences that reach a prompt for extraction, at most {options.sources} sources a search")
-    for question in json.loads(QUESTIONS.read_text()):
-        if all(Path(folder).is_dir() for folder in question["folders"]):
-            asyncio.run(tell(question, options.sources, missed=options.missed))
-        else:
-            print(f"  {question['name']:24} not installed")
+    questions = json.loads(QUESTIONS.read_text())
+    installed = [question for question in questions if all(Path(folder).is_dir() for folder in question["folders"])]
+    for question in questions:
+        if question not in installed:
+            print(f"  {question['name']:26} not installed")
+    asyncio.run(run(installed, options.sources, missed=options.missed, ablation=options.ablation))
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graph_research.graph.checkpoint.memory import MemoryCheckpointer
+    from graph_research.graph.checkpoint.postgres import PostgresCheckpointer
     from graph_research.graph.checkpoint.sqlite import SqliteCheckpointer
     from graph_research.graph.definition.compiler import Graph
     from graph_research.graph.errors import GraphInvalid
@@ -40,6 +41,7 @@ __all__ = [
     "GraphInvalid",
     "HookDecision",
     "MemoryCheckpointer",
+    "PostgresCheckpointer",
     "Runtime",
     "SqliteCheckpointer",
     "deep_research",
@@ -51,6 +53,7 @@ _HOMES = {
     "GraphInvalid": "graph.errors",
     "HookDecision": "research.models.decision",
     "MemoryCheckpointer": "graph.checkpoint.memory",
+    "PostgresCheckpointer": "graph.checkpoint.postgres",
     "Runtime": "graph.runtime",
     "SqliteCheckpointer": "graph.checkpoint.sqlite",
     "deep_research": "app",

@@ -14,6 +14,7 @@ from graph_research.errors import GraphResearchError
 
 _TEXT_CHARS = 500
 _SECRET_WORDS = ("key", "token", "secret", "password", "authorization")
+_PLAIN = frozenset({int, float, bool, type(None)})
 _COUNTS = ("_tokens", "tokens", "tokens_used")
 
 
@@ -75,6 +76,8 @@ class AuditLog:
 
 
 def _clean(value: Any) -> Any:
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, str):
         return value if len(value) <= _TEXT_CHARS else f"{value[:_TEXT_CHARS]}… ({len(value)} characters)"
     if isinstance(value, (dict, Mapping)):

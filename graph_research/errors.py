@@ -6,10 +6,15 @@ GraphResearchError
 │   ├── InputInvalid       a run's input does not fit the graph's channels
 │   ├── SettingInvalid     (config.py) a setting with a wrong name, type or place
 │   ├── RunExists, UnknownRun, RunBusy   (graph/errors.py)
+│   ├── JobExists, UnknownJob, JobNotWaiting   (jobs/errors.py)
+│   ├── TokenMissing, TooManyJobs, …   (service/errors.py) a request that the service refuses
 │   └── NameInvalid        an id that is no id
 ├── HandoffInvalid         (graph/errors.py) an agent's input or output breaks its schema
 ├── GuardFailed            (graph/errors.py) an expression that failed while it was evaluated
 ├── StoreDamaged           (graph/errors.py) the checkpoint store cannot be trusted or written
+│   └── StoreUnreachable   its database does not answer
+├── ClaimLost              (jobs/errors.py) a job that is no longer this worker's
+├── JobStoreUnusable       the store of jobs cannot be read or written
 ├── ProviderError          (providers/errors.py) something outside said no
 │   ├── ProviderUnavailable   worth another try
 │   │   └── ProviderUnreachable   not at once: an unknown name, a certificate that is not trusted
@@ -28,6 +33,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 
 NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -138,3 +144,14 @@ def why_unreadable(error: OSError | UnicodeDecodeError) -> str:
     if isinstance(error, PermissionError):
         return "you have no permission to read it"
     return error.strerror or type(error).__name__
+
+
+def why_unreachable(path: Path) -> str | None:
+    """Why the system refuses to say whether a file or folder is there, as the end of a sentence; None where it says."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return why_unreadable(error)
+    return None

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.quality import logistic
 from benchmarks.quality.plain import BM25, auc, best, mean, rouge_l
-from benchmarks.quality.sets import Row, Set
+from benchmarks.quality.sets import Row, Set, Text
 from benchmarks.quality.table import Line
+from graph_research.text.language.questions import asks_when
 from graph_research.text.relevance.answerability import FOUND, Features, features
 from graph_research.text.relevance.query import parse
-from graph_research.text.relevance.ranking import Pool, rank
+from graph_research.text.relevance.ranking import STANDARD, Pool, Weights, rank
 from graph_research.text.relevance.short_answer import Candidate, chosen
+from graph_research.text.relevance.units import Unit
 
 _FOUND_DOCUMENTS = 10
 _EACH_OFF_TOPIC = 4  # of the other sets' questions every fourth is asked
@@ -22,7 +24,8 @@ _SPLITS = ("check", "tune")
 
 @dataclass(frozen=True)
 class Answer:
-    """ROUGE-L of a short answer, ours and the two best sentences by BM25."""
+    """How good a short answer is, ours and the plain one: ROUGE-L, beside the two best sentences by BM25; or whether
+    its first quotation holds a right answer, beside the best sentence by BM25."""
 
     split: str
     ours: float
@@ -49,7 +52,7 @@ class Judged:
 
 
 def lines(sets: list[Set]) -> Iterator[Line[Answer] | Line[Judged]]:
-    """Short answers from the right document, then found or not found."""
+    """Short answers from the right documents, then found or not found."""
     for one in sets:
         answers = list(_answers(one))
         for split in _SPLITS:
@@ -62,6 +65,7 @@ def lines(sets: list[Set]) -> Iterator[Line[Answer] | Line[Judged]]:
                     bound=0.01,
                     over_plain=True,
                 )
+        yield from _lead_lines(one)
     judged = [case for one in sets for case in cases(one, sets)]
     for split in _SPLITS:
         yield from _found_lines([case for case in judged if case.split == split], split)
@@ -130,14 +134,49 @@ def _answers(one: Set) -> Iterator[Answer]:
         scores = sentences.scores(query["text"])
         two = sorted(best(scores, range(one.firsts[numbers[0]], one.firsts[numbers[0] + 1]), 2))
         plain = " ".join(text.sentences[unit - one.firsts[numbers[0]]] for unit in two)
-        asked = parse(query["text"])
-        ranked = rank(Pool({text.id: text.document}), asked)
-        picked = chosen(asked, [Candidate(item.unit.text, item.score, item.unit.kind == "heading") for item in ranked])
-        units = sorted((ranked[position].unit for position in picked), key=lambda unit: unit.start)
-        ours = " ".join(unit.text for unit in units)
+        ours = " ".join(unit.text for unit in sorted(_quoted([text], query), key=lambda unit: unit.start))
         yield Answer(
             query["split"], max(rouge_l(ours, r) for r in references), max(rouge_l(plain, r) for r in references)
         )
+
+
+def _quoted(texts: Sequence[Text], query: Row, weights: Weights = STANDARD) -> list[Unit]:
+    """The units of the short answer, best first."""
+    asked = parse(query["text"])
+    ranked = rank(Pool({text.id: text.document for text in texts}), asked, weights)
+    candidates = [
+        Candidate(item.unit.text, item.score, item.covered, is_heading=item.unit.kind == "heading") for item in ranked
+    ]
+    return [ranked[position].unit for position in chosen(asked, candidates)]
+
+
+def _lead_lines(one: Set) -> Iterator[Line[Answer]]:
+    """Whether the first quotation from the judged texts holds a right answer, and for questions that ask when, without
+    the weight of a date too."""
+    asked = [query for query in one.queries if "gold_answers" in query]
+    dated = [query for query in asked if asks_when(query["text"], "en")]
+    for split in _SPLITS if asked else ():
+        for what, queries in (("", asked), (", asked when", dated)):
+            kept = list(_leads(one, [query for query in queries if query["split"] == split], STANDARD))
+            yield Line(f"{one.name}, {split}: first quotation has the answer{what}", kept, _ours, _plain)
+        without = list(_leads(one, [query for query in dated if query["split"] == split], replace(STANDARD, dated=0.0)))
+        both = [replace(off, plain=on.ours) for on, off in zip(kept, without, strict=True)]
+        yield Line(f"{one.name}, {split}: the same without `dated` (plain: with it)", both, _ours, _plain)
+
+
+def _leads(one: Set, queries: Sequence[Row], weights: Weights) -> Iterator[Answer]:
+    sentences = BM25(sentence for text in one.texts for sentence in text.sentences)
+    written = [sentence for text in one.texts for sentence in text.sentences]
+    for query in queries:
+        numbers = sorted({one.number[row["doc_id"]] for row in one.judged[query["id"]]})
+        units = [unit for number in numbers for unit in range(one.firsts[number], one.firsts[number + 1])]
+        plain = [written[unit] for unit in best(sentences.scores(query["text"]), units, 1)]
+        ours = [unit.text for unit in _quoted([one.texts[number] for number in numbers], query, weights)[:1]]
+        yield Answer(query["split"], *(_holds(texts, query["gold_answers"]) for texts in (ours, plain)))
+
+
+def _holds(texts: Sequence[str], answers: Sequence[str]) -> float:
+    return float(any(answer.casefold() in text.casefold() for text in texts for answer in answers))
 
 
 def _judged(one: Set, kind: str, query: Row, answerable: bool, numbers: Sequence[int], plain: float = 0.0) -> Judged:

@@ -30,7 +30,7 @@ from benchmarks.quality.sets import Set, Text, sets_in
 from benchmarks.quality.table import Line, show
 from graph_research.providers.search.local import Library
 from graph_research.providers.search.local.index import Index, document_entry
-from graph_research.providers.search.local.query import parse_query
+from graph_research.providers.search.local.query import query_terms
 from graph_research.text.document import Document
 from graph_research.text.language.terms import STOP_WORDS
 from graph_research.text.readers.plain import plain_document
@@ -147,12 +147,12 @@ def _variant(
     shares: Sequence[float] = (1.0,),
 ) -> list[int]:
     """The order of documents by another sum than the library's."""
-    weights = parse_query(text, ["en"], None).weights["en"]
+    weights = query_terms(text, ["en"])["en"]
     words = [f'"{term}"' for term in weights]
     if phrases:
         words += [f"{left} + {right}" for left, right in pairwise(words)]
     values: dict[int, list[float]] = defaultdict(list)
-    query = f"""SELECT documents.url, -bm25(words, 0, {title}, 1, 1) AS value
+    query = f"""SELECT documents.url, -bm25(words, {title}, 1, 1) AS value
         FROM words JOIN passages ON passages.id = words.rowid JOIN documents ON documents.id = passages.document
         WHERE words MATCH ? ORDER BY value DESC, url LIMIT 300"""
     for url, value in connection.execute(query, (" OR ".join(words),)) if words else ():

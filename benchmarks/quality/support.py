@@ -25,7 +25,6 @@ _SENTENCES = 80  # of a set and a half that are reworded and corrupted
 RULES: dict[str, Switch] = {
     "denials of the claim": (Comparison, "_denied_by_claim", zero),
     "denials of the quotes": (Comparison, "_denied_by_quotes", zero),
-    "clauses around what is denied": (module, "_CLAUSE_END", NO_MATCH),
     "words such as by": (module, "TURNING", {}),
     "words such as before": (module, "COMPARING", {}),
     "words such as failed": (module, "_fails", never),

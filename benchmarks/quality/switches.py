@@ -30,7 +30,7 @@ def zero(*_: object) -> float:
     return 0.0
 
 
-def nothing(*_: object) -> list[Any]:
+def nothing(*_: object, **__: object) -> list[Any]:
     return []
 
 

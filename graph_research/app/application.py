@@ -32,9 +32,10 @@ from graph_research.app.runs.steering import (
     waits_with_plan,
 )
 from graph_research.app.store import Store, metadata_of, open_store, request_of
+from graph_research.app.telemetry.sending import send_traces
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.wiring.models import prices_of
-from graph_research.app.wiring.search import with_searches
+from graph_research.app.wiring.search import require_kinds, with_searches
 from graph_research.app.workspace import Workspace
 from graph_research.audit_log import AuditLog
 from graph_research.errors import Action, GraphResearchError, Hint, UserMistake, check_name
@@ -157,6 +158,7 @@ class Application:
                 if (limit := run.budget.spent()) is not None:
                     self._limits[run_id] = limit
                 await self._archive(run_id)
+                await send_traces(self.workspace, self.store, run_id, self.prices)
         except Exception as error:
             if not isinstance(error, GraphResearchError):
                 self.workspace.home.write_crash(run_id, error)
@@ -215,9 +217,10 @@ class Application:
             parent=record.parent,
         )
 
-    async def report(self, run_id: str) -> Built:
-        """The report of a research as its latest state has it. `NoReport` says why there is none."""
-        return await build_from_store(self.store, run_id, self.prices)
+    async def report(self, run_id: str, state: Mapping[str, Any] | None = None) -> Built:
+        """The report of a research as its latest state has it, which is `state` where it was read already. `NoReport`
+        says why there is none."""
+        return await build_from_store(self.store, run_id, self.prices, state=state)
 
     async def write_report(self, built: Built, folder: Path) -> Mapping[str, str]:
         """Write a report into a folder in every format; `{format: path}`."""
@@ -269,6 +272,7 @@ class Application:
         async with self._assembled(chosen, request) as (run, _):
             run = planned_within_limits(run)
             if run.may_search and run.searches is not None:
+                require_kinds(self.workspace, run.request.search)
                 await run.searches.prepare(self.workspace, index=False)
                 require_folders(self.workspace, run.searches.folders)
                 yield run

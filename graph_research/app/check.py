@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from graph_research.app.check_by_model import checked_by_model, verifying_models
 from graph_research.app.library import open_library, require_documents, require_folders
 from graph_research.app.workspace import Workspace
-from graph_research.errors import UserMistake
+from graph_research.errors import UserMistake, why_unreachable
 from graph_research.providers.search.local import Library
 from graph_research.providers.search.local.adding import OnProgress
 from graph_research.providers.search.local.records import DocumentFacts
@@ -114,6 +114,8 @@ async def check_report(
 
 async def _read_report(path: Path, named: Path) -> Document:
     """The report by the readers that libraries have, in an index of its own, which is thrown away."""
+    if reason := await asyncio.to_thread(why_unreachable, path):
+        raise ReportUnreadable(f"{str(named)[:200]} cannot be read: {reason}", help="name a file that you may read")
     if not await asyncio.to_thread(path.is_file):
         raise ReportUnreadable(f"there is no file {named}", help="name a report as .md, .docx, .html, .pdf or .txt")
     with tempfile.TemporaryDirectory() as folder:
@@ -156,7 +158,13 @@ async def _audited(
 
 
 def _named(facts: DocumentFacts, document: Document) -> LibraryDocument:
-    return LibraryDocument(source_id=facts.source_id, title=facts.title, path=facts.url, document=document)
+    return LibraryDocument(
+        source_id=facts.source_id,
+        title=facts.title,
+        path=facts.url,
+        document=document,
+        superseded=facts.superseded,
+    )
 
 
 def _resolved(workspace: Workspace, path: Path) -> Path:

@@ -104,7 +104,9 @@ async def _is_stored(app: Application, text: str) -> bool:
     except NameInvalid:
         return False
     except UnknownRun as unknown:
-        raise UnknownRun(unknown.message, help="a question has more than one word", hint=unknown.hint) from unknown
+        raise UnknownRun(
+            unknown.message, run_id=text, help="a question has more than one word", hint=unknown.hint
+        ) from unknown
     return True
 
 

@@ -7,7 +7,7 @@ import os
 import secrets
 from pathlib import Path
 
-from graph_research.errors import UserMistake
+from graph_research.errors import UserMistake, why_unreachable
 
 _FILE_MODE = 0o644
 
@@ -19,6 +19,8 @@ class OutputUnwritable(UserMistake):
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Replace `path` by `content`, a text in UTF-8; a reader sees the old file or the new one. Folders are made on the
     way."""
+    if os.path.isdir(path):  # noqa: PTH112 -- False where the system refuses to look
+        raise _unwritable(path, "it is a folder")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -34,6 +36,8 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 def check_writable(folder: Path) -> None:
     """Refuse a folder that cannot be made or written to, before any work is done for it. Nothing is made."""
+    if reason := why_unreachable(folder):
+        raise _unwritable(folder, reason)
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     if not nearest.is_dir():
         raise _unwritable(folder, f"{nearest} is not a folder")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from graph_research.app.workspace import Workspace
-from graph_research.errors import Action, Hint, UserMistake
+from graph_research.errors import Action, Hint, UserMistake, why_unreachable
 from graph_research.graph.errors import InputInvalid
 from graph_research.providers.search.local import Counts, Library
 from graph_research.providers.search.local.adding import OnProgress
@@ -122,10 +122,10 @@ async def count_documents(workspace: Workspace) -> int:
     return sum(folder.documents for folder in await open_library(workspace).list())
 
 
-async def count_omissions(workspace: Workspace) -> int:
-    """How many files of types that are read were not read, or only in part."""
+async def unread_files(workspace: Workspace) -> list[Failure]:
+    """The files of types that are read which were not read, or only in part."""
     found = await open_library(workspace).omissions()
-    return sum(failure.partly or not failure.unsupported for failures in found.values() for failure in failures)
+    return [row for failures in found.values() for row in failures if row.partly or not row.unsupported]
 
 
 async def pdf_child_works() -> bool:
@@ -156,6 +156,8 @@ def _sample_pdf() -> bytes:
 
 def _existing(workspace: Workspace, path: Path) -> Path:
     resolved = (workspace.folder / path.expanduser()).resolve()
+    if reason := why_unreachable(resolved):
+        raise LibraryMissing(f"{str(path)[:200]} cannot be read: {reason}", help="name a folder that you may read")
     if not resolved.exists():
         raise LibraryMissing(
             f"there is no folder {path}", help="name a folder of documents, such as .md, .html, .pdf or .docx files"

@@ -76,7 +76,7 @@ async def reported(app: Application, run_id: str, folder: Path) -> ResearchResul
     if run.status not in (RunStatus.COMPLETED, RunStatus.ABORTED) or run.cause == Cause.ERROR:
         return result
     try:
-        built = await app.report(run_id)
+        built = await app.report(run_id, run.state)
     except NoReport:
         return result
     report = built.report

@@ -15,8 +15,12 @@ from graph_research.cli import bundle, config, doctor, graph, history, library, 
 from graph_research.cli.debug import command as debug_command
 from graph_research.cli.display.output import finish_output, open_streams, say, show, show_json
 from graph_research.cli.errors import DONE, INTERRUPTED, INVALID, CommandEnded, end_with, install_crash_hook, wants_json
+from graph_research.cli.jobs import serve, worker
 from graph_research.cli.reports import ask, check, refresh, revise
+from graph_research.cli.workspace import wait_for
 from graph_research.errors import GraphResearchError
+from graph_research.graph.errors import UnknownRun
+from graph_research.settings.home import find_home
 
 __all__ = ["execute", "main"]
 
@@ -44,6 +48,8 @@ def execute(arguments: list[str]) -> int:
         finish_output()
     except CommandEnded as ended:
         return ended.exit_code
+    except UnknownRun as error:
+        return end_with(_explained(error), json=json)
     except GraphResearchError as error:
         return end_with(error, json=json)
     except TyperException as error:
@@ -55,6 +61,16 @@ def execute(arguments: list[str]) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 -- what is left to flush at exit goes nowhere
         return DONE
     return code if isinstance(code, int) else DONE
+
+
+def _explained(error: UnknownRun) -> GraphResearchError:
+    """The error of a command on an unknown run, which may wait in the queue."""
+    from graph_research.cli.jobs.queue import explain_unknown
+
+    try:
+        return wait_for(explain_unknown(find_home(os.environ), error))
+    except GraphResearchError:  # the queue cannot be read
+        return error
 
 
 def _application() -> typer.Typer:
@@ -70,6 +86,8 @@ def _application() -> typer.Typer:
     app.callback()(_top)
     run.register(app)
     runs.register(app)
+    worker.register(app)
+    serve.register(app)
     revise.register(app)
     ask.register(app)
     refresh.register(app)

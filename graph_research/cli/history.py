@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _VALUE_CHARS = 100
 _CHANGES_SHOWN = 5
 _CALLS_SHOWN = 40
+_TEXTS_SHOWN = 20
 
 Step = Annotated[int, typer.Option("--step", metavar="N", help="A step's number, as `history` shows it.")]
 
@@ -56,7 +57,8 @@ def _show(
     """
     from graph_research.app.runs.history import Moment, show_step
 
-    shown = wait_for(show_step(open_here(reads_only=True), run_id, step, path))
+    workspace = open_here(reads_only=True)
+    shown = wait_for(show_step(workspace, run_id, step, path))
     if not isinstance(shown, Moment):
         show_json(shown) if json or not isinstance(shown, str) else show(shown)
         return
@@ -80,7 +82,7 @@ def _diff(
 ) -> None:
     """What differs between two runs.
 
-    By state, claims, sentences of the report and calls. Exit code 0 also where they differ.
+    By sentences of the report, claims, state and calls. Exit code 0 also where they differ.
     """
     from graph_research.app.runs.history import diff_runs
 
@@ -98,6 +100,16 @@ def _show_differences(differences: Differences) -> None:
     old, new = differences.old, differences.new
     sides = (f"{side['run_id']} {_place(side)} ({side['status']})" for side in (old, new))
     show(f"from {' to '.join(sides)}")
+    claims = [claim for claim in differences.claims if claim["change"] != ChangeType.CHANGED]
+    for name, counted, texts in (
+        ("sentences", differences.sentences, differences.sentences),
+        ("claims", differences.claims, claims),
+    ):
+        show(f"{name}: {_count(counted, 'difference')}")
+        for change in texts[:_TEXTS_SHOWN]:
+            show(f"  {signs[change['change']]} {_short(change['path'])}")
+        if len(texts) > _TEXTS_SHOWN:
+            show(f"  and {len(texts) - _TEXTS_SHOWN} more; --json has all")
     show(f"state: {_count(differences.state, 'difference')}")
     for channel, changes in _by_channel(differences.state).items():
         kinds = Counter(change["change"] for change in changes)
@@ -106,12 +118,6 @@ def _show_differences(differences: Differences) -> None:
             show(f"    {signs[change['change']]} {change['path']}{_values_of(change)}")
         if len(changes) > _CHANGES_SHOWN:
             show(f"    and {len(changes) - _CHANGES_SHOWN} more; --json has all")
-    show(f"claims: {_count(differences.claims, 'difference')}")
-    for change in (claim for claim in differences.claims if claim["change"] != ChangeType.CHANGED):
-        show(f"  {signs[change['change']]} {_short(change['path'])}")
-    show(f"sentences: {_count(differences.sentences, 'difference')}")
-    for change in differences.sentences[:_CALLS_SHOWN]:
-        show(f"  {signs[change['change']]} {_short(change['path'])}")
     calls = differences.calls
     show(f"calls: {calls['same']} the same, {len(calls['only_old'])} only before, {len(calls['only_new'])} only after")
     for sign, name in (("-", "only_old"), ("+", "only_new")):

@@ -57,9 +57,11 @@ def _add(
     if json:
         show_json(counts.to_json())
     else:
+        of_other_types = sum(failure.unsupported for failure in counts.failed)
         show(
             f"{counts.added} added, {counts.updated} updated, {counts.unchanged} unchanged, {counts.removed} removed, "
-            f"{len(counts.failed)} failed"
+            f"{len(counts.failed) - of_other_types} failed"
+            + (f", {of_other_types} of types that are not read" if of_other_types else "")
         )
     named = {str((workspace.folder / Path(path).expanduser()).resolve()) for path in paths}
     unread = sorted(named & {failure.path for failure in counts.failed})
@@ -139,6 +141,8 @@ def _search(
         show(f"{passage['score']:.2f}  {in_line(passage['title'])}  ({where})")
         excerpt = " ".join(passage["text"].split())
         show("      " + (excerpt if len(excerpt) <= _EXCERPT_CHARS else excerpt[:_EXCERPT_CHARS] + "…"))
+        if passage["translations"]:
+            show(f"      also in other languages: {', '.join(map(in_line, passage['translations']))}")
 
 
 def _remove(

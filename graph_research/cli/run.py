@@ -33,6 +33,7 @@ from graph_research.cli.options import (
     examples,
 )
 from graph_research.cli.workspace import open_here, open_with, wait_for
+from graph_research.errors import UserMistake
 
 _RUN_EXAMPLES = (
     "run 'How do heat pumps cope with cold winters?' --library papers/",
@@ -42,6 +43,7 @@ _RUN_EXAMPLES = (
     "run 'Heat pumps or gas boilers?' --type comparison --length long --audience 'home owners'",
     "run 'Your question' --library papers/ --llm gemini:gemini-3-flash --plan",
     "run 'Your question' --llm extractive --search local --max-iterations 2 --json",
+    "run 'Your question' --library papers/ --detach",
     "run 'Your question' --search wikipedia,tavily --deny-domain pinterest.com --from 2023",
 )
 
@@ -81,6 +83,9 @@ def _run(
     plan_only: Annotated[
         bool, typer.Option("--plan-only", help="Print the plan and the estimate; `resume` goes on with it.")
     ] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Print the run's id and go on in the background; `status` shows how far.")
+    ] = False,
     interactive: Annotated[bool, typer.Option("--interactive", help="Let the clarifier ask you.")] = False,
     run_id: NewRunId = None,
     now: Now = None,
@@ -92,8 +97,9 @@ def _run(
     The report comes as report.md, report.html and report.json.
     """
     from graph_research.app.request import request_for
-    from graph_research.cli.run_driver import start
 
+    if detach and plan_only:
+        raise UserMistake("--detach and --plan-only exclude each other", help="with --detach, use --plan")
     workspace = open_with(
         llm=llm,
         search=search,
@@ -121,6 +127,17 @@ def _run(
         plan_first=plan or plan_only,
         now=now,
     )
+    if run_id is not None:
+        from graph_research.cli.jobs.queue import check_no_job
+
+        wait_for(check_no_job(workspace, run_id))
+    if detach:
+        from graph_research.cli.jobs.detached import submit
+
+        wait_for(submit(workspace, request, run_id=run_id, out=out, json=json))
+        return
+    from graph_research.cli.run_driver import start
+
     wait_for(start(workspace, request, run_id=run_id, out=out, json=json, plan_only=plan_only))
 
 
@@ -150,11 +167,14 @@ def _resume(
 
     No recorded call is made again. A completed run writes its report again.
     """
+    from graph_research.cli.jobs.queue import take_over
     from graph_research.cli.run_driver import go_on
 
+    workspace = open_here()
+    wait_for(take_over(workspace, run_id))
     wait_for(
         go_on(
-            open_here(),
+            workspace,
             run_id,
             answer=answer,
             plan=plan,

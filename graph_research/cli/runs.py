@@ -45,12 +45,14 @@ def register(app: typer.Typer) -> None:
 
 def _status(run_id: RunId, json: Json = False) -> None:
     """Where a run stands, and how to go on."""
-    from graph_research.app.runs.status import run_status
+    from graph_research.cli.jobs.queue import status_of_run
 
-    _show_status(wait_for(run_status(open_here(reads_only=True), run_id)), json=json)
+    _show_status(wait_for(status_of_run(open_here(reads_only=True), run_id)), json=json)
 
 
 def _show_status(status: RunSummary, *, json: bool) -> None:
+    from graph_research.cli.jobs.queue import QUEUED, START_WORKER
+
     if json:
         show_json({**vars(status), "limit": limit_json(status.limit)})
         return
@@ -71,6 +73,8 @@ def _show_status(status: RunSummary, *, json: bool) -> None:
         show(f"archive:   its files could not be written: {status.archive_error}")
     if status.error:
         show(f"{'ended by:  ' if status.limit else 'error:     '}{status.error}")
+    if status.status == QUEUED:
+        show(f"it begins when a worker is free, and {START_WORKER}")
     if status.waiting_for:
         show(f"it asks:   {status.waiting_for}")
         show(f'answer it: graph-research resume {status.run_id} --answer "…"')
@@ -94,9 +98,9 @@ def _used(usage: Sequence[Mapping[str, Any]]) -> str:
 
 def _list(json: Json = False) -> None:
     """All stored runs, the newest first."""
-    from graph_research.app.runs.status import list_runs
+    from graph_research.cli.jobs.queue import list_with_queued
 
-    runs = wait_for(list_runs(open_here(reads_only=True)))
+    runs = wait_for(list_with_queued(open_here(reads_only=True)))
     if json:
         show_json(runs)
     elif not runs:
@@ -122,7 +126,8 @@ def _history(run_id: RunId, json: Json = False) -> None:
     """Every step: node, status, time, hash."""
     from graph_research.app.runs.status import run_history
 
-    steps = wait_for(run_history(open_here(reads_only=True), run_id))
+    workspace = open_here(reads_only=True)
+    steps = wait_for(run_history(workspace, run_id))
     if json:
         show_json(steps)
         return
@@ -153,9 +158,17 @@ def _cancel(run_id: RunId, json: Json = False) -> None:
 
 async def _cancelled(workspace: Workspace, run_id: str) -> RunSummary:
     from graph_research.app.application import Application
+    from graph_research.cli.jobs.queue import cancel_job, summary_of
+    from graph_research.graph.errors import UnknownRun
 
+    job = await cancel_job(workspace, run_id)
     async with Application(workspace) as app:
-        return await app.cancel(run_id)
+        try:
+            return await app.cancel(run_id)
+        except UnknownRun:
+            if job is None:
+                raise
+            return summary_of(job)
 
 
 def _guide(
@@ -167,7 +180,8 @@ def _guide(
 
     Another process may drive the run meanwhile. The wish stays in force until the run ends.
     """
-    wishes = wait_for(_guided(open_here(), run_id, wish))
+    workspace = open_here()
+    wishes = wait_for(_guided(workspace, run_id, wish))
     if json:
         show_json({"run_id": run_id, "guidance": wishes})
     else:
@@ -186,9 +200,9 @@ def _delete(run_id: RunId, json: Json = False) -> None:
 
     Texts that another run refers to stay.
     """
-    from graph_research.app.runs.status import delete_run
+    from graph_research.cli.jobs.queue import delete_with_job
 
-    wait_for(delete_run(open_here(), run_id))
+    wait_for(delete_with_job(open_here(), run_id))
     if json:
         show_json({"run_id": run_id, "deleted": True})
     else:
@@ -211,8 +225,8 @@ def _report(
     """
     from graph_research.app.runs.report import render_report
 
-    name = "json" if json else format.value
-    content = wait_for(render_report(open_here(reads_only=True), run_id, name, version))
+    name, workspace = "json" if json else format.value, open_here(reads_only=True)
+    content = wait_for(render_report(workspace, run_id, name, version))
     if output is None:
         show_document(content.decode() if REPORT_FORMATS[name].is_text else content)
         return
@@ -232,7 +246,8 @@ def _verify(
     """
     from graph_research.app.runs.bundles import verify_any
 
-    verification = wait_for(verify_any(open_here(reads_only=True), run))
+    workspace = open_here(reads_only=True)
+    verification = wait_for(verify_any(workspace, run))
     if json:
         show_json(verification.to_json())
     else:

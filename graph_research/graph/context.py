@@ -54,11 +54,13 @@ class Context(Protocol):
         """Seeded by run, node visit, item and attempt."""
         ...
 
-    async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]]) -> Any:
+    async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]], *, at_hand: bool = False) -> Any:
         """Make one outside call, or return its recorded answer.
 
         `request` and the answer are JSON values (large strings are stored once, by hash). The answer is durable
         before it is returned. An error of `fn` is recorded for reading and raised.
+        `at_hand` is for an answer that costs nothing to get again, as from a cache: it is durable with the node's next
+        call that is not, or its commit.
         """
         ...
 

@@ -104,6 +104,15 @@ class RunExists(UserMistake):
 class UnknownRun(UserMistake):
     """No run with this id is stored."""
 
+    def __init__(self, message: str, *, run_id: str, help: str = "", hint: Hint | None = None) -> None:
+        super().__init__(message, help=help, hint=hint)
+        self.run_id = run_id
+
+    @classmethod
+    def of(cls, run_id: str) -> UnknownRun:
+        """The error of a store that has no such run."""
+        return cls(f"there is no run {run_id!r:.80}", run_id=run_id, hint=Hint(Action.LIST_RUNS))
+
 
 class RunBusy(UserMistake):
     """Another process drives this run right now."""
@@ -120,3 +129,7 @@ class RunBusy(UserMistake):
 
 class StoreDamaged(GraphResearchError):
     """The checkpoint store cannot be read or written as it must: a broken page, a full disk, a wrong hash."""
+
+
+class StoreUnreachable(StoreDamaged):
+    """The database that holds the store could not be reached for as long as patience lasts; the run can go on later."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import Any
 
@@ -14,32 +14,31 @@ EVALUATE_PHASE = "evaluate_phase"
 """The action of an entry that holds the issues of a gate."""
 
 
-def dispatch(handoff: Mapping[str, Any], ctx: Context, *inputs: str) -> Decision:
-    """Hand a phase to its agent; `inputs` names the fields of the handoff to log beside the common four.
-
-    `outputs` is null until `completed` fills it in.
-    """
+def dispatch(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+    """A phase is handed to its agent; `outputs` is null until the agent has run."""
     phase = handoff["current_phase"]
     agent = PHASES[phase].agent
-    return Decision(
+    return _entry(
+        ctx,
         agent=agent,
-        action=f"execute_{phase}",
+        action=execution_of(phase),
         rationale=f"The phase {phase} belongs to the {agent}.",
-        inputs={
-            "research_id": handoff.get("research_id") or ctx.run_id,
-            "original_query": handoff["original_query"],
-            "current_phase": phase,
-            "iteration": handoff["iteration"],
-            **{name: handoff.get(name) for name in inputs},
-        },
+        inputs={**handoff, "research_id": handoff.get("research_id") or ctx.run_id},
         outputs=None,
-        timestamp=_timestamp(ctx),
     )
 
 
-def completed(decision: Decision, **outputs: Any) -> dict[str, Any]:
-    """The dispatch record as JSON, with what came of it."""
-    return decision.model_copy(update={"outputs": outputs}).to_json()
+def execution_of(phase: str) -> str:
+    """The action of the entry that hands a phase to its agent."""
+    return f"execute_{phase}"
+
+
+def completed_dispatch(
+    decisions: Sequence[Mapping[str, Any]], phase: str, outputs: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """The last dispatch of a phase, with what came of it; empty where `decisions` has none."""
+    dispatched = [row for row in decisions if row["action"] == execution_of(phase)]
+    return [{**row, "outputs": dict(outputs)} for row in dispatched[-1:]]
 
 
 def evaluation(
@@ -77,14 +76,14 @@ def verdict(
 ) -> dict[str, Any]:
     """The verdict on a phase, by the supervisor or by the hook; `inputs.wanted` is what the model or the hook asked
     for before the retries ran out."""
-    return Decision(
+    return _entry(
+        ctx,
         agent=agent,
         action="judge_phase",
         rationale=answer["rationale"],
         inputs=dict(inputs),
         outputs=dict(answer),
-        timestamp=_timestamp(ctx),
-    ).to_json()
+    )
 
 
 def iteration_decision(
@@ -115,9 +114,10 @@ def iteration_decision(
     )
 
 
-def _of_supervisor(ctx: Context, **record: Any) -> dict[str, Any]:
-    return Decision(agent="supervisor", timestamp=_timestamp(ctx), **record).to_json()
+def _of_supervisor(ctx: Context, **fields: Any) -> dict[str, Any]:
+    return _entry(ctx, agent="supervisor", **fields)
 
 
-def _timestamp(ctx: Context) -> str:
-    return ctx.now().astimezone(UTC).isoformat()
+def _entry(ctx: Context, **fields: Any) -> dict[str, Any]:
+    timestamp = ctx.now().astimezone(UTC).isoformat()
+    return Decision(id=ctx.new_id("dec"), timestamp=timestamp, **fields).to_json()

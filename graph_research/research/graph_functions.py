@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from graph_research.graph.statuses import Cause
-from graph_research.research import quality_gates, writing_functions
+from graph_research.research import decision_log, quality_gates, writing_functions
 from graph_research.research.llm.context_windows import model_windows, token_limit_retries
+from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.phase import phase_of_node
-from graph_research.research.models.plan import SubQueryStatus
+from graph_research.research.models.plan import SubQuery, SubQueryStatus
 from graph_research.research.models.source import Quality
 from graph_research.research.retrieval.deduplication import Identity, Seen
 from graph_research.text.relevance.statements import Nature
@@ -29,6 +30,8 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "abort_record": abort_record,
         "analysis_metrics": analysis_metrics,
         "brought_new": brought_new,
+        "closed_gaps": closed_gaps,
+        "completed_dispatch": decision_log.completed_dispatch,
         "count_quality": count_quality,
         "differing": differing,
         "edited_blocks": writing_functions.edited_blocks,
@@ -37,6 +40,8 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "failures_of": failures_of,
         "findings_gate": lambda findings, sources: quality_gates.findings_gate(findings, sources).to_json(),
         "flatten": flatten,
+        "gap_queries": gap_queries,
+        "gap_sub_query": gap_sub_query,
         "gathering_metrics": gathering_metrics,
         "gathering_stats": gathering_stats,
         "join": join,
@@ -45,6 +50,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "model_windows": model_windows,
         "new_sources": new_sources,
         "open_gaps": open_gaps,
+        "mending_batches": writing_functions.mending_batches,
         "parts_to_mend": writing_functions.parts_to_mend,
         "pending": pending,
         "plan_gate": lambda rows, brief, most: quality_gates.plan_gate(rows, brief, most).to_json(),
@@ -58,6 +64,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "sections_to_write": writing_functions.sections_to_write,
         "source_gate": lambda sources, rows: quality_gates.source_gate(sources, rows).to_json(),
         "statement_batches": writing_functions.statement_batches,
+        "newest_versions": writing_functions.newest_versions_of,
         "newly_told": writing_functions.newly_told,
         "synthesis_metrics": synthesis_metrics,
         "types_of": types_of,
@@ -67,6 +74,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "topic_findings": topic_findings,
         "topic_results": topic_results,
         "unaddressed": unaddressed,
+        "unread_sources": unread_sources,
         "unsettled": unsettled,
         "upserted": upserted,
         "with_open_limits": with_open_limits,
@@ -199,8 +207,8 @@ def topic_fidelity(sources: Rows, outputs: Rows) -> list[Row]:
     same_as = _merged(sources, outputs)[1]
     best: dict[str, Row] = {}
     for row in flatten(outputs, "content_fidelity"):
-        item_id = same_as.get(row["item_id"], row["item_id"])
-        record = {**row, "id": f"{row['phase']}:{item_id}", "item_id": item_id}
+        source_id = same_as.get(row["source_id"], row["source_id"])
+        record = {**row, "id": f"{row['phase']}:{source_id}", "source_id": source_id}
         before = best.get(record["id"])
         if before is None or before["compression_ratio"] < record["compression_ratio"]:
             best[record["id"]] = record
@@ -243,14 +251,12 @@ def read_whole(topics: Rows, sources: Rows) -> list[str]:
 
 
 def brought_new(sub_queries: Rows, topics: Rows, iteration: int) -> bool:
-    """Whether this iteration's topics were read for findings, or found a source that no topic was read for."""
-    own = {row["id"] for row in sub_queries if row["iteration"] == iteration}
-    read = {name for topic in topics if topic.get("compressed_findings") for name in topic["source_ids"]}
-    return any(
-        topic.get("compressed_findings") or not read.issuperset(topic["source_ids"])
-        for topic in topics
-        if topic["sub_query_id"] in own
-    )
+    """Whether this iteration's topics were read for findings, or found a source that no earlier topic found: the
+    sources of those were read in their own iterations, by topic or all together."""
+    ids = {row["id"] for row in sub_queries if row["iteration"] == iteration}
+    own = [topic for topic in topics if topic["sub_query_id"] in ids]
+    earlier = {name for topic in topics if topic["sub_query_id"] not in ids for name in topic["source_ids"]}
+    return any(topic.get("compressed_findings") or not earlier.issuperset(topic["source_ids"]) for topic in own)
 
 
 def upserted(rows: Rows, changed: Rows) -> list[Row]:
@@ -272,6 +278,33 @@ def unaddressed(gaps: Rows) -> int:
 def open_gaps(gaps: Rows) -> list[Row]:
     """The gaps still open."""
     return [row for row in gaps if not row["addressed"]]
+
+
+def closed_gaps(gaps: Rows, answered: Collection[str], iteration: int) -> list[dict[str, Any]]:
+    """The gaps whose ids are in `answered`, closed in this round."""
+    closed = {"addressed": True, "addressed_in": iteration}
+    return [{**row, **closed} for row in gaps if row["id"] in answered]
+
+
+def gap_queries(gaps: Rows) -> list[str]:
+    """The queries that are suggested for the gaps still open, each once."""
+    return list(dict.fromkeys(flatten(open_gaps(gaps), "suggested_queries")))
+
+
+def gap_sub_query(gaps: Rows, sub_queries: Rows, iteration: int) -> Row:
+    """The gaps still open as one further sub-query of the round."""
+    number = 1 + sum(row["iteration"] == iteration for row in sub_queries)
+    query = " ".join(row["description"] for row in open_gaps(gaps))
+    row = SubQuery(
+        id=sub_query_id(iteration, number), query=query, status=SubQueryStatus.COMPLETED, iteration=iteration
+    )
+    return row.to_json()
+
+
+def unread_sources(sources: Rows, topics: Rows) -> list[Row]:
+    """The sources that no topic found."""
+    found = {name for topic in topics for name in topic["source_ids"]}
+    return [row for row in sources if row["id"] not in found]
 
 
 def differing(contradictions: Rows) -> list[Row]:

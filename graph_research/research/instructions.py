@@ -36,5 +36,6 @@ async def instructions_of(read: InstructionReader | None, kind: InstructionKind,
     async def contents() -> list[str]:
         return [told.content for told in await read(ctx.run_id) if told.kind == kind]
 
-    answer: list[str] = await ctx.call(CallKind.INSTRUCTIONS.value, {"kind": kind.value, "run": ctx.run_id}, contents)
+    request = {"kind": kind.value, "run": ctx.run_id}
+    answer: list[str] = await ctx.call(CallKind.INSTRUCTIONS.value, request, contents, at_hand=True)
     return answer

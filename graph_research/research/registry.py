@@ -19,13 +19,14 @@ from graph_research.research.agents.digestor import digestor
 from graph_research.research.agents.gathering.extractor import extractor
 from graph_research.research.agents.gathering.gatherer import gatherer
 from graph_research.research.agents.gathering.reflector import reflector
+from graph_research.research.agents.gathering.scout import scout
 from graph_research.research.agents.gathering.source_summarizer import source_summarizer
 from graph_research.research.agents.plan_adopter import plan_adopter
 from graph_research.research.agents.planner import planner
 from graph_research.research.agents.prompt_node import prompt_step
 from graph_research.research.agents.quote_prover import quote_prover
 from graph_research.research.agents.refiner import refiner
-from graph_research.research.agents.supervisor import abort_recorder, iteration_decider, supervisor
+from graph_research.research.agents.supervisor import dispatcher, iteration_decider, supervisor
 from graph_research.research.agents.synthesizer import synthesizer
 from graph_research.research.agents.writing.assembler import assembler
 from graph_research.research.agents.writing.editor import editor
@@ -49,15 +50,16 @@ _MAKERS: Mapping[str, Callable[[Services], Handler]] = {
     "decide_iteration": iteration_decider,
     "decomposer": decomposer,
     "digestor": digestor,
+    "dispatch": dispatcher,
     "editor": editor,
     "look_up": archive_lookup,
     "outliner": outliner,
     "extractor": extractor,
     "planner": planner,
     "prove_quotes": quote_prover,
-    "record_abort": abort_recorder,
     "refiner": refiner,
     "reflector": reflector,
+    "scout": scout,
     "search": gatherer,
     "section_mender": section_mender,
     "section_writer": section_writer,

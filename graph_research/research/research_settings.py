@@ -23,6 +23,9 @@ class ResearchSettings:
     scouting: bool = True
     """Search once for the question itself before planning, so that the plan can use the sources' own words."""
     scouting_results: int = 8
+    scouting_titles: int = 40
+    """So many results are asked for where only the library is searched; what is behind the first ones is shown by title
+    to who plans."""
     analysis_sources: int = 20
     content_chars: int = 1_000
     """How much of one source a prompt shows."""
@@ -66,7 +69,7 @@ class ResearchSettings:
     topic_reflection: bool = True
     """Reflect after each search of a topic; without it a topic is searched once."""
     topic_compression: bool = True
-    compression_chars: int = 80_000
+    compression_chars: int = 90_000
     """How much material of one topic is read for notes and findings; its sources share it."""
     digest: DigestOptions = field(default_factory=DigestOptions)
     """Which sources are digested before the analysis, and how."""

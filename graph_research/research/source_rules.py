@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from graph_research.providers.search.base import LOCAL, Extent, SearchHit, SearchProvider
 from graph_research.research.scoring.site import belongs_to, host_of
 from graph_research.text.language.words import language_of
+from graph_research.text.readers.formats import MEDIA_TYPES
 
 _LEAST_CHARS = 200  # of a text whose language is judged
 _LICENCE_URL = re.compile(r"creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)(?:/([\d.]+))?", re.IGNORECASE)
@@ -37,12 +38,13 @@ class Exclusion(StrEnum):
 class SourceRules:
     """What a source must be; an empty field asks for nothing. The fields are called like the settings of the user.
 
-    Domains are in lower case and stand for their subdomains too; they are asked of web addresses only, since a local
-    document has none. `source_kinds` are web, academic, news and local. `media_types` are such as `application/pdf`,
-    `text/*` or `pdf`. Dates are a year, a month or a day in ISO 8601, both ends included. Where date, language or media
-    type of a source are not known, it is kept; where its licence is not, it is excluded once its text was read.
-    Sources of `flagged_domains` are not excluded but `FLAGGED`. `protected_sources` are domains, addresses and file
-    names, in which `*` stands for anything: they are kept before others, and shown as a headline at least.
+    Domains are in lower case and stand for their subdomains too; they are asked of web addresses only, since a
+    local document has none. `source_kinds` are web, academic, news and local. `media_types` are such as
+    `application/pdf`, `text/*`, or a suffix such as `docx`. Dates are a year, a month or a day in ISO 8601, both
+    ends included. Where date, language or media type of a source are not known, it is kept; where its licence is
+    not, it is excluded once its text was read. Sources of `flagged_domains` are not excluded but `FLAGGED`.
+    `protected_sources` are domains, addresses and file names, in which `*` stands for anything: they are kept
+    before others, and shown as a headline at least.
     """
 
     allow_domains: tuple[str, ...] = ()
@@ -162,8 +164,16 @@ def _media_type(hit: SearchHit) -> str:
 
 
 def _is_of_type(media_type: str, allowed: Collection[str]) -> bool:
+    if not media_type:
+        return True
     main, _, sub = media_type.partition("/")
-    return not media_type or not {media_type, f"{main}/*", sub}.isdisjoint(each.lower() for each in allowed)
+    names = {name.lower() for name in allowed}
+    return not names.isdisjoint({media_type, f"{main}/*", sub}) or any(media_type in _types_of(name) for name in names)
+
+
+def _types_of(suffix: str) -> set[str | None]:
+    """The media types of files with a suffix, such as `docx`: that of the library and that of the web."""
+    return {MEDIA_TYPES.get(f".{suffix}"), mimetypes.guess_type(f"file.{suffix}")[0]}
 
 
 def _is_in(text: str, languages: Collection[str]) -> bool:

@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any
 
 from graph_research.research.evidence.citations import in_context
 from graph_research.research.evidence.contradictions import new_or_settled
-from graph_research.research.models.draft import BlockType, DraftSection, Statement, VerdictWord
+from graph_research.research.models.draft import (
+    BlockType,
+    DraftSection,
+    Statement,
+    StatementKind,
+    VerdictWord,
+    is_checked_by_code,
+)
 from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.outline import SectionAction
+from graph_research.research.models.source import Source
+from graph_research.research.scoring.versions import newest_versions
 
-STATEMENTS_OF_A_BATCH = 40  # at most; a smaller window shows fewer passages of a batch
+STATEMENTS_OF_A_BATCH = 50  # at most; a smaller window shows fewer passages of a batch
+
+SENTENCES_OF_A_MENDING = 20  # at most, unless a single section has more
+
+_WORD = re.compile(r"[\w.]{3,}")
+_LOOKED_UP = "The program looked this up again in all sources of the research; passages near it are among those above."
+_BETWEEN = re.compile(r"[,;/]")
+_WORD_OF_CODE = re.compile(r"[\w.]+")
+_COMMENT = re.compile(r"(?:--|#|//).*")
+_UNSET = (
+    "A table names what no block of the section sets: {settings}. "
+    "Leave out what is no setting, stays at its default, or has no passage among those above."
+)
+_MIXED = (
+    "Beside {alone} this block gives another value than one above it to: {changed}. Who copies it for one gets both."
+)
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
+
+
+def newest_versions_of(question: str, sources: Rows) -> list[str]:
+    """What the report's header says of versions: each thing that the question names, with the newest that sources
+    name."""
+    newest = newest_versions(question, map(Source.model_validate, sources))
+    return [f"{name} {version}" for name, version in newest.items()]
 
 
 def sections_to_write(outline: Rows) -> list[Row]:
@@ -37,44 +71,121 @@ def newly_told(contradictions: Rows, outputs: Rows) -> list[Row]:
     return [row.to_json() for row in new_or_settled(told, known)]
 
 
-def statement_batches(sections: Rows, checks: Rows, verdicts: Rows, kept: Rows = ()) -> list[list[Row]]:
-    """The statements of the sections that have no check, a cell for each row and column it stands in, in batches of one
-    size: first those that no model has judged and those that were objected to and are `kept`, with the `answer`, then
-    those of an earlier round with their `verdict`, which code checks again."""
+def statement_batches(
+    sections: Rows, checks: Rows, verdicts: Rows, kept: Rows = (), repeated: Rows = ()
+) -> list[list[Row]]:
+    """The statements of the sections that have no check, in batches: first those that no model has judged and those
+    that were objected to and are `kept`, with the `answer`, then those with a `verdict`, which code checks again: of an
+    earlier round, or of a statement of the `repeated` sections with the same words and evidence."""
     answers = {row["id"]: row["answer"] for row in kept}
     checked = {row["id"] for row in checks} - answers.keys()
     said = {row["id"]: row for row in verdicts if row["id"] not in answers}
-    fresh: dict[str, dict[str, Row]] = {}
-    judged: dict[str, dict[str, Row]] = {}
+    said_before = _said_before(repeated, said)
+    fresh: dict[str, list[Row]] = {}
+    judged: list[Row] = []
+    seen: set[str] = set()
     for row in sections:
         section = DraftSection.model_validate(row)
         for statement, place in _with_places(section):
             name = statement.id
-            if name not in checked and statement.text.strip():
-                given = {**statement.to_json(), **place, "verdict": said.get(name), "answer": answers.get(name, "")}
-                (judged if name in said else fresh).setdefault(name, {}).setdefault(place.get("context", ""), given)
-    return [*_batches(fresh), *_batches(judged)]
+            if name in checked or name in seen or not statement.text.strip():
+                continue
+            seen.add(name)
+            verdict = said.get(name)
+            if verdict is None and name not in answers and (before := said_before.get(_content(statement, place))):
+                verdict = {**before, "id": name}
+            given = {**statement.to_json(), **place, "verdict": verdict, "answer": answers.get(name, "")}
+            if verdict:
+                judged.append(given)
+            else:
+                fresh.setdefault(f"{row.get('id')} {place['block']}", []).append(given)
+    return [*_batches(list(fresh.values())), *([judged] if judged else [])]
 
 
-def _batches(statements: Mapping[str, Mapping[str, Row]]) -> list[list[Row]]:
-    """The rows of each statement side by side."""
-    rows = [row for places in statements.values() for row in places.values()]
-    count = -(-len(rows) // STATEMENTS_OF_A_BATCH)
-    size = -(-len(rows) // count) if count else 1
-    return [rows[start : start + size] for start in range(0, len(rows), size)]
+def _said_before(sections: Rows, said: Mapping[str, Row]) -> dict[tuple[Any, ...], Row]:
+    """The verdicts on the statements of the sections, by what the statements say."""
+    return {
+        _content(statement, place): said[statement.id]
+        for row in sections
+        for statement, place in _with_places(DraftSection.model_validate(row))
+        if statement.id in said
+    }
+
+
+def _content(statement: Statement, place: Row) -> tuple[Any, ...]:
+    """What a verdict on a statement depends on, whatever stands around it."""
+    context = place.get("context", ""), place["is_code"]
+    said = statement.text, statement.kind, *sorted(statement.evidence_ids)
+    return (*said, tuple(statement.computed), tuple(statement.judged), *context)
+
+
+def _batches(blocks: Sequence[list[Row]]) -> list[list[Row]]:
+    """Batches of statements that a model is asked about. Those of a section stay together, or where they are too many
+    those of a block, and sections that cite the same evidence, so that a passage is shown in few batches."""
+    left = dict(enumerate(_units(blocks)))
+    batches: list[list[Row]] = []
+    while left:
+        first = next(iter(left))
+        batch = {first: left.pop(first)}
+        asked, cited = _asked(batch[first]), _cited(batch[first])
+        while fitting := [n for n, rows in left.items() if _asked(rows) + asked <= STATEMENTS_OF_A_BATCH]:
+            best = max(fitting, key=lambda n: len(_cited(left[n]) & cited))
+            batch[best] = left.pop(best)
+            asked, cited = asked + _asked(batch[best]), cited | _cited(batch[best])
+        batches.append([row for n in sorted(batch) for row in batch[n]])
+    return batches
+
+
+def _units(blocks: Sequence[list[Row]]) -> Iterator[list[Row]]:
+    """What is asked about in one batch: the blocks of a section, or parts of each where they are more than a batch."""
+    for _, group in groupby(blocks, key=lambda rows: rows[0]["section"]):
+        section = list(group)
+        if sum(map(_asked, section)) <= STATEMENTS_OF_A_BATCH:
+            yield list(chain.from_iterable(section))
+        else:
+            yield from (part for rows in section for part in _parts(rows))
+
+
+def _parts(rows: Rows) -> list[list[Row]]:
+    """The statements of a block in as few parts of whole rows as hold no more than a batch."""
+    parts: list[list[Row]] = [[]]
+    for _, line in groupby(rows, key=itemgetter("line")):
+        statements = list(line)
+        if parts[-1] and _asked([*parts[-1], *statements]) > STATEMENTS_OF_A_BATCH:
+            parts.append([])
+        parts[-1] += statements
+    return parts
+
+
+def _asked(rows: Rows) -> int:
+    """How many of the statements a model is asked about."""
+    return sum(not is_checked_by_code(row["kind"], in_table=bool(row.get("context"))) for row in rows)
+
+
+def _cited(rows: Rows) -> set[str]:
+    return {name for row in rows for name in row["evidence_ids"]}
 
 
 def _with_places(section: DraftSection) -> Iterator[tuple[Statement, Row]]:
-    """Each statement with what it needs to be understood, `where`: a cell its table, row and column, a sentence its
-    section; with the `context` that code reads a cell with, and `is_code`."""
-    for block in section.blocks:
-        for row in (block.sentences, *block.items):
-            for statement in row:
-                yield statement, {"where": section.heading, "is_code": block.type is BlockType.CODE}
-        for number, row in enumerate(block.rows, 1):
-            for cell, context in in_context(row, block.header, number):
-                where = " / ".join(filter(None, (section.heading, block.caption, context)))
-                yield cell, {"where": where, "context": context}
+    """Each statement with what it needs to be understood: `where`, its `section` and table, for a cell its `row` and
+    `column`, and both as the `context` that code reads it with, the numbers of its `block` and of the `line` there, and
+    `is_code`."""
+    for number, block in enumerate(section.blocks):
+        place = {
+            "where": section.heading,
+            "section": section.heading,
+            "block": number,
+            "is_code": block.type is BlockType.CODE,
+        }
+        sentences = (statement for row in (block.sentences, *block.items) for statement in row)
+        for line, statement in enumerate(sentences, 1):
+            yield statement, {**place, "line": line}
+        where = " / ".join(filter(None, (section.heading, block.caption)))
+        for line, row in enumerate(block.rows, 1):
+            at = {**place, "line": line, "where": where, "row": row[0].text if row else ""}
+            for column, (cell, context) in enumerate(in_context(row, block.header, line)):
+                title = block.header[column] if column < len(block.header) else ""
+                yield cell, {**at, "column": title, "context": context}
 
 
 def sections_to_mend(outline: Rows, sections: Rows, checks: Rows, verdicts: Rows) -> list[Row]:
@@ -90,27 +201,90 @@ def edited_parts(summary: Rows, conclusions: Rows) -> list[Row]:
 
 
 def edited_blocks(name: str, blocks: Rows, mended: Rows) -> Rows:
-    """The blocks of the part `name`, as they were mended where they were."""
-    return next((row["section"]["blocks"] for row in mended if row["section"]["id"] == name), blocks)
+    """The blocks of the part `name`, as they are among the `mended` ones if they were."""
+    return next((row["blocks"] for row in mended if row["id"] == name), blocks)
+
+
+def mending_batches(parts: Rows) -> list[list[Row]]:
+    """Parts to mend in their order, those side by side together that have few failing statements."""
+    batches: list[list[Row]] = []
+    room = 0
+    for row in parts:
+        count = len(row["failing"])
+        if count > room:
+            batches.append([])
+            room = SENTENCES_OF_A_MENDING
+        batches[-1].append(row)
+        room -= count
+    return batches
 
 
 def parts_to_mend(sections: Rows, checks: Rows, verdicts: Rows) -> list[Row]:
-    """`{section, failing: [{id, reason, where}]}` for each section with statements that code or the verifier objects
-    to."""
-    reasons = {row["id"]: row["problem"] for row in checks if row["problem"]}
-    reasons |= {
+    """`{section, failing: [{id, reason, where, is_note}]}` for each section with statements that code or the verifier
+    objects to, or of which there is a note: a limit, and a block to copy without a setting that a table names."""
+    problems = {row["id"]: row["problem"] for row in checks if row["problem"]}
+    objections = {
         row["id"]: f"{row['verdict']} supported: {row['reason']}"
         for row in verdicts
         if row["verdict"] != VerdictWord.SUPPORTED
+        and not (row["reason"] and row["reason"] in problems.get(row["id"], ""))
     }
     mending: list[Row] = []
     for row in sections:
-        places = {statement.id: place for statement, place in _with_places(DraftSection.model_validate(row))}
+        section = DraftSection.model_validate(row)
+        notes = {
+            statement.id: _LOOKED_UP for statement in section.statements() if statement.kind is StatementKind.LIMIT
+        }
+        notes |= _notes_on_code(section)
+        places = {statement.id: place for statement, place in _with_places(section)}
         failing = [
-            {"id": name, "reason": reasons[name], "where": place["where"]}
+            {
+                "id": name,
+                "reason": "; ".join(filter(None, (said.get(name) for said in (problems, objections, notes)))),
+                "where": place["where"],
+                "cell": place.get("context", ""),
+                "is_note": name not in problems and name not in objections,
+            }
             for name, place in places.items()
-            if name in reasons
+            if name in problems or name in objections or name in notes
         ]
         if failing:
             mending.append({"section": row, "failing": failing})
     return mending
+
+
+def _notes_on_code(section: DraftSection) -> dict[str, str]:
+    """Notes on the section's blocks to copy, by id: on the last of them, where tables name settings that none sets; on
+    any that sets something to another value than a block above it beside what no other block sets. A table is about
+    settings where blocks hold a word of at least half of its row labels."""
+    code = [row for block in section.blocks if block.type is BlockType.CODE for row in block.sentences]
+    text = "\n".join(row.text for row in code).casefold()
+    named: list[str] = []
+    missing: list[str] = []
+    for block in section.blocks if code else ():
+        labels = [name.strip() for row in block.rows if row for name in _BETWEEN.split(row[0].text)]
+        unset = [label for label in labels if not any(word in text for word in _WORD.findall(label.casefold()))]
+        if 2 * len(unset) <= len(labels):
+            named += labels
+            missing += unset
+    notes = {code[-1].id: _UNSET.format(settings="; ".join(missing))} if missing else {}
+    names = {word for label in named for word in _WORD.findall(label.casefold())}
+    values = [_values_set(row.text, names) for row in code]
+    for place, (row, own) in enumerate(zip(code, values, strict=True)):
+        above = {name: value for earlier in values[:place] for name, value in earlier.items()}
+        others = set(above).union(*values[place + 1 :])
+        changed = sorted(name for name, value in own.items() if above.get(name, value) != value)
+        alone = sorted(own.keys() - others)
+        if changed and alone:
+            note = _MIXED.format(changed=", ".join(changed), alone=", ".join(alone))
+            notes[row.id] = " ".join(filter(None, (notes.get(row.id), note)))
+    return notes
+
+
+def _values_set(code: str, names: Set[str]) -> dict[str, str]:
+    """The last word of each line that holds one of the names before it, by the name; comments are left out."""
+    values: dict[str, str] = {}
+    for line in code.casefold().splitlines():
+        *words, last = _WORD_OF_CODE.findall(_COMMENT.sub("", line)) or [""]
+        values |= dict.fromkeys(names & set(words), last)
+    return values

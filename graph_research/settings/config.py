@@ -181,6 +181,9 @@ class Settings(BaseModel):
     model_timeout: Seconds | None = Field(
         None, gt=0, allow_inf_nan=False, description="seconds for one model call; unset: 120, on your own servers 600"
     )
+    job_model_timeout: Seconds = Field(
+        60.0, gt=0, le=3600, description="seconds for one model call of a job; `model_timeout` goes before it"
+    )
     reasoning_effort: Effort | None = Field(
         None, description="reasoning effort of the providers' own reasoning models; unset: the provider's default"
     )
@@ -256,7 +259,7 @@ class Settings(BaseModel):
         (), description="the only kinds of sources that may be used: web, academic, news, local; empty: all"
     )
     media_types: MediaTypes = Field(
-        (), description="the only media types of sources, such as pdf, text/html or text/*; empty: all"
+        (), description="the only media types of sources, such as pdf, docx, text/html or text/*; empty: all"
     )
     source_languages: Languages = Field(
         (), description="language codes that texts of sources may have, such as en; empty: all"
@@ -321,6 +324,16 @@ class Settings(BaseModel):
         None, min_length=1, description="model spec that makes digests; unset: the analysis's models"
     )
     deep_research_digest_providers: Specs = Field((), description="model specs tried after that one, in order")
+    research_max_concurrency: Whole = Field(3, ge=1, le=64, description="jobs of this data home in process at once")
+    service_models: Specs = Field(
+        (), description="model specs that users of the service may choose, beside `extractive`; they name no other"
+    )
+    service_graphs: Specs = Field(
+        ("deep_research", "pipeline"), description="graphs that users of the service may choose"
+    )
+    telemetry_content: bool = Field(
+        False, description="send questions, prompts, answers, queries and messages of errors with OpenTelemetry traces"
+    )
     task_timeout: Seconds | None = Field(
         None, gt=0, allow_inf_nan=False, description="seconds for a whole run; unset: the graph's limit"
     )

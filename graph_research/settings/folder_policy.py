@@ -11,6 +11,7 @@ _MAY = frozenset(
         *SOURCE_RULES,
         *REDUCTION,
         "model_timeout",
+        "job_model_timeout",
         "reasoning_effort",
         "max_iterations",
         "max_sub_queries",
@@ -73,6 +74,10 @@ _MAY_NOT = {
     "contact_email": "who you are",
     "search_rate_limits": "how hard services are asked",
     "provider_cooldown": "how hard services are asked",
+    "research_max_concurrency": "how much your machine does at once",
+    "service_models": "what users of your service may choose",
+    "service_graphs": "what users of your service may choose",
+    "telemetry_content": "what your traces show of your work",
     "tavily_extract": "who learns which pages you read",
     "deep_research_archive_retention_days": "what is removed from your data home",
 }

@@ -7,7 +7,7 @@ import stat
 import tempfile
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from graph_research.errors import UserMistake, check_name
@@ -27,6 +27,8 @@ class Home:
     """The folder of all files of this program, mode 0700. Nothing is touched before `prepare`."""
 
     path: Path
+    database: str | None = field(default=None, repr=False)
+    """The address of the PostgreSQL database that holds runs and jobs in the place of `runs_db`."""
 
     @property
     def runs_db(self) -> Path:
@@ -41,6 +43,11 @@ class Home:
         return self.path / "cache"
 
     @property
+    def limits_db(self) -> Path:
+        """What the processes of this machine know of the servers they ask; it may be removed."""
+        return self.cache / "limits.db"
+
+    @property
     def config_file(self) -> Path:
         return self.path / "config.toml"
 
@@ -51,6 +58,20 @@ class Home:
     @property
     def pins_file(self) -> Path:
         return self.path / "mcp-pins.json"
+
+    @property
+    def worker_lock(self) -> Path:
+        """Held by the worker that ends when no job is left."""
+        return self.path / "worker.lock"
+
+    @property
+    def worker_log(self) -> Path:
+        """What the worker says that was started in the background."""
+        return self.path / "worker.log"
+
+    def user_library(self, user: str) -> Path:
+        """The documents that a user of the service has uploaded. `NameInvalid` for an invalid name."""
+        return self.path / "users" / check_name(user, "user name") / "library"
 
     def audit_file(self, run_id: str) -> Path:
         """The audit log of a run: JSON lines. `NameInvalid` for an invalid id."""
@@ -98,13 +119,12 @@ class Home:
 
 
 def _is_readable(folder: Path) -> bool:
-    return folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)
+    return os.access(folder, os.R_OK | os.X_OK) and folder.is_dir()
 
 
 def find_home(environ: Mapping[str, str]) -> Home:
-    """`$GRAPH_RESEARCH_HOME`, else `~/.graph-research`; made absolute, not made."""
-    named = environ.get("GRAPH_RESEARCH_HOME")
-    if named:
-        return Home(Path(named).expanduser().absolute())
+    """`$GRAPH_RESEARCH_HOME`, else `~/.graph-research`; made absolute, not made. With `$GRAPH_RESEARCH_DATABASE`."""
     base = environ.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 -- the fallback for an empty environment
-    return Home(Path(base) / ".graph-research")
+    named = environ.get("GRAPH_RESEARCH_HOME")
+    path = Path(named).expanduser().absolute() if named else Path(base) / ".graph-research"
+    return Home(path, environ.get("GRAPH_RESEARCH_DATABASE") or None)

@@ -22,7 +22,7 @@ _TABLE = "research"
 _PARAMETERS = {"default_provider": "llm", "search_providers": "search", "task_timeout": "timeout_seconds"}
 """The parameters of a request that are not called as their setting is."""
 
-_ENV_NOT_SETTINGS = frozenset({"HOME", "TOKENS_FILE"})
+_ENV_NOT_SETTINGS = frozenset({"HOME", "DATABASE", "TOKENS_FILE"})
 """`GRAPH_RESEARCH_*` variables that mean something else than a setting."""
 
 

@@ -59,14 +59,14 @@ class DocumentBuilder:
             if text:
                 self._put_place("cell", canonical_text(within), start, place)
 
-    def add_placed_lines(self, kind: BlockKind, lines: Sequence[tuple[int, str]]) -> None:
+    def add_placed_lines(self, kind: BlockKind, lines: Sequence[tuple[int, str]], *, level: int = 0) -> None:
         """Append lines with their numbers as one block."""
         before = len(self._blocks)
         for number, line in lines:
             self.place("line", number)
             self.add(kind, line)
         if len(self._blocks) > before:
-            self._blocks[before:] = [Block(kind, self._blocks[before].start, self._blocks[-1].end)]
+            self._blocks[before:] = [Block(kind, self._blocks[before].start, self._blocks[-1].end, level)]
 
     def add_document(self, document: Document, within: str = "") -> None:
         """Append a document's text, blocks and places, the latter in the part `within`. Its pages are not kept: where

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from graph_research.text.document import Document
@@ -14,6 +15,7 @@ TARGET_CHARS = 400
 MAX_CHARS = 500
 MIN_CHARS = 50
 
+_MOST_KEPT = 64  # documents: evidence is looked for in the same ones again and again
 _CLOSING = "\"'”’)]"
 _CLAUSE_SIGNS = ",;:"
 _SPACE = re.compile(r"\s")
@@ -27,6 +29,7 @@ class Chunk(NamedTuple):
     page: int | None = None
 
 
+@lru_cache(maxsize=_MOST_KEPT)
 def chunks(document: Document) -> tuple[Chunk, ...]:
     """The document's text in order, without gaps but for white space, page separators and boilerplate blocks.
 

@@ -14,7 +14,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.IGNORECASE)
+_DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([a-z0-9_.:-]{2,40})""")
 # Charsets a page may choose; Python knows codecs that are none (rot13) or that hide markup (utf-7).
 _CHARSETS = re.compile(
     r"utf-?8|us-ascii|latin-?1|iso-?8859-\d{1,2}|(?:windows-?|cp)(?:125\d|874|932|949|950|1361)|koi8-[rut]"
@@ -48,7 +48,7 @@ def decode(data: bytes, charset: str | None = None) -> str:
 
 
 def _declared(data: bytes) -> str:
-    match = _DECLARED.search(data[:_HEAD_BYTES])
+    match = _DECLARED.search(data[:_HEAD_BYTES].lower())
     return _known(match[1].decode("ascii")) if match else ""
 
 

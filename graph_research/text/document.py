@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -118,6 +119,19 @@ class Document:
         row, and for a header."""
         table = self.table_at(start)
         return tuple(zip(self.rows[table[0]], self.rows[start], strict=True)) if start in table[1:] else ()
+
+    def around(self, start: int, end: int) -> str:
+        """What is read with the stretch from `start` to `end`: the blocks that it stands in, of a table its first row
+        and what stands above that, and the heading above them."""
+        first = bisect_left(self.blocks, start, key=lambda block: block.end - 1)
+        last = bisect_left(self.blocks, end, key=lambda block: block.start)
+        read = list(range(first, last))
+        if read and self.blocks[first].kind == "table":
+            while first > 0 and self.blocks[first - 1].kind == "table":
+                first -= 1
+            read += [first, first - 1] if first > 0 else [first]
+        read += [place for place in range(first - 1, -1, -1) if self.blocks[place].kind == "heading"][:1]
+        return "\n".join(self.text[slice(*self.blocks[place][1:3])] for place in sorted(set(read)))
 
     @cached_property
     def _tables(self) -> dict[int, tuple[int, ...]]:

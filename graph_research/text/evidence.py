@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from graph_research.text.chunks import Chunk, chunks
 from graph_research.text.document import Document
@@ -13,6 +14,7 @@ from graph_research.text.language.terms import content_terms, occurring
 
 HIGHEST_SCORE = 1 / math.log2(3)
 _FEWEST_TERMS = 2
+_MOST_KEPT = 64  # scorers: the agents of a run quote the same documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,12 @@ class EvidenceScorer:
             return 0.0
         weights = [1 / math.log2(max(1, self._frequencies[term]) + 2) for term in sorted(matched)]
         return len(matched) / len(self._question_terms) * (sum(weights) / len(weights))
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def scorer_of(document: Document, question: str) -> EvidenceScorer:
+    """The scorer of a document whose evidence is scored place by place."""
+    return EvidenceScorer(document, question)
 
 
 def select_evidence(

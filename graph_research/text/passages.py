@@ -71,7 +71,8 @@ def _packed(document: Document, blocks: list[Block]) -> list[_Span]:
     spans: list[_Span] = []
     current: _Span | None = None
     for block in blocks:
-        for start, end in _units(document.text, block):
+        fits = block.end - (current[0] if current else block.start) <= MAX_CHARS
+        for start, end in [block[1:3]] if fits else _units(document.text, block):
             if current is not None and end - current[0] > MAX_CHARS:
                 spans.append(current)
                 current = None

@@ -5,29 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from sentencex import get_sentence_boundaries
 
 from graph_research.text.document import BlockKind, Document
+from graph_research.text.language.tables import facts
 
 MAX_CHARS = 2_000
 """No sentence is longer. The splitter's time grows with the square of what it is given, so longer blocks are parted."""
 
+SENTENCE_ENDS = (".", "!", "?", ":", "。", "！", "？")
+"""Text that ends otherwise is a title, a term, a name in a list, or broken off."""
+
 # Blocks that are written in sentences.
 PROSE: Collection[BlockKind] = frozenset({"paragraph", "item", "quote"})
 
-# Abbreviations that the splitter takes for the end of a sentence before a digit, a small letter or a name.
-_ABBREVIATED = re.compile(
-    r"(?:^|[\s(\[“\"])(?:approx|ca|cf|ch|chap|dept|ed|eds|eq|eqs|esp|est|fig|figs|incl|max|min|no|nos|op|para|pp?|pt|ref|refs"
-    r"|resp|sec|sect|seq|tab|vol|vols|vs|v|e\.g|i\.e|et al|[A-Z])\.$",
-    re.IGNORECASE,
-)
 _NO_END = re.compile(r"[^.!?\n\x80-\U0010ffff]*")
 _NUMBERED = re.compile(r"\d\.$")
 _FOUND_BEFORE = 16  # characters that the longest of these may be
-_END = re.compile(r"[.!?][\"'”’)\]]{0,2}\s(?=[^\Wa-z\d_])|[。！？｡][」』”’）]{0,2}(?=\w)")
+_END = re.compile(r"[.!?][\"'”’)\]]{0,2}(?:\[\d{1,3}\])*\s(?=[^\Wa-z\d_])|[。！？｡][」』”’）]{0,2}(?=\w)")
 _UNSPACED_ENDS = "。！？｡"  # nothing stands between these and the next sentence
-_TITLES = re.compile(r"(?:^|[\s(\[“\"])(?:Mr|Mrs|Ms|Dr|Prof|St|Sen|Rep|Gov|Gen|Col|Capt|Rev|Hon|Sr|Jr|e\.g|i\.e|cf)\.$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +52,15 @@ def sentences(
 def sentence_spans(text: str, start: int = 0, end: int | None = None, *, language: str = "en") -> list[tuple[int, int]]:
     """`(start, end)` of each sentence in `text[start:end]`, which is one block; offsets are those of `text`."""
     last = len(text) if end is None else end
-    stretches = _stretches(text, start, last)
+    stretches = _stretches(text, start, last, language)
     return [span for low, high in stretches for span in _spans(text[low:high], low, language)]
 
 
-def _stretches(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _stretches(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
     """Pieces of at most `MAX_CHARS`, cut where a sentence ends, else between words, else anywhere."""
     while end - start > MAX_CHARS:
         window = text[start : start + MAX_CHARS]
-        ends = [match.end() for match in _END.finditer(window) if _is_end(window, 0, match.end())]
+        ends = [match.end() for match in _END.finditer(window) if _is_end(window, 0, match.end(), language)]
         cut = start + (ends[-1] if ends else window.rfind(" ") + 1 or MAX_CHARS)
         yield start, cut
         start = cut
@@ -75,7 +73,7 @@ def _spans(part: str, offset: int, language: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for boundary in get_sentence_boundaries(language, part):
         first, last = boundary["start_index"], boundary["end_index"]
-        if spans and not _is_end(part, spans[-1][0], first):
+        if spans and not _is_end(part, spans[-1][0], first, language):
             spans[-1] = (spans[-1][0], last)
         else:
             spans.append((first, last))
@@ -83,7 +81,7 @@ def _spans(part: str, offset: int, language: str) -> list[tuple[int, int]]:
     return [(offset + first, offset + last) for first, last in found if first < last]
 
 
-def _is_end(text: str, start: int, boundary: int) -> bool:
+def _is_end(text: str, start: int, boundary: int, language: str) -> bool:
     """Whether the sentence that began at `start` may end at `boundary`, where the splitter wants another to begin."""
     end, next_start = _stripped(text, start, boundary)[1], _stripped(text, boundary, len(text))[0]
     if next_start == len(text):
@@ -92,10 +90,20 @@ def _is_end(text: str, start: int, boundary: int) -> bool:
     spaced = text[boundary - 1].isspace() or text[boundary].isspace()
     if not spaced and after.isalnum():
         return before[-1:] in _UNSPACED_ENDS
-    if _TITLES.search(before):
+    if _behind_dots("never_last", language).search(before):
         return False
     goes_on = after.islower() or after.isdigit()
-    return not (goes_on and (_ABBREVIATED.search(before) or (after.islower() and _NUMBERED.search(before))))
+    if goes_on and _behind_dots("abbreviations", language, re.IGNORECASE).search(before):
+        return False
+    return not (after.islower() and _NUMBERED.search(before))
+
+
+@cache
+def _behind_dots(subject: str, language: str, flags: int = 0) -> re.Pattern[str]:
+    """Abbreviations of a language, and of English, at the end of a text."""
+    listed = facts(subject)
+    written = "|".join(dict.fromkeys((listed["en"], listed.get(language, listed["en"]))))
+    return re.compile(rf"(?:^|[\s(\[“\"'’])(?:{written})\.$", flags)
 
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:

@@ -17,7 +17,7 @@ AGENTS = frozenset(
         *("supervisor", "analyzer", "comparer", "outliner", "section_writer", "editor", "refiner"),
     }
 )
-SHORT_PROMPTS = frozenset({"clarifier", "planner", "reflector", "refiner", "supervisor"})
+SHORT_PROMPTS = frozenset({"clarifier", "planner", "reflector", "outliner", "refiner", "supervisor"})
 ALL = {"always_gaps": True, "long_pages": True}
 """A world in which every agent is asked."""
 

@@ -11,8 +11,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,8 +92,17 @@ def run(block: Block, folder: Path) -> None:
     )
 
 
+@pytest.fixture
+def ends_programs(tmp_path: Path) -> Iterator[None]:
+    """What a page leaves running, with its process id in a file `NAME.pid`, ends with the test."""
+    yield
+    for file in tmp_path.glob("*.pid"):
+        with suppress(ProcessLookupError):
+            os.kill(int(file.read_text()), signal.SIGKILL)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_example_of_the_page_runs(page: Path, tmp_path: Path) -> None:
+def test_every_example_of_the_page_runs(page: Path, tmp_path: Path, ends_programs: None) -> None:
     for name in ("examples", "graphs"):
         shutil.copytree(ROOT / name, tmp_path / name)
     for block in blocks_of(page):

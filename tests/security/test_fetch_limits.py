@@ -2,10 +2,12 @@
 
 import asyncio
 import gzip
+from pathlib import Path
 
 import pytest
 
 from graph_research.providers.errors import FetchRefused, ProviderUnavailable
+from graph_research.providers.limits.sqlite import SqliteLimits
 from graph_research.providers.web.fetcher import FetchLimits
 from tests.support.network.fetch_network import NO_RULES, PAGE, Web
 from tests.support.network.http_server import Answer, WireServer
@@ -121,9 +123,9 @@ async def test_a_page_that_is_not_there_is_asked_for_once(server: WireServer, st
 async def test_a_page_that_may_come_later_is_asked_for_twice(
     server: WireServer, first: Answer, waits: list[float]
 ) -> None:
-    web = Web(server.on("/", first, PAGE))
+    web = Web(server.on("/", first, PAGE), clock=lambda: 0.0)
     assert (await web.fetch("http://example.org/")).content_type == "text/html"
-    assert web.slept == waits
+    assert web.slept == pytest.approx(waits)
     again = Web(server.on("/", first))
     with pytest.raises(ProviderUnavailable):
         await again.fetch("http://example.org/")
@@ -135,6 +137,24 @@ async def test_a_page_that_asks_for_more_patience_than_there_is_time_is_left(ser
     with pytest.raises(ProviderUnavailable, match="answered 429"):
         await web.fetch("http://example.org/")
     assert web.slept == []
+
+
+async def test_a_host_that_asks_for_patience_is_left_alone_by_all_who_share_it(
+    server: WireServer, tmp_path: Path
+) -> None:
+    now = [1000.0]
+    server.on("/busy", Answer(status=429, headers={"retry-after": "60"})).on("/", PAGE)
+    one, other = (Web(server, pauses=SqliteLimits(tmp_path / "limits.db", clock=lambda: now[0])) for _ in range(2))
+    with pytest.raises(ProviderUnavailable, match="answered 429"):
+        await one.fetch("http://example.org/busy")
+    with pytest.raises(ProviderUnavailable, match="wants to be left alone for 60 s"):
+        await other.fetch("http://example.org/")
+    await other.fetch("http://example.com/")
+    assert other.slept == []
+    now[0] += 50
+    await other.fetch("http://example.org/")
+    assert other.slept[0] == pytest.approx(10)
+    assert b"example" not in (tmp_path / "limits.db").read_bytes()
 
 
 RULES = (

@@ -1,13 +1,15 @@
-"""A user at the command line with a small library."""
+"""A user at the command line with a small library, and a PostgreSQL server."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.cli.cli_process import NOW, User
 from tests.support.cli.cli_user import QUESTION, make_user
+from tests.support.postgres import PostgresServer, postgres_server
 
 
 @pytest.fixture
@@ -24,3 +26,10 @@ def researcher(tmp_path_factory: pytest.TempPathFactory) -> User:
     )
     (user.folder / "result.json").write_text(done.out)
     return user
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of this test process."""
+    with postgres_server() as server:
+        yield server

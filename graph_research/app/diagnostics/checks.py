@@ -19,7 +19,7 @@ from graph_research.app.diagnostics.providers import (
     with_names,
 )
 from graph_research.app.graphs import GraphFormat
-from graph_research.app.library import count_documents, count_omissions, pdf_child_works
+from graph_research.app.library import count_documents, pdf_child_works, unread_files
 from graph_research.app.store import open_store
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.wiring.mcp_servers import build_mcp, mcp_names
@@ -36,9 +36,11 @@ from graph_research.research.models.phase import PHASES
 from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.settings.config import ROLES
 from graph_research.text.readers import FORMATS
+from graph_research.text.wording import counted
 
 _OLDEST_PYTHON = (3, 11)
 _ENOUGH_BYTES = 200_000_000
+_NAMED_FILES = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +100,7 @@ async def accept(workspace: Workspace, name: str) -> list[Mapping[str, Any]]:
 
 
 def capabilities(workspace: Workspace) -> dict[str, Any]:
-    """Models, roles, searches, report formats and graphs, as plain JSON."""
+    """Models, roles, searches, report formats, graphs and jobs, as plain JSON."""
     settings = workspace.settings
     own = {name: dict(rates) for name, rates in settings.model_price_overrides.items()}
     searches = workspace.searches
@@ -116,6 +118,10 @@ def capabilities(workspace: Workspace) -> dict[str, Any]:
         "graph_formats": list(GraphFormat),
         "document_formats": [one.suffixes[0].removeprefix(".") for one in FORMATS.values() if one.suffixes],
         "graphs": workspace.definitions.graphs.names(),
+        "jobs": {
+            "at_once": settings.research_max_concurrency,
+            "model_call_seconds": settings.model_timeout or settings.job_model_timeout,
+        },
     }
 
 
@@ -178,17 +184,20 @@ async def _store(workspace: Workspace) -> Check:
             count = len(await store.run_rows(None, None))
     except GraphResearchError as error:
         return Check(name="run store", ok=False, text=str(error))
-    return Check(name="run store", ok=True, text=f"{workspace.home.runs_db}, runs: {count}")
+    where = "the database" if workspace.home.database else workspace.home.runs_db
+    return Check(name="run store", ok=True, text=f"{where}, runs: {count}")
 
 
 async def _index(workspace: Workspace) -> Check:
     try:
-        count, omitted = await count_documents(workspace), await count_omissions(workspace)
+        count, unread = await count_documents(workspace), await unread_files(workspace)
     except GraphResearchError as error:
         return Check(name="library index", ok=False, text=str(error))
     text = f"{count} documents" if count else "empty; add folders to search your own documents"
-    if omitted:
-        text += f"; files not read, or only in part: {omitted}"
+    if unread:
+        named = "; ".join(f"{row.path}: {row.reason}" for row in unread[:_NAMED_FILES])
+        more = f"; and {len(unread) - _NAMED_FILES} more" if len(unread) > _NAMED_FILES else ""
+        text += f"; {counted(len(unread), 'file')} not read, or only in part: {named}{more}"
     return Check(name="library index", ok=count > 0, text=text, optional=True)
 
 

@@ -21,7 +21,7 @@ from graph_research.providers.keys import KEYS
 from graph_research.providers.llm.catalog import HOSTINGS
 from graph_research.providers.llm.command_line import COMMANDS
 from graph_research.providers.llm.model_spec import CLI, EXTRACTIVE, parse_spec
-from graph_research.providers.search.catalog import MCP
+from graph_research.providers.search.base import MCP
 from graph_research.providers.search.mcp.pins import HomePins
 from graph_research.providers.search.mcp.search import load_client as load_mcp_client
 from graph_research.providers.search.spec import SearchSpec

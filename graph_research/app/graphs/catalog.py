@@ -7,7 +7,7 @@ from typing import Any
 
 from graph_research.app.wiring.services import definition_registry
 from graph_research.app.workspace import Workspace, is_file_name, with_neighbours
-from graph_research.errors import Action, Hint, UserMistake, suggestion
+from graph_research.errors import Action, Hint, UserMistake, suggestion, why_unreachable
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import Finding, GraphInvalid
 from graph_research.graph.loader import check_graph, load_graph
@@ -39,6 +39,8 @@ def graph_file(workspace: Workspace, name: str) -> Path:
     """The file behind a name or a path."""
     if is_file_name(name):
         path = workspace.folder / Path(name).expanduser()
+        if reason := why_unreachable(path):
+            raise UnknownGraph(f"{name[:200]!r} cannot be read: {reason}", help="name a file that you may read")
         if not path.is_file():
             what = "a folder, not a graph file" if path.is_dir() else "not a graph file"
             raise UnknownGraph(

@@ -24,7 +24,7 @@ from graph_research.graph.state.rows import Write
 from graph_research.graph.statuses import CallStatus, RunStatus
 from graph_research.providers.call_kind import CallKind
 from graph_research.research.models.draft import Draft, DraftSection, StatementVerdict, Writer, stored_draft
-from graph_research.research.models.evidence import Evidence
+from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Finding
 from graph_research.research.models.source import Source
 from graph_research.research.report.run_metadata import asks_outside
@@ -187,6 +187,8 @@ def _revision(state: State, run_id: str, question: str, excluded: set[str], at: 
     findings = [Finding.model_validate(row) for row in state.get("findings") or []]
     findings = [row for row in findings if named.intersection(row.evidence_ids) and not gone & {*row.evidence_ids}]
     named |= {name for finding in findings for name in finding.evidence_ids}
+    disputed = _disputed(state, named, gone)
+    named |= {name for row in disputed for side in row.sides for name in side.evidence_ids}
     used = [row for name, row in evidence.items() if name in named]
     behind = {row.source_id for row in used}
     written = {row.id for section in sections for row in section.statements()}
@@ -199,8 +201,16 @@ def _revision(state: State, run_id: str, question: str, excluded: set[str], at: 
         sources=[Source.model_validate(row) for row in state.get("sources") or [] if row["id"] in behind],
         evidence=used,
         findings=findings,
+        contradictions=disputed,
         verdicts=[row for row in verdicts if row.id in written],
     )
+
+
+def _disputed(state: State, named: set[str], gone: set[str]) -> list[Contradiction]:
+    """The contradictions of which a side rests on evidence that is `named`, and none on what is gone."""
+    rows = [Contradiction.model_validate(row) for row in state.get("contradictions") or []]
+    ids = {row.id: {name for side in row.sides for name in side.evidence_ids} for row in rows}
+    return [row for row in rows if ids[row.id] & named and not ids[row.id] & gone]
 
 
 def _sections(draft: Draft, question: str) -> list[DraftSection]:

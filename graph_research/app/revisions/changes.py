@@ -18,10 +18,12 @@ from graph_research.app.workspace import Workspace
 from graph_research.errors import Action, Hint, check_name
 from graph_research.graph.context import Clock, SystemClock
 from graph_research.graph.errors import InputInvalid
+from graph_research.research.evidence.citations import without_markers
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.report.model import Report, ReportClaim, ReportSource
 from graph_research.research.revision.difference import ReportDifference, difference
 from graph_research.research.revision.model import Edit, Exclusion, Revision, Undo, holding
+from graph_research.research.revision.sentences import sentence_name
 from graph_research.text.wording import shortened
 
 _WHAT_CHARS = 100
@@ -98,6 +100,7 @@ async def edit_claim(
     async with open_store(workspace.home) as store:
         old = await latest(workspace, store, run_id)
         sentence, claim_id = _claim(old.report, claim)
+        place = next((row.place for row in old.report.statements() if row.id == claim), "")
         if confidence is not None and not claim_id:
             raise InputInvalid(
                 "only a claim has a confidence, and this sentence is none", help="name a claim of report.json"
@@ -106,6 +109,7 @@ async def edit_claim(
             what=shortened(sentence, _WHAT_CHARS),
             at=timestamp(clock),
             sentence=sentence,
+            place=place,
             claim_id=claim_id,
             text=text.strip() if text else None,
             drop=drop,
@@ -138,10 +142,12 @@ async def versions_of(workspace: Workspace, run_id: str) -> list[Version]:
 
 
 def newly_unsupported(old: Report, new: Report) -> list[str]:
-    """The texts of sentences that are unsupported in the new version and were not in the old one."""
-    before = {row.text for row in old.statements() if row.status is Status.UNSUPPORTED}
-    after = (row.text for row in new.statements() if row.status is Status.UNSUPPORTED)
-    return [text for text in dict.fromkeys(after) if text not in before]
+    """The names of sentences that are unsupported in the new version and were not in the old one."""
+    before, after = (
+        [sentence_name(row.text, row.place) for row in report.statements() if row.status is Status.UNSUPPORTED]
+        for report in (old, new)
+    )
+    return [name for name in dict.fromkeys(after) if name not in before]
 
 
 async def save(workspace: Workspace, store: Store, old: Built, revision: Revision, calls: int = 0) -> Revised:
@@ -239,5 +245,10 @@ def _check_edit(text: str | None, confidence: float | None, *, drop: bool) -> No
         )
     if text is not None and (not text.strip() or len(text) > _MOST_CHARS or not valid_text(text)):
         raise InputInvalid(f"the text has to have 1 to {_MOST_CHARS:,} characters")
+    if text is not None and any(without_markers(text)[1:]):
+        raise InputInvalid(
+            "the text holds a citation mark such as [1], and what the user writes cites no source",
+            help="give the text without it",
+        )
     if confidence is not None and not 0 <= confidence <= 1:
         raise InputInvalid(f"the confidence {confidence} is not between 0 and 1", help="such as 0.4")

@@ -1,19 +1,23 @@
 """Sentences of a report whose sources changed, mended by the model of the role `report`: a run of the graph
-`mend_report`, with one call a section."""
+`mend_report`."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import orjson
 
 from graph_research.app.application import Application
 from graph_research.app.request import RunRequest
+from graph_research.app.wiring.clients import open_clients
+from graph_research.app.wiring.models import build_model
 from graph_research.app.workspace import Workspace
+from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.graph.state.rows import Write
 from graph_research.graph.statuses import CallStatus
+from graph_research.providers.call_kind import CallKind
 from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.research.models.draft import Draft, DraftSection
 from graph_research.research.models.evidence import Evidence
@@ -25,13 +29,35 @@ from graph_research.research.revision.revise import State
 from graph_research.text.document import text_hash
 
 _GRAPH = "mend_report"
-_ROLE = "report"
+WRITING = "report"
+"""The role whose model writes the sentences of a report."""
 _REASON = "The passage that it rests on was changed in its source. Before, it read: "
 
 
 def mending_models(request: RunRequest) -> list[str]:
     """The models outside of this process that write the report of a run."""
-    return [spec for spec in request.roles.get(_ROLE) or request.models if spec != EXTRACTIVE]
+    return [spec for spec in request.roles.get(WRITING) or request.models if spec != EXTRACTIVE]
+
+
+class WriterMissing(UserMistake):
+    """The model that is to write sentences of a report anew cannot be asked."""
+
+    def __init__(self, specs: Sequence[str], reason: str) -> None:
+        help = "name another model, or the model extractive, which quotes the sources anew"
+        super().__init__(f"sentences are written anew by {', '.join(specs)}: {reason}", help=help)
+
+
+async def require_models(workspace: Workspace, request: RunRequest) -> None:
+    """Raises `WriterMissing` where none of the models that write the report can be used, such as for want of a key."""
+    specs, reasons = mending_models(request), []
+    async with open_clients(workspace) as opened, opened.of_run() as clients:
+        for spec in specs:
+            try:
+                build_model(spec, clients)
+            except GraphResearchError as error:
+                reasons.append(error.message)
+    if len(reasons) == len(specs):
+        raise WriterMissing(specs, reasons[0])
 
 
 async def mended_by_model(
@@ -44,7 +70,7 @@ async def mended_by_model(
     found: Mapping[str, Reread],
 ) -> tuple[Mending, int]:
     """The mending with the sentences that a model wrote in the place of quotations, and how many calls that took. Where
-    the model gave none, the quotation stays."""
+    the model gave none, the quotation stays; where no call was answered, `WriterMissing` is raised."""
     old = [Evidence.model_validate(row) for row in state.get("evidence") or []]
     sections = touched_sections(draft, mending, {row.id: row.quote for row in old})
     changed = {row.source_id for row in mending.evidence}
@@ -78,6 +104,10 @@ async def mended_by_model(
         async for _ in app.drive(mender):
             pass
         result, calls = await app.store.state(mender), await app.store.calls(mender)
+    outside = sum(asks_outside(call) for call in calls if call.status == CallStatus.ANSWERED)
+    failed = [call for call in calls if call.kind == CallKind.MODEL and call.status == CallStatus.FAILED]
+    if failed and not outside:
+        raise WriterMissing(mending_models(request), str(failed[0].answer["message"]))
     answered = {row["id"]: DraftSection.model_validate(row) for row in result.get("mended") or []}
     sentences = mending.sentences
     for row in sections:
@@ -85,8 +115,7 @@ async def mended_by_model(
             sentences = with_answers_of(sentences, row, answered[row.section.id])
     used = {name for statement in sentences.values() for name in statement.evidence_ids}
     cited = [each for each in map(Evidence.model_validate, result.get("evidence") or []) if each.id in used]
-    asked_calls = sum(asks_outside(call) for call in calls if call.status == CallStatus.ANSWERED)
-    return mending._replace(evidence=cited, sentences=sentences), asked_calls
+    return mending._replace(evidence=cited, sentences=sentences), outside
 
 
 def _as_now(source: Source, now: Reread, texts: dict[str, str]) -> Source:

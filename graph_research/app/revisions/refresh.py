@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from graph_research.app.library import open_library
+from graph_research.app.request import changed_request
 from graph_research.app.revisions.changes import Revised, latest, newly_unsupported, preview, save, timestamp
-from graph_research.app.revisions.mend_by_model import mended_by_model, mending_models
+from graph_research.app.revisions.mend_by_model import WRITING, mended_by_model, mending_models, require_models
 from graph_research.app.runs.imported import is_foreign, without_pages
 from graph_research.app.runs.report import Built
 from graph_research.app.runs.revisions import all_sources, revised_state
 from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.workspace import Workspace
+from graph_research.errors import why_unreachable
 from graph_research.graph.context import Clock
 from graph_research.graph.state.rows import Write
 from graph_research.providers.errors import PageGone, PageUnchanged, ProviderError
@@ -64,13 +66,19 @@ async def refresh_run(
     run_id: str,
     *,
     rewrite: bool = False,
+    writer: str | None = None,
     accept_changes: bool = False,
     clock: Clock | None = None,
 ) -> Refreshed:
     """Compare the cited sources of a report with what stands there now. With `rewrite` a version of the report is made
     in which the sentences that this touches are quoted anew, where the source still says something of the same, or left
-    out. A model of the role `report` writes the sentences, where the run has one. `accept_changes` agrees to read the
-    pages and to ask the models that a run names that came in a bundle; without it neither is done."""
+    out. The model of the role `report` writes the sentences, where the run has one, or the `writer` that is named.
+    `accept_changes` agrees to read the pages and to ask the models that a run names that came in a bundle; without it
+    neither is done, but that a `writer` is asked.
+
+    Raises `WriterMissing`, before anything is read, where the model cannot be used, and after it, with no version made,
+    where it answered nothing.
+    """
     async with open_store(workspace.home) as store:
         old = await latest(workspace, store, run_id)
         sources = await _cited_sources(store, old.report)
@@ -78,7 +86,13 @@ async def refresh_run(
         web = {row.id: row for row in sources if row.provider != LOCAL}
         record = await store.run(run_id)
         agreed = accept_changes or not is_foreign(record)
-        folders = () if is_foreign(record) else request_of(record).library
+        request = request_of(record)
+        if writer:
+            request = changed_request(workspace, request, roles=[f"{WRITING}={writer}"])
+        by_model = rewrite and (agreed or bool(writer)) and bool(mending_models(request))
+        if by_model:
+            await require_models(workspace, request)
+        folders = () if is_foreign(record) else request.library
         found = {**await _from_files(workspace, local, folders), **await _from_pages(workspace, web, agreed=agreed)}
         now = await asyncio.to_thread(freshness, old.report, found, old.texts)
         revised = None
@@ -86,8 +100,7 @@ async def refresh_run(
             state = await revised_state(store, run_id, old.report.version)
             draft = stored_draft(state.get("draft") or {})
             mending, calls = await asyncio.to_thread(quoted_anew, draft, now, found), 0
-            request = request_of(record)
-            if mending.sentences and agreed and mending_models(request):
+            if mending.sentences and by_model:
                 mending, calls = await mended_by_model(workspace, run_id, request, state, draft, mending, found)
             contradictions = await asyncio.to_thread(_disagreements, state, mending, found, old)
             texts = {name.removeprefix("sha256:"): text for name, text in mending.texts.items()}
@@ -148,7 +161,7 @@ async def _from_files(workspace: Workspace, sources: Mapping[str, Source], folde
     with tempfile.TemporaryDirectory() as folder:
         reader = Library(Path(folder, "sources.db"))
         paths = {file.path for file in chosen.values() if file is not None}
-        existing = [path for path in sorted(paths) if await asyncio.to_thread(path.is_file)]
+        existing = [path for path in sorted(paths) if await asyncio.to_thread(_may_be_there, path)]
         counts = await reader.add(existing)
         reasons = {failure.path: failure.reason for failure in counts.failed}
         return {
@@ -157,6 +170,10 @@ async def _from_files(workspace: Workspace, sources: Mapping[str, Source], folde
             else await _from_file(reader, file, existing, reasons, in_index=named[name] in parts)
             for name, file in chosen.items()
         }
+
+
+def _may_be_there(path: Path) -> bool:
+    return why_unreachable(path) is not None or path.is_file()
 
 
 def _of_library(files: Sequence[IndexedFile], library: str, source_id: str) -> IndexedFile | None:

@@ -28,6 +28,8 @@ _HEAD = """\
 # The checklist is what the report has to answer; kind: part, comparison, decision, number or risk.
 """
 
+_QUOTE_HELP = "a text that contains `: `, `[`, `{` or a quote stands in quotes"
+
 
 class PlanInvalid(UserMistake):
     """A plan that cannot be used; `problems` are its lines and what is wrong there."""
@@ -78,9 +80,7 @@ def read_plan(text: str, file: str) -> Plan:
     problem with its line."""
     tree, findings = parse_yaml(text, file)
     if findings:
-        raise PlanInvalid(
-            [(finding.line, "; ".join(filter(None, (finding.message, finding.help)))) for finding in findings], file
-        )
+        raise PlanInvalid([(finding.line, f"{finding.message}; {_QUOTE_HELP}") for finding in findings], file)
     if not isinstance(tree, YamlMapping):
         raise PlanInvalid([(1, "a plan has research_brief, sub_queries and checklist")], file)
     reader = _Reader()

@@ -41,6 +41,9 @@ from graph_research.settings.config import ROLES
 _WRITTEN = ("md", "html", "json")
 """The formats in which a run writes its report at its end."""
 
+_DOCUMENT_CALLS = (CallKind.SEARCH, CallKind.FETCH)
+"""Their answers hold whole documents, of which a report needs none."""
+
 _HOW_IT_STOPPED: Mapping[str, str] = {
     Cause.CANCELLED: "was cancelled",
     Cause.TIMEOUT: "timed out",
@@ -98,21 +101,30 @@ def write_report(workspace: Workspace, built: Built, folder: Path, graph: Graph 
 
 
 async def build_from_store(
-    store: Store, run_id: str, prices: Prices | None = None, version: int | None = None
+    store: Store,
+    run_id: str,
+    prices: Prices | None = None,
+    version: int | None = None,
+    state: Mapping[str, Any] | None = None,
 ) -> Built:
     """The report as the run's latest committed state and the revisions up to a `version` have it, of the latest where
-    none is given; its costs by `prices`. `NoReport` where nothing was written yet says why."""
+    none is given; its costs by `prices`. `state` is that state where it was read already. `NoReport` where nothing was
+    written yet says why."""
     revisions = await stored_revisions(store, run_id)
-    return await build_revised(store, run_id, up_to(revisions, version, run_id), prices)
+    return await build_revised(store, run_id, up_to(revisions, version, run_id), prices, state)
 
 
 async def build_revised(
-    store: Store, run_id: str, revisions: Sequence[Revision], prices: Prices | None = None
+    store: Store,
+    run_id: str,
+    revisions: Sequence[Revision],
+    prices: Prices | None = None,
+    state: Mapping[str, Any] | None = None,
 ) -> Built:
     """The report with these `revisions`, stored or not."""
     prices = prices or Prices()
     record = await store.run(run_id)
-    state = await store.state(run_id)
+    state = await store.state(run_id) if state is None else state
     request = request_of(record)
     limit = await limit_of(store, record, prices)
     if "draft" not in state or "question" not in record.input:
@@ -130,7 +142,7 @@ async def build_revised(
     kept = await _texts(store, [*hashes, *filter(None, hashes.values())], cited)
     texts = {name: kept[name] for name in hashes if name in kept}
     layouts = {name: orjson.loads(kept[layout]) for name, layout in hashes.items() if layout in kept}
-    calls, events = await store.calls(run_id), await store.events(run_id)
+    calls, events = await store.calls(run_id, bare=_DOCUMENT_CALLS), await store.events(run_id)
     facts = replace(
         _facts(record, calls, events, request, prices, limit), archive_error=await archive_error(store, run_id)
     )

@@ -14,7 +14,7 @@ from graph_research.app.wiring.models import prices_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import Action, Hint, check_name
 from graph_research.graph.checkpoint.records import RunRecord
-from graph_research.graph.errors import InputInvalid, RunBusy, StoreDamaged, UnknownRun
+from graph_research.graph.errors import InputInvalid, StoreDamaged, UnknownRun
 from graph_research.graph.events import InputRequested
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.rows import RunRow
@@ -27,10 +27,11 @@ from graph_research.research.report.statistics import content_fidelity_of
 
 @dataclass(frozen=True, kw_only=True)
 class RunSummary:
-    """Where a run stands. `interrupted` is true for a `running` one that no process drives, `limit` is what ended an
-    aborted one, `retries` counts requests that were sent again, `usage` what models outside of this process
-    took so far by role and phase, `content_fidelity` how much of the sources models were shown, `archive_error` why the
-    archive's files could not be written, empty where they were; times are ISO 8601."""
+    """Where a run stands. `phase` is the one that runs or ran last, in a graph without phases the node. `interrupted`
+    is true for a `running` one that no process drives, `limit` is what ended an aborted one, `retries` counts requests
+    that were sent again, `usage` what models outside of this process took so far by role and phase, `content_fidelity`
+    how much of the sources models were shown, `archive_error` why the archive's files could not be written, empty where
+    they were; times are ISO 8601."""
 
     run_id: str
     status: str
@@ -192,11 +193,20 @@ async def status_of(store: Store, run_id: str, prices: Prices) -> RunSummary:
         limit=limit,
         retries=[retry.to_json() for retry in retries_of(await store.events(run_id))],
         usage=[usage.model_dump(mode="json") for usage in usage_of(filter(asks_outside, answered), prices)],
-        content_fidelity=content_fidelity_of(state).to_json(),
+        content_fidelity=content_fidelity_of(state, await _lengths(store, run_id, state)).to_json(),
         archive_error=await archive_error(store, run_id),
         created_at=record.created_at.isoformat(),
         updated_at=record.updated_at.isoformat(),
     )
+
+
+async def _lengths(store: Store, run_id: str, state: Mapping[str, Any]) -> dict[str, int]:
+    """The characters of the archived texts of sources that do not say them, by archive hash."""
+    silent = {row["archive_hash"] for row in state.get("sources") or [] if not row.get("characters")}
+    kept = await store.text_hashes(run_id) if silent else set()
+    names = {name.removeprefix("sha256:"): name for name in silent}
+    texts = await store.texts(kept & names.keys())
+    return {names[name]: len(text) for name, text in texts.items()}
 
 
 def goes_on(record: RunRecord) -> bool:
@@ -215,10 +225,6 @@ async def _is_interrupted(store: Store, record: RunRecord) -> bool:
 async def is_driven(store: Store, run_id: str) -> bool:
     """Whether a process drives the run now; false where its lock cannot be taken at all."""
     try:
-        lease = await store.lease(run_id)
-    except RunBusy:
-        return True
+        return await store.is_driven(run_id)
     except StoreDamaged:
         return False
-    lease.release()
-    return False

@@ -9,7 +9,7 @@ from dataclasses import replace
 from graph_research.app.workspace import Workspace
 from graph_research.errors import suggestion
 from graph_research.providers.errors import NoProvider
-from graph_research.providers.search.catalog import MCP
+from graph_research.providers.search.base import MCP
 from graph_research.providers.search.mcp.pins import HomePins
 from graph_research.providers.search.mcp.search import McpSearch, McpServer, Pins
 

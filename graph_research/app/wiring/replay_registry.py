@@ -22,6 +22,7 @@ from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelReply, ModelRequest
 from graph_research.providers.llm.model_spec import EXTRACTIVE, SCRIPTED
 from graph_research.providers.search.base import SearchHit, SearchRequest, provider_name
+from graph_research.providers.web.page_cache import KeptPages
 from graph_research.providers.web.page_reader import Page
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.services import AnswerSchemas
@@ -54,7 +55,7 @@ def offline_registry(
         models=router,
         search=search,
         folders=folders,
-        pages=_NoPages(),
+        pages=KeptPages(_NoPages()),
         instructions=_no_instructions,
         allowance=_NoAllowance(),
     )

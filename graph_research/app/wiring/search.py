@@ -14,9 +14,8 @@ from graph_research.errors import suggestion
 from graph_research.providers.clients import Clients
 from graph_research.providers.errors import NoProvider
 from graph_research.providers.http.endpoint import Endpoint
-from graph_research.providers.search.base import LOCAL, SOURCE_TYPES, SearchProvider
+from graph_research.providers.search.base import LOCAL, MCP, SCRIPTED, SOURCE_TYPES, SearchProvider
 from graph_research.providers.search.cache import CachedSearch
-from graph_research.providers.search.catalog import MCP, SCRIPTED
 from graph_research.providers.search.local import Library, LocalSearch
 from graph_research.providers.search.scripted import ScriptedSearch
 from graph_research.settings.config import SettingInvalid, Settings
@@ -103,6 +102,18 @@ def serves_of(name: str, workspace: Workspace) -> frozenset[str]:
         return frozenset(server.serves)
     spec = workspace.searches.find(name)
     return SOURCE_TYPES if spec is None else spec.serves
+
+
+def require_kinds(workspace: Workspace, names: Sequence[str]) -> None:
+    """Refuse searches of which the rules for sources allow none. `NoProvider`."""
+    kinds = frozenset(workspace.settings.source_kinds)
+    served = [frozenset({LOCAL}) if name == LOCAL else serves_of(name, workspace) for name in names]
+    if kinds and names and not any(kinds & each for each in served):
+        raise NoProvider(
+            f"setting source_kinds allows {', '.join(sorted(kinds))} only, and no search of the run finds that: "
+            f"{', '.join(names)}",
+            help="allow another kind, or name another search",
+        )
 
 
 async def _automatic(workspace: Workspace) -> Selection:

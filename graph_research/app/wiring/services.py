@@ -8,7 +8,7 @@ from dataclasses import fields
 from graph_research.app.workspace import Workspace
 from graph_research.graph.registry import Registry
 from graph_research.providers.search.base import SearchProvider
-from graph_research.providers.web.page_reader import PageReader
+from graph_research.providers.web.page_reader import PageCache
 from graph_research.research.allowance import Allowance
 from graph_research.research.digest.eligibility import DigestOptions, DigestPolicy
 from graph_research.research.graph_functions import research_functions
@@ -29,7 +29,7 @@ def build_services(
     models: ModelRouter,
     search: Sequence[SearchProvider],
     folders: Sequence[str] = (),
-    pages: PageReader | None = None,
+    pages: PageCache | None = None,
     hooks: Hooks | None = None,
     read_state: StateReader | None = None,
     instructions: InstructionReader | None = None,

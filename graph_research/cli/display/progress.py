@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from graph_research.graph.context import Clock
     from graph_research.providers.search.local.records import Failure
 
-_REVIEW = "review_"
-"""The supervisor's nodes; they take no time worth showing."""
+_OF_SUPERVISOR = ("dispatch_", "review_")
+"""How the names of the supervisor's nodes begin; they take no time worth showing."""
 
 _WORTH_SAYING_SECONDS = 3.0
 """Shorter waits for a server are over before they are read."""
@@ -91,7 +91,7 @@ class Progress:
             self.snapshot = replace(self.snapshot, waiting="")
         if not event.path or "/" in event.path:
             return False
-        if isinstance(event, NodeStarted) and not event.node.startswith(_REVIEW):
+        if isinstance(event, NodeStarted) and not event.node.startswith(_OF_SUPERVISOR):
             self._set(replace(self.snapshot, phase=event.node))
         elif isinstance(event, ItemFinished):
             done = self.snapshot.done + 1

@@ -89,14 +89,18 @@ def _rendered(audit: Audit, format: AuditFormat) -> str:
 
 
 def _show(audit: Audit) -> None:
-    from graph_research.research.audit.formats import WORDS, summary, where
+    from graph_research.research.audit.formats import WORDS, footnote, summary, where
+    from graph_research.research.audit.model import Verdict
 
     for row in audit.sentences:
         show(f"{row.n:>4}  {WORDS[row.verdict]:<13} {row.score:.2f}  {shortened(in_line(row.text), _TEXT_CHARS)}")
-        for sign, quote in (("says", row.quote), ("but", row.against)):
+        near = "says" if row.verdict in (Verdict.SUPPORTED, Verdict.CONTRADICTED) else "nearest"
+        for sign, quote in ((near, row.quote), ("but", row.against)):
             if quote is not None:
                 show(f"{'':>25}{sign}: “{shortened(in_line(quote.quote), _TEXT_CHARS)}”")
                 show(f"{'':>25}{in_line(where(quote))}")
         if row.reason:
             show(f"{'':>25}{in_line(row.reason)}")
     show(summary(audit))
+    if footnote(audit):
+        show(footnote(audit))

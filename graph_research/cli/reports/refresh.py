@@ -30,6 +30,10 @@ def _refresh(
     rewrite: Annotated[
         bool, typer.Option("--rewrite", help="Make a version that quotes touched sentences anew or leaves them out.")
     ] = False,
+    llm: Annotated[
+        str | None,
+        typer.Option("--llm", metavar="SPEC", help="With --rewrite: the model that writes, in place of the run's."),
+    ] = None,
     accept_changes: Annotated[
         bool, typer.Option("--accept-changes", help="Let a run that came in a bundle name the pages to read.")
     ] = False,
@@ -40,12 +44,13 @@ def _refresh(
 
     The cited sources are read again: local files, and pages of the web. A quotation that no longer stands is named with
     the nearest new wording, and so is each sentence that a changed, moved, retracted or vanished source touches. A
-    model is asked only by `--rewrite`, where one wrote the report, once for each touched section.
+    model is asked only by `--rewrite`, once for each touched section: the one that `--llm` names, else the one that
+    wrote the report. Where it cannot be used nothing is read and no version made: exit code 2.
     """
     from graph_research.app.revisions.refresh import refresh_run
 
     workspace = open_here()
-    done = wait_for(refresh_run(workspace, run_id, rewrite=rewrite, accept_changes=accept_changes))
+    done = wait_for(refresh_run(workspace, run_id, rewrite=rewrite, writer=llm, accept_changes=accept_changes))
     if json:
         files = write_files(workspace, done.revised, out) if done.revised else {}
         show_json({**done.to_json(), "files": files})

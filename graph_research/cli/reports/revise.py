@@ -136,7 +136,7 @@ def show_revised(workspace: Workspace, revised: Revised, out: Path | None, *, js
     show(f"claims:      {len(changed.claims_removed)} gone, {len(changed.claims_added)} new, {_rescored(changed)}")
     show(f"confidence:  {_number(changed.confidence[0])} before, {_number(changed.confidence[1])} now")
     if changed.contradictions_removed:
-        show(f"no conflict: {'; '.join(changed.contradictions_removed)}")
+        show(f"no longer in conflict: {'; '.join(changed.contradictions_removed)}")
     for path in files.values():
         show(f"written: {path}")
     if not files:

@@ -1,2 +1,2 @@
-"""The store of runs: `ports` says what a store must do, `base` has `Checkpointer`, `memory` and `sqlite` are stores,
-and `conformance` has the tests that every store must pass."""
+"""The store of runs: `ports` says what a store must do, `base` has `Checkpointer`, `memory`, `sqlite`
+and `postgres` are stores, and `conformance` has the tests that every store must pass."""

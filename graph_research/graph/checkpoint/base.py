@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from graph_research.graph.checkpoint.ports import Maintenance, RunLog, TextStore
@@ -11,7 +12,7 @@ from graph_research.graph.events import Event, event_from_json, unpacked_events
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.rows import RunRow
 from graph_research.graph.state.state_at import fold
-from graph_research.graph.statuses import INNER_CALLS
+from graph_research.graph.statuses import INNER_CALLS, CallStatus
 from graph_research.graph.values.codec import references
 
 
@@ -50,10 +51,15 @@ class Checkpointer(RunLog, TextStore, Maintenance):
         stored = (event for batch in batches for event in unpacked_events(batch))
         return [event_from_json({**event, "run_id": run_id}) for event in stored if event["seq"] > after]
 
-    async def calls(self, run_id: str) -> list[CallRecord]:
-        """The outside calls of a run, by number; a text that the run was made to forget is named in its place."""
+    async def calls(self, run_id: str, *, bare: Collection[str] = ()) -> list[CallRecord]:
+        """The outside calls of a run, by number; a text that the run was made to forget is named in its place. Of
+        answered calls of the kinds `bare` neither request nor answer is read: they are None."""
         await self.run_row(run_id)
-        rows = [row for row in await self.call_rows(run_id, None) if row.kind not in INNER_CALLS]
+        rows = [
+            row._replace(request=None, answer=None) if row.kind in bare and row.status == CallStatus.ANSWERED else row
+            for row in await self.call_rows(run_id, None)
+            if row.kind not in INNER_CALLS
+        ]
         parts = [data for row in rows for data in (row.request, row.answer) if data is not None]
         names = {name for data in parts for name in references(data)}
         try:

@@ -150,6 +150,8 @@ class CheckpointerConformance:
             (2, "lost"),
             (3, "lost"),
         ]
+        assert [call.answer for call in await store.calls("a")] == ["yes", None, None]
+        assert [call.answer for call in await store.calls("a", bare=[sent[0].kind])] == [None, None, None]
         assert [call.seq for call in await store.call_rows("a", "work:1")] == [1, 2]
         assert await store.call_keys("a") == ({"work:1", "work:1~2"}, 3)
 
@@ -183,7 +185,8 @@ class CheckpointerConformance:
         assert await store.cancel_requested("a")
         patch = RunPatch(status="aborted", updated_at=2.0, cause="cancelled", error=b'{"type":"X"}', cancel_done=True)
         await store.write(Write(run_id="a", run=patch))
-        assert not await store.cancel_requested("a")
+        await store.request_cancel("a")
+        assert not await store.cancel_requested("a"), "who resumes a run that has ended wants it to go on"
         run = await store.run("a")
         assert (run.status, run.cause, run.error) == ("aborted", "cancelled", {"type": "X"})
 

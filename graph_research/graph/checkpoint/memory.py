@@ -11,6 +11,7 @@ from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.ports import Lease, missing_text
 from graph_research.graph.errors import RunBusy, RunExists, UnknownRun
 from graph_research.graph.state.rows import CallRow, Instruction, RunPatch, RunRow, Snapshot, StepRow, Write
+from graph_research.graph.statuses import END_STATUSES
 
 
 @dataclass(kw_only=True)
@@ -120,7 +121,8 @@ class MemoryCheckpointer(Checkpointer):
         return sum(map(_bytes_of, self._runs.values()))
 
     async def request_cancel(self, run_id: str) -> None:
-        self._run(run_id).cancel = True
+        run = self._run(run_id)
+        run.cancel = run.row.status not in END_STATUSES
 
     async def cancel_requested(self, run_id: str) -> bool:
         return self._run(run_id).cancel
@@ -136,7 +138,7 @@ class MemoryCheckpointer(Checkpointer):
 
     def _run(self, run_id: str) -> _Run:
         if run_id not in self._runs:
-            raise UnknownRun(f"there is no run {run_id!r:.80}", help="it was never started in this store, or deleted")
+            raise UnknownRun.of(run_id)
         return self._runs[run_id]
 
     def _text(self, name: str) -> str:

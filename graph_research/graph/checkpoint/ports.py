@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Protocol
 
-from graph_research.graph.errors import StoreDamaged
+from graph_research.graph.errors import RunBusy, StoreDamaged
 from graph_research.graph.events import unpacked_events
 from graph_research.graph.state.rows import CallRow, Instruction, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.statuses import CallStatus
@@ -37,6 +37,15 @@ class RunLog(ABC):
     async def lease(self, run_id: str) -> Lease:
         """Become the only one to drive a run. Raises `RunBusy`."""
 
+    async def is_driven(self, run_id: str) -> bool:
+        """Whether somebody holds the lease of a run now."""
+        try:
+            lease = await self.lease(run_id)
+        except RunBusy:
+            return True
+        lease.release()
+        return False
+
     @abstractmethod
     async def run_rows(self, run_id: str | None, limit: int | None) -> list[RunRow]:
         """One run, or the latest `limit` of all, newest first."""
@@ -61,7 +70,8 @@ class RunLog(ABC):
 
     @abstractmethod
     async def request_cancel(self, run_id: str) -> None:
-        """Ask the process that drives the run, or the next that resumes it, to cancel it."""
+        """Ask the process that drives the run, or the next that resumes it, to cancel it. Nothing where it has
+        ended."""
 
     @abstractmethod
     async def cancel_requested(self, run_id: str) -> bool: ...

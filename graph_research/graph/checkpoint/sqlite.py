@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from graph_research.errors import Action, Hint, check_name
+from graph_research.errors import check_name
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.lease import FileLease
 from graph_research.graph.checkpoint.ports import Lease, missing_text
@@ -27,10 +25,11 @@ from graph_research.graph.checkpoint.sqlite_rows import (
     snapshot_parts,
     verify,
 )
-from graph_research.graph.checkpoint.sqlite_writer import SqliteWriter, connected
+from graph_research.graph.checkpoint.sqlite_writer import SqliteWriter, connected, read_transaction
 from graph_research.graph.errors import RunExists, StoreDamaged, UnknownRun
 from graph_research.graph.state.rows import CallRow, Instruction, RunPatch, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.values.codec import text_hash
+from graph_research.sql_files import migrations_of, statements_of
 
 _APPLICATION = 0x67726770
 _SMALL = 512
@@ -55,6 +54,7 @@ class SqliteCheckpointer(Checkpointer):
         self._inline = durability == "process"
         """Whether a commit takes microseconds, and not the time of a disk."""
         self._numbers: dict[str, int] = {}
+        """Of the runs that are written here. Without a lease another process may delete one and make another."""
 
     async def create(self, run: RunRow, first: Write) -> None:
         check_name(run.run_id, "run")
@@ -80,8 +80,11 @@ class SqliteCheckpointer(Checkpointer):
         put = partial(_put_step if single else _put, number, write)
         if not (small and write.alone and self._writer.write_inline(put, single_statement=single)):
             await self._writer.run(put, writes=True, brief=small and self._inline)
+        if write.run is not None:
+            self._writer.checkpoint()
 
     async def lease(self, run_id: str) -> Lease:
+        self._numbers.pop(run_id, None)
         return FileLease(self.path.with_name(f"{self.path.name}.locks"), run_id)
 
     async def run_rows(self, run_id: str | None, limit: int | None) -> list[RunRow]:
@@ -90,7 +93,7 @@ class SqliteCheckpointer(Checkpointer):
         else:
             rows = await self._all("one_run", {"run_id": run_id})
             if not rows:
-                raise _unknown(run_id)
+                raise UnknownRun.of(run_id)
         return [read_run(row) for row in rows]
 
     async def last_step(self, run_id: str) -> StepRow | None:
@@ -195,11 +198,10 @@ class SqliteCheckpointer(Checkpointer):
         self._writer.close()
 
     async def _number(self, run_id: str) -> int:
-        if run_id not in self._numbers:
-            rows = await self._all("find_run", {"run_id": run_id})
-            if not rows:
-                raise _unknown(run_id)
-            self._numbers[run_id] = rows[0][0]
+        rows = await self._all("find_run", {"run_id": run_id})
+        if not rows:
+            raise UnknownRun.of(run_id)
+        self._numbers[run_id] = rows[0][0]
         return self._numbers[run_id]
 
     async def _all(self, name: str, values: dict[str, Any]) -> list[Any]:
@@ -310,15 +312,16 @@ def _batches(connection: sqlite3.Connection, number: int, run_id: str, after: in
     """By the number of its last event each batch with events after `after`. Later steps have later events, so the steps
     are read from the last until one has none."""
     batches = {}
-    for seq, batch, checksum in connection.execute(_query("events_after"), _span(number, after + 1)):
-        verify(checksum, (batch,), f"event {seq} of run {run_id}")
-        batches[seq] = batch
-    for row in connection.execute(_query("steps_with_events"), _span(number)):
-        read_step(run_id, row)
-        *_, last_seq, events, _ = row
-        if last_seq <= after:
-            break
-        batches[last_seq] = events
+    with read_transaction(connection):
+        for seq, batch, checksum in connection.execute(_query("events_after"), _span(number, after + 1)):
+            verify(checksum, (batch,), f"event {seq} of run {run_id}")
+            batches[seq] = batch
+        for row in connection.execute(_query("steps_with_events"), _span(number)):
+            read_step(run_id, row)
+            *_, last_seq, events, _ = row
+            if last_seq <= after:
+                break
+            batches[last_seq] = events
     return batches
 
 
@@ -367,14 +370,9 @@ def _span(number: int, first: int = 0, last: int = _LAST) -> dict[str, int]:
     return {"low": number << 32 | first, "high": number << 32 | min(last, _LAST)}
 
 
-def _unknown(run_id: str) -> UnknownRun:
-    return UnknownRun(f"there is no run {run_id!r:.80}", hint=Hint(Action.LIST_RUNS))
-
-
 @cache
-def _queries() -> dict[str, str]:
-    text = (files(__package__) / "sql" / "queries.sql").read_text()
-    return {name: query.strip() for name, query in re.findall(r"-- name: (\w+)\n(.*?)(?=\n-- name:|\Z)", text, re.S)}
+def _queries() -> Mapping[str, str]:
+    return statements_of(__package__)
 
 
 @cache
@@ -385,6 +383,4 @@ def _query(name: str) -> str:
 @cache
 def _migrations() -> Mapping[int, str]:
     """By the number of the format that it leads to, in their order; the first makes an empty file one of ours."""
-    folder = files(__package__) / "sql"
-    names = sorted(entry.name for entry in folder.iterdir() if re.fullmatch(r"\d{4}_\w+\.sql", entry.name))
-    return {int(name[:4]): (folder / name).read_text() for name in names}
+    return migrations_of(__package__)

@@ -13,7 +13,8 @@ A write takes one of four ways, and none overtakes another:
                                       └────────────────► 4  in the thread: each write of the group in its own
 
 The future of a write is resolved after its commit. Reads (`run` without `writes`) take the queue as well, so that
-they see every write that was asked for before them.
+they see every write that was asked for before them. What the loop has committed to the write-ahead log goes into the
+file in the thread (a checkpoint), since that waits for the disk.
 """
 
 from __future__ import annotations
@@ -25,14 +26,17 @@ import queue
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from graph_research.graph.checkpoint.uncancellable import UncancellableFuture
 from graph_research.graph.errors import StoreDamaged
 
 T = TypeVar("T")
 _MOST_IN_GROUP = 256
+_MOST_UNCHECKED = 128
+"""Transactions of the loop until the next checkpoint."""
 _HELP = {
     "full": "free some space, then resume the run; nothing that was shown is lost",
     "disk I/O": "the disk failed or is full: make room or move the file, then resume the run",
@@ -44,17 +48,10 @@ _HELP = {
 }
 
 
-class _UncancellableFuture(asyncio.Future[T]):
-    """Waits to its end even when its waiter is cancelled; the cancellation then comes through."""
-
-    def cancel(self, msg: Any | None = None) -> bool:  # noqa: ARG002 -- asyncio's signature
-        return False
-
-
 class _Job(NamedTuple):
     work: Callable[[sqlite3.Connection], Any]
     writes: bool
-    future: _UncancellableFuture[Any]
+    future: UncancellableFuture[Any]
     loop: asyncio.AbstractEventLoop
 
 
@@ -73,12 +70,14 @@ class SqliteWriter:
         self._loop: asyncio.AbstractEventLoop | None = None
         """The loop that may write by itself, on `_connection`."""
         self._connection: sqlite3.Connection | None = None
+        self._unchecked = 0
+        """The transactions of the loop since the last checkpoint."""
 
     async def run(self, work: Callable[[sqlite3.Connection], T], *, writes: bool = False, brief: bool = False) -> T:
         """`work` done after all that was asked before. With `writes` it is part of a transaction that is committed when
         this returns, together with other writes that were waiting; `brief` promises that it takes little time."""
         loop = asyncio.get_running_loop()
-        future: _UncancellableFuture[T] = _UncancellableFuture(loop=loop)
+        future: UncancellableFuture[T] = UncancellableFuture(loop=loop)
         job = _Job(work, writes, future, loop)
         if brief and self._owns(loop):
             if not self._waiting and not self._submitted:
@@ -104,7 +103,17 @@ class SqliteWriter:
                 _in_transaction(self._loop_connection(), [work])
         except Exception:  # noqa: BLE001 -- the caller submits it to the thread, which says what fails
             return False
+        self._count_transaction()
         return True
+
+    def checkpoint(self) -> None:
+        """Have the thread write what stands in the write-ahead log into the file; a failure leaves it in the log."""
+        if (loop := self._loop) is None or loop.is_closed() or not self._unchecked:
+            return
+        self._unchecked = 0
+        future: UncancellableFuture[Any] = UncancellableFuture(loop=loop)
+        future.add_done_callback(lambda done: done.exception())
+        self._submit([_Job(_checkpoint, writes=False, future=future, loop=loop)])
 
     def close(self) -> None:
         """Finish all work, and close the file."""
@@ -149,11 +158,18 @@ class SqliteWriter:
         else:
             for job, result in zip(turn, results, strict=True):
                 job.future.set_result(result)
+            self._count_transaction()
+
+    def _count_transaction(self) -> None:
+        self._unchecked += 1
+        if self._unchecked >= _MOST_UNCHECKED:
+            self.checkpoint()
 
     def _loop_connection(self) -> sqlite3.Connection:
         if self._connection is None:
             self._connection = self._opened()
             self._connection.execute("PRAGMA busy_timeout = 0")
+            self._connection.execute("PRAGMA wal_autocheckpoint = 0")
         return self._connection
 
     def _owns(self, loop: asyncio.AbstractEventLoop) -> bool:
@@ -217,6 +233,20 @@ def _in_transaction(connection: sqlite3.Connection, works: Sequence[Callable[[sq
             connection.execute("ROLLBACK")
         raise
     return results
+
+
+@contextlib.contextmanager
+def read_transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Let all statements of a read see the same state, whatever is written meanwhile."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.rollback()
+
+
+def _checkpoint(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
 
 
 def _one_by_one(connection: sqlite3.Connection, group: list[_Job]) -> None:

@@ -38,6 +38,8 @@ async def read_message(reader: asyncio.StreamReader) -> dict[str, Any] | None:
             continue
         if match := _LENGTH.match(line.strip()):
             length = int(match[1])
+        elif not line.lower().startswith(b"content-"):
+            raise WireBroken("a message of the debug protocol begins with other headers, as one of HTTP does")
     if length is None or length > _MOST_BYTES:
         raise WireBroken("a message of the debug protocol has no usable Content-Length")
     try:

@@ -54,11 +54,13 @@ def definition(graph: Graph) -> tuple[bytes, dict[str, str]]:
     entries: dict[str, dict[str, str]] = {}
     texts: dict[str, str] = {}
     for each in graph.walk():
-        for kind, name, hashed, text in _parts(each):
-            key = text_hash(text)
-            texts[key] = text
-            entries[f"{kind} {name}"] = {"hash": hashed, "text": key}
-        entries[f"graph {each.spec.name}"]["file"] = each.spec.file_name
+        key = text_hash(each.spec.text)
+        texts[key] = each.spec.text
+        entries[f"graph {each.spec.name}"] = {"hash": each.spec.hash, "text": key, "file": each.spec.file_name}
+    for kind, name, meaning, text in _used_parts(graph):
+        key = text_hash(text)
+        texts[key] = text
+        entries[f"{kind} {name}"] = {"hash": key if meaning == text else text_hash(meaning), "text": key}
     return orjson.dumps(entries, option=orjson.OPT_SORT_KEYS), texts
 
 
@@ -104,27 +106,37 @@ def text_differences(old: str, new: str) -> list[Change]:
     ]
 
 
-def _parts(graph: Graph) -> Iterator[tuple[str, str, str, str]]:
-    """Kind, name, hash of the meaning, and text of each part of one graph."""
-    yield "graph", graph.spec.name, graph.spec.hash, graph.spec.text
-    schemas = {name: contract.schema for name, contract in graph.contracts.items()}
+def _used_parts(root: Graph) -> Iterator[tuple[str, str, str, str]]:
+    """Kind, name, meaning and text of what the graph and its subgraphs use. Of several schemas of one name that of the
+    last graph counts."""
+    schemas: dict[str, Any] = {}
+    types: dict[str, Any] = {}
+    for graph in root.walk():
+        schemas |= _schemas_of(graph)
+        types |= {kind.name: kind.schema for kind in graph.types_used()}
+    for name, schema in schemas.items():
+        meaning = orjson.dumps(schema).decode()
+        resource = root.registry.schemas.find(name)
+        yield "schema", name, meaning, resource[0] if resource else meaning
+    for name, schema in types.items():
+        text = orjson.dumps(schema, option=orjson.OPT_SORT_KEYS).decode()
+        yield "type", name, text, text
+    for name in root.registry.prompts.names():
+        if (prompt := root.registry.prompts.find(name)) is not None:
+            yield "prompt", name, prompt[0], prompt[0]
+
+
+def _schemas_of(graph: Graph) -> dict[str, Any]:
+    schemas: dict[str, Any] = {}
     for contract in (*graph.contracts.values(), *graph.channels.values()):
         schemas = {**contract.referred, **schemas}
+    schemas |= {name: contract.schema for name, contract in graph.contracts.items()}
     if graph.spec.state_schema is not None:
         schemas[graph.spec.state_schema] = {
             name: {"schema": channel.schema, "reduce": channel.reduce, "default": channel.default}
             for name, channel in graph.spec.channels.items()
         }
-    for name, schema in schemas.items():
-        meaning = orjson.dumps(schema).decode()
-        resource = graph.registry.schemas.find(name)
-        yield "schema", name, text_hash(meaning), resource[0] if resource else meaning
-    for kind in graph.types_used():
-        text = orjson.dumps(kind.schema, option=orjson.OPT_SORT_KEYS).decode()
-        yield "type", kind.name, text_hash(text), text
-    for name in graph.registry.prompts.names():
-        if (prompt := graph.registry.prompts.find(name)) is not None:
-            yield "prompt", name, text_hash(prompt[0]), prompt[0]
+    return schemas
 
 
 def _text_parts(text: str) -> dict[Key, Any]:

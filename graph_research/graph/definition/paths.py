@@ -41,6 +41,56 @@ def reachable(starts: Iterable[str], targets: Callable[[str], Iterable[str]]) ->
     return frozenset(Search(starts).run(targets).before)
 
 
+class Links:
+    """Which nodes follow a node and which stand before it, in the order of the edges."""
+
+    def __init__(self, nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> None:
+        self._after: dict[str, dict[str, None]] = {name: {} for name in nodes}
+        self._before: dict[str, dict[str, None]] = {name: {} for name in self._after}
+        self.add(edges)
+
+    def add(self, edges: Iterable[tuple[str, str]]) -> None:
+        """Add edges between the nodes."""
+        for source, target in edges:
+            self._after[source][target] = None
+            self._before[target][source] = None
+
+    def remove(self, edges: Iterable[tuple[str, str]]) -> None:
+        """Remove edges."""
+        for source, target in edges:
+            del self._after[source][target], self._before[target][source]
+
+    def after(self, starts: Iterable[str]) -> frozenset[str]:
+        """The starts that there are, and every node that can be reached from them."""
+        return reachable((name for name in starts if name in self._after), self._after.__getitem__)
+
+    def up_to(self, ends: Iterable[str]) -> frozenset[str]:
+        """The ends, and every node from which one of them can be reached."""
+        return reachable(ends, self._before.__getitem__)
+
+    def before(self, name: str) -> frozenset[str]:
+        """Every node from which an edge or more lead to `name`: itself only if it is in a cycle."""
+        return self.up_to(self._before[name])
+
+    def cycle(self) -> list[str]:
+        """The nodes of the first cycle that a search in depth meets, in their order; empty where there is none."""
+        done: set[str] = set()
+        for start in self._after:
+            path = [] if start in done else [start]
+            ahead = [iter(self._after[name]) for name in path]
+            while path:
+                target = next(ahead[-1], None)
+                if target is None:
+                    done.add(path.pop())
+                    ahead.pop()
+                elif target in path:
+                    return path[path.index(target) :]
+                elif target not in done:
+                    path.append(target)
+                    ahead.append(iter(self._after[target]))
+        return []
+
+
 class ShortestPaths:
     """Paths from the start of a graph. A path over edges without `on` is preferred, however long; no path goes on from
     a node of `avoiding`."""

@@ -19,7 +19,7 @@ from graph_research.graph.state.reducers import Delta, replaced
 from graph_research.graph.state.rows import CallRow, RunPatch, Snapshot, StepRow
 from graph_research.graph.state.state_at import Folded, fold
 from graph_research.graph.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
-from graph_research.graph.values.codec import encode
+from graph_research.graph.values.codec import encode_each
 
 _LEAST_TAIL_BYTES = 32_768
 ROW_BYTES = 64
@@ -202,7 +202,7 @@ class GraphState:
         texts: dict[str, str] = {}
         channels = self.graph.spec.channels.values()
         growing = {spec.name: spec.reduce == "upsert" for spec in channels if spec.reduce in ("append", "upsert")}
-        values = encode(packed(self.state, growing, texts), texts)
+        values = encode_each(packed(self.state, growing, texts), texts)
         self.session.keep_texts(texts)
         self._snapshot_bytes, self._tail_bytes = len(values), 0
         return Snapshot(self.namespace, self.step, values, self.position.chain, position)

@@ -59,7 +59,7 @@ class JournalContext:
     def random(self) -> random.Random:
         return random.Random(f"{self._session.seed}/{self.address.key}")  # noqa: S311 -- repeatable, not secret
 
-    async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]]) -> Any:
+    async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]], *, at_hand: bool = False) -> Any:
         key = self._next_key(kind, hashlib.sha256(canonical(request)).digest())
         recorded = self._answer_to(key)
         if recorded is None and self._session.refuse is not None:
@@ -68,9 +68,10 @@ class JournalContext:
             self._events.append(self._call_event(kind, recorded.seconds, reused=True))
             return await self._session.value(recorded.answer)
         sent = self._row(key, CallStatus.SENT, request=self._session.encode(request))
-        calls, events = self.pending()
-        await self._session.write(calls=[*calls, sent], events=events)
-        return await self._answered(sent, fn)
+        if not at_hand:
+            self._calls.append(sent)
+            await self._write_pending()
+        return await self._answered(sent, fn, at_hand=at_hand)
 
     def now(self) -> datetime:
         key = self._next_key(_NOW)
@@ -127,7 +128,7 @@ class JournalContext:
             self._inherited = {other: row for other, row in self._inherited.items() if row.kind != _NOW}
         return None
 
-    async def _answered(self, sent: CallRow, fn: Callable[[], Awaitable[Any]]) -> Any:
+    async def _answered(self, sent: CallRow, fn: Callable[[], Awaitable[Any]], *, at_hand: bool) -> Any:
         clock, texts = self._session.clock, dict[str, str]()
         began = clock.monotonic()
         try:
@@ -136,17 +137,21 @@ class JournalContext:
             raise
         except Exception as problem:
             error = self._session.encode({"type": type(problem).__name__, "message": str(problem)})
-            failed = sent._replace(status=CallStatus.FAILED, seconds=clock.monotonic() - began, answer=error)
-            await self._session.write(calls=[failed])
+            self._calls.append(sent._replace(status=CallStatus.FAILED, seconds=clock.monotonic() - began, answer=error))
+            if not at_hand:
+                await self._write_pending()
             raise
         seconds = clock.monotonic() - began
         self._session.keep_texts(texts)
-        calls, events = self.pending()
-        await self._session.write(
-            calls=[*calls, sent._replace(status=CallStatus.ANSWERED, seconds=seconds, answer=answer)],
-            events=[*events, self._call_event(sent.kind, seconds, reused=False)],
-        )
+        self._calls.append(sent._replace(status=CallStatus.ANSWERED, seconds=seconds, answer=answer))
+        self._events.append(self._call_event(sent.kind, seconds, reused=False))
+        if not at_hand:
+            await self._write_pending()
         return decode(answer, texts)
+
+    async def _write_pending(self) -> None:
+        calls, events = self.pending()
+        await self._session.write(calls=calls, events=events)
 
     def _next_key(self, kind: str, digest: bytes = b"") -> _RequestKey:
         """The key of a request that is made now."""

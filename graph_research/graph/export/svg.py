@@ -252,4 +252,4 @@ def _pair(point: tuple[float, float]) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.1f}".rstrip("0").rstrip(".")
+    return f"{value:.1f}".removesuffix(".0")

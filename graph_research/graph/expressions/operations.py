@@ -13,6 +13,7 @@ MOST_INTEGER_BITS = 63
 _MOST_ITEMS = 100_000
 _MOST_UNITS = 1_000_000
 _MOST_ROUNDS = 10_000
+_LEAVES = frozenset({int, float, bool, type(None)})
 
 
 class Limits:
@@ -46,17 +47,18 @@ def _units(value: Any, units: int) -> int:
     """`units` and those of `value`: its entries and, in units of 64, its characters."""
     if not isinstance(value, (str, list, dict)):
         return units
-    parts = [value]
-    for part in parts:
-        if isinstance(part, str):
-            units += len(part) >> 6
-        elif isinstance(part, (list, dict)):
-            parts.extend(part if isinstance(part, list) else part.values())
-            if len(parts) > _MOST_UNITS:
-                break
-    units += len(parts)
-    if units > _MOST_UNITS:
-        raise ValueError("the result is too large")
+    containers: list[Any] = [[value]]
+    for container in containers:
+        units += len(container)
+        for part in container if isinstance(container, list) else container.values():
+            if type(part) in _LEAVES:
+                continue
+            if isinstance(part, str):
+                units += len(part) >> 6
+            elif isinstance(part, (list, dict)):
+                containers.append(part)
+        if units > _MOST_UNITS:
+            raise ValueError("the result is too large")
     return units
 
 

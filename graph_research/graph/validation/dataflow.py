@@ -38,7 +38,9 @@ def channel_types(graph: Graph) -> dict[str, Type]:
     return types
 
 
-def check_handoffs(graph: Graph, channels: Mapping[str, Type], before: Callable[[str], set[str]]) -> Iterator[Finding]:
+def check_handoffs(
+    graph: Graph, channels: Mapping[str, Type], before: Callable[[str], frozenset[str]]
+) -> Iterator[Finding]:
     """Findings about every expression; `before` gives the nodes that can have run before a node."""
     for loop in graph.loops.values():
         yield from _check(graph, loop, channels)
@@ -105,7 +107,7 @@ class _NodeChecker:
     graph: Graph
     node: NodeSpec
     scope: Mapping[str, Type]
-    before: Callable[[str], set[str]]
+    before: Callable[[str], frozenset[str]]
     writers: Mapping[str, set[str]]
 
     def check(self) -> Iterator[Finding]:

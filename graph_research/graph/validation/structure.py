@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
-import networkx
-
 from graph_research.graph.definition.compiler import Graph
-from graph_research.graph.definition.paths import ShortestPaths, after_path, reachable
+from graph_research.graph.definition.paths import Links, ShortestPaths, after_path
 from graph_research.graph.definition.spec import EdgeSpec, GraphSpec, NodeSpec
 from graph_research.graph.errors import Finding
 from graph_research.graph.messages import closest, known_or_closest
@@ -25,29 +23,22 @@ def check_flow(graph: Graph) -> Iterator[Finding]:
     """Findings about reachability, ends, cycles, loops, forks and joins."""
     spec = graph.spec
     edges = _known_edges(spec)
-    digraph = _digraph(spec, edges)
-    reached = reachable([spec.start], digraph.successors) if spec.start in digraph else spec.nodes.keys()
+    links = _links(spec, edges)
+    reached = links.after([spec.start]) if spec.start in spec.nodes else spec.nodes.keys()
     for name, node in spec.nodes.items():
         if name not in reached and spec.start in spec.nodes:
             message = f'node "{name}" cannot be reached from "{spec.start}"'
             yield Finding.at(node.place, "unreachable-node", message, "lead an edge to it, or remove it")
     yield from _check_ends(spec, edges, reached)
     yield from _check_cycles(spec, edges)
-    yield from _check_loops(graph, edges, digraph)
+    yield from _check_loops(graph, edges, links)
     yield from check_branches(graph, edges)
     yield from check_subgraphs(graph)
 
 
-def predecessors(spec: GraphSpec) -> Callable[[str], set[str]]:
+def predecessors(spec: GraphSpec) -> Callable[[str], frozenset[str]]:
     """A function from a node to every node that can have run before it (itself only if it is in a cycle)."""
-    digraph = _digraph(spec, _known_edges(spec))
-
-    @cache
-    def before(name: str) -> set[str]:
-        ancestors: set[str] = set(networkx.ancestors(digraph, name))
-        return ancestors | ({name} if any(after in {name} | ancestors for after in digraph.successors(name)) else set())
-
-    return before
+    return cache(_links(spec, _known_edges(spec)).before)
 
 
 def _known_edges(spec: GraphSpec) -> list[EdgeSpec]:
@@ -61,23 +52,23 @@ def _known_edges(spec: GraphSpec) -> list[EdgeSpec]:
     return edges
 
 
-def _digraph(spec: GraphSpec, edges: Iterable[EdgeSpec]) -> networkx.DiGraph[str]:
+def _plain_links(spec: GraphSpec, edges: Iterable[EdgeSpec]) -> Links:
+    return Links(spec.nodes, ((edge.source, edge.target) for edge in edges if edge.source != "*"))
+
+
+def _links(spec: GraphSpec, edges: Sequence[EdgeSpec]) -> Links:
     """`"*"` stands for every node that can be reached without it."""
-    digraph: networkx.DiGraph[str] = networkx.DiGraph()
-    digraph.add_nodes_from(spec.nodes)
-    digraph.add_edges_from((edge.source, edge.target) for edge in edges if edge.source != "*")
-    plain = reachable([spec.start], digraph.successors) if spec.start in digraph else ()
+    links = _plain_links(spec, edges)
+    plain = links.after([spec.start])
     running = [name for name in spec.nodes if name in plain and spec.nodes[name].kind != "end"]
-    digraph.add_edges_from((name, edge.target) for edge in edges if edge.source == "*" for name in running)
-    return digraph
+    links.add((name, edge.target) for edge in edges if edge.source == "*" for name in running)
+    return links
 
 
 def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: Collection[str]) -> Iterator[Finding]:
-    digraph: networkx.DiGraph[str] = networkx.DiGraph()
-    digraph.add_nodes_from(spec.nodes)
-    digraph.add_edges_from((edge.source, edge.target) for edge in edges if edge.source != "*")
+    links = _plain_links(spec, edges)
     ends = [name for name, node in spec.nodes.items() if node.kind == "end"]
-    ending = set(ends).union(*(networkx.ancestors(digraph, name) for name in ends))
+    ending = links.up_to(ends)
     leading = {edge.source for edge in edges if not edge.on}
     paths = ShortestPaths(spec)
     for name in ends:
@@ -85,10 +76,11 @@ def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: Collection[str]
         if edge:
             message = f'edge "{name} -> {edge.target}" leaves an end'
             yield Finding.at(edge.place, "edge-from-end", message, "remove it, or make the node no end")
-    stuck = digraph.subgraph([name for name in spec.nodes if name in reached and name not in ending])
-    for component in networkx.strongly_connected_components(stuck):
-        if all(target in component for name in component for target in stuck.successors(name)):
-            name = next(name for name in spec.nodes if name in component)
+    reported: set[str] = set()
+    for name in [name for name in spec.nodes if name in reached and name not in ending]:
+        going_round = links.after([name])
+        if name not in reported and going_round <= links.up_to([name]):
+            reported |= going_round
             message = f'node "{name}": no path leads from here to an end{after_path(paths.to(name))}'
             yield Finding.at(spec.nodes[name].place, "no-end", message, "lead an edge towards a node of kind `end`")
     for name in spec.nodes:
@@ -99,11 +91,10 @@ def _check_ends(spec: GraphSpec, edges: list[EdgeSpec], reached: Collection[str]
 
 def _check_cycles(spec: GraphSpec, edges: list[EdgeSpec]) -> Iterator[Finding]:
     ends = {name for name, node in spec.nodes.items() if node.kind == "end"}
-    digraph = _digraph(spec, [edge for edge in edges if not edge.loop and edge.source not in ends])
+    links = _links(spec, [edge for edge in edges if not edge.loop and edge.source not in ends])
     for _ in range(_MOST_CYCLES):
-        try:
-            cycle = [source for source, _ in networkx.find_cycle(digraph)]
-        except networkx.NetworkXNoCycle:
+        cycle = links.cycle()
+        if not cycle:
             return
         steps = set(zip(cycle, [*cycle[1:], cycle[0]], strict=True))
         closing = [edge for edge in edges if not edge.loop and _closes(edge, steps)][-1]
@@ -111,7 +102,7 @@ def _check_cycles(spec: GraphSpec, edges: list[EdgeSpec]) -> Iterator[Finding]:
         path = " -> ".join([*cycle[first:], *cycle[:first], closing.target])
         help = "declare a loop under `loops` and mark this edge with `loop: NAME`"
         yield Finding.at(closing.place, "unbounded-cycle", f"no declared loop bounds the cycle {path}", help)
-        digraph.remove_edges_from([step for step in steps if step[1] == closing.target])
+        links.remove([step for step in steps if step[1] == closing.target])
 
 
 def _closes(edge: EdgeSpec, steps: set[tuple[str, str]]) -> bool:
@@ -120,7 +111,7 @@ def _closes(edge: EdgeSpec, steps: set[tuple[str, str]]) -> bool:
     return (edge.source, edge.target) in steps
 
 
-def _check_loops(graph: Graph, edges: list[EdgeSpec], digraph: networkx.DiGraph[str]) -> Iterator[Finding]:
+def _check_loops(graph: Graph, edges: list[EdgeSpec], links: Links) -> Iterator[Finding]:
     for name, loop in graph.spec.loops.items():
         marked = [edge for edge in edges if edge.loop == name]
         if not marked:
@@ -128,7 +119,7 @@ def _check_loops(graph: Graph, edges: list[EdgeSpec], digraph: networkx.DiGraph[
             yield Finding.at(loop.place, "unused-loop", f"no edge is marked `loop: {name}`", help, warning=True)
         body: set[str] = set()
         for edge in marked:
-            around = _around(digraph, edge)
+            around = _around(links, edge)
             if not around:
                 message = f'edge "{edge.source} -> {edge.target}" closes no cycle, so loop "{name}" never goes round'
                 yield Finding.at(edge.place, "loop-without-cycle", message, "leave `loop` out", warning=True)
@@ -136,12 +127,10 @@ def _check_loops(graph: Graph, edges: list[EdgeSpec], digraph: networkx.DiGraph[
         yield from _check_loop_changes(graph, name, marked, body)
 
 
-def _around(digraph: networkx.DiGraph[str], edge: EdgeSpec) -> set[str]:
+def _around(links: Links, edge: EdgeSpec) -> frozenset[str]:
     """The nodes of the cycles that an edge closes."""
-    after = {edge.target, *networkx.descendants(digraph, edge.target)}
-    if edge.source == "*" or edge.source not in after:
-        return after if edge.source == "*" else set()
-    return after & {edge.source, *networkx.ancestors(digraph, edge.source)}
+    after = links.after([edge.target])
+    return after if edge.source == "*" else after & links.up_to([edge.source])
 
 
 def _check_loop_changes(graph: Graph, name: str, marked: list[EdgeSpec], body: set[str]) -> Iterator[Finding]:

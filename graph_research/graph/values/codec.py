@@ -31,6 +31,8 @@ _APART = "apart"
 _BY_ID = "by_id"
 _APART_MARK = b'"$type":"apart"'
 _REFERENCE = re.compile(rb'"\$type":"text","value":"([0-9a-f]{64})"')
+_LARGE_STRETCH = re.compile(rb'"[^"]{%d,}(?=")' % LARGE_CHARS)
+"""From a quote to the next one, where this is far: a large text, or much between two texts."""
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 _NULL = b"null"
 _ESCAPED_QUOTE = b'\\"'
@@ -76,12 +78,28 @@ def encode(value: Any, texts: MutableMapping[str, str]) -> bytes:
     return _with_large_apart(data, texts) if _is_untagged(data) else _encode_slowly(value, texts)
 
 
+def encode_each(parts: Mapping[str, Any], texts: MutableMapping[str, str]) -> bytes:
+    """`encode` of an object, each of its values by itself, so that one which JSON has no form for does not make the
+    others take the long way."""
+    encoded = (orjson.dumps(_escaped(key)) + b":" + encode(part, texts) for key, part in parts.items())
+    return b"{" + b",".join(encoded) + b"}"
+
+
 def duplicate(value: Any) -> Any:
     """What `decode` gives for `value` encoded: a copy that shares nothing with it that can be changed."""
     if type(value) is dict and _is_flat(value):
         return value.copy()
-    data = _encode_plainly(value)
-    return decode(_encode_slowly(value, None) if data is None else data, {})
+    try:
+        data = orjson.dumps(value, default=_tagged, option=_OPTIONS)
+    except TypeError:
+        return decode(_encode_slowly(value, None), {})
+    if not _is_untagged(data):
+        data = _encode_plainly(value) or _encode_slowly(value, None)
+        return decode(data, {})
+    copy = orjson.loads(data)
+    if data.find(_NULL) >= 0:
+        _refuse_infinite(value, copy)
+    return copy
 
 
 def decode(data: bytes, texts: Mapping[str, str]) -> Any:
@@ -171,7 +189,7 @@ def _encode_plainly(value: Any) -> bytes | None:
     except TypeError:
         return None
     if data.find(_NULL) >= 0:
-        _refuse_infinite(value, data)
+        _refuse_infinite(value, orjson.loads(data))
     return data if _is_untagged(data) or data.count(_MARK) == _tags_in(value) else None
 
 
@@ -199,23 +217,26 @@ def _without_escaped_quotes(data: bytes) -> bytes:
 def _with_large_apart(data: bytes, texts: MutableMapping[str, str]) -> bytes:
     """The untagged JSON `data` with each large text that is a value, not a key, replaced."""
     kept: list[bytes] = []
-    written = end = 0
-    for place, between in enumerate(_without_escaped_quotes(data).split(b'"')):
-        start, end = end, end + len(between) + 1
-        if place % 2 and len(between) >= LARGE_CHARS and data[end : end + 1] != b":":
-            text = orjson.loads(data[start - 1 : end])
+    plain = _without_escaped_quotes(data)
+    written = counted = quotes = 0
+    for match in _LARGE_STRETCH.finditer(plain):
+        start, end = match.start(), match.end() + 1
+        quotes += plain.count(b'"', counted, start)
+        counted = start
+        if quotes % 2 == 0 and data[end : end + 1] != b":":
+            text = orjson.loads(data[start:end])
             if len(text) >= LARGE_CHARS:
                 name = text_hash(text)
                 texts[name] = text
-                kept += [data[written : start - 1], orjson.dumps(_reference(name))]
+                kept += [data[written:start], orjson.dumps(_reference(name))]
                 written = end
     return b"".join([*kept, data[written:]])
 
 
-def _refuse_infinite(value: Any, data: bytes) -> None:
-    """orjson writes NaN and the infinities as null, and what it wrote reads as another value then. A value that never
-    reads as itself, such as a tuple, has json look at it."""
-    if orjson.loads(data) == value:
+def _refuse_infinite(value: Any, written: Any) -> None:
+    """orjson writes NaN and the infinities as null, so that what it wrote (`written`) is another value then. A value
+    that never reads as itself, such as a tuple, has json look at it."""
+    if written == value:
         return
     try:
         json.dumps(value, allow_nan=False, default=lambda _: None)

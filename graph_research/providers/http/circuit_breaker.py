@@ -30,15 +30,12 @@ class BreakerOpen(Exception):
         self.attempts = attempts
 
 
-class CircuitBreaker:
-    """Counts attempts made under `attempt()`. `clock` gives seconds that only grow."""
+class FailureWindow:
+    """The outcomes of the last attempts."""
 
-    def __init__(self, policy: BreakerPolicy | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._policy = policy or BreakerPolicy()
-        self._clock = clock
-        self._failed: deque[bool] = deque(maxlen=self._policy.window)
-        self._opened_at: float | None = None
-        self._probing = False
+    def __init__(self, policy: BreakerPolicy) -> None:
+        self._policy = policy
+        self._failed: deque[bool] = deque(maxlen=policy.window)
 
     @property
     def failures(self) -> int:
@@ -49,6 +46,27 @@ class CircuitBreaker:
     def attempts(self) -> int:
         """Attempts within the window."""
         return len(self._failed)
+
+    def opens(self, *, failed: bool) -> bool:
+        """Count an attempt, and whether it opens a closed breaker."""
+        self._failed.append(failed)
+        enough = self.attempts >= self._policy.least_attempts
+        return failed and enough and self.failures > self._policy.failure_rate * self.attempts
+
+    def clear(self) -> None:
+        """Forget all attempts."""
+        self._failed.clear()
+
+
+class CircuitBreaker:
+    """Counts attempts made under `attempt()`. `clock` gives seconds that only grow."""
+
+    def __init__(self, policy: BreakerPolicy | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._policy = policy or BreakerPolicy()
+        self._clock = clock
+        self.window = FailureWindow(self._policy)
+        self._opened_at: float | None = None
+        self._probing = False
 
     @property
     def is_open(self) -> bool:
@@ -75,7 +93,7 @@ class CircuitBreaker:
 
     def reset(self) -> None:
         """Close the breaker and forget all attempts."""
-        self._failed.clear()
+        self.window.clear()
         self._opened_at, self._probing = None, False
 
     def _admit(self) -> bool:
@@ -84,18 +102,13 @@ class CircuitBreaker:
             return False
         left = self._opened_at + self._policy.cooldown_seconds - self._clock()
         if left > 0 or self._probing:
-            raise BreakerOpen(max(left, 0.0), self.failures, self.attempts)
+            raise BreakerOpen(max(left, 0.0), self.window.failures, self.window.attempts)
         self._probing = True
         return True
 
     def _count(self, *, failed: bool, probe: bool) -> None:
         if probe and not failed:
             self.reset()
-        self._failed.append(failed)
-        if probe:
-            opens = failed
-        else:
-            enough = self._opened_at is None and self.attempts >= self._policy.least_attempts
-            opens = failed and enough and self.failures > self._policy.failure_rate * self.attempts
-        if opens:
+        opens = self.window.opens(failed=failed)
+        if failed if probe else opens and not self.is_open:
             self._opened_at = self._clock()

@@ -7,8 +7,8 @@ import itertools
 import random
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -20,11 +20,13 @@ from graph_research.providers.errors import (
     ProviderUnavailable,
     ProviderUnreachable,
 )
-from graph_research.providers.http.circuit_breaker import BreakerOpen, BreakerPolicy
+from graph_research.providers.http.circuit_breaker import BreakerPolicy
 from graph_research.providers.http.endpoint import Endpoint, Response
-from graph_research.providers.http.host_state import HostState
+from graph_research.providers.http.host import Attempt, Host
 from graph_research.providers.http.status_errors import status_error
 from graph_research.providers.http.telemetry import BreakerClosed, BreakerOpened, HttpEvent, Retried, Throttled, emit
+from graph_research.providers.limits.base import Limits, Turn
+from graph_research.providers.limits.sqlite import SqliteLimits
 
 if TYPE_CHECKING:
     import httpx
@@ -67,7 +69,9 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
 
     A request is retried if the server is unreachable, overloaded (408, 425, 429, 5xx), or sends an incomplete body or
     invalid JSON: after the time of `Retry-After`, else after 0.5 s, doubled each time, with jitter. A wait that exceeds
-    the budget is not started. The circuit breaker counts a request with all its retries once.
+    the budget is not started. The circuit breaker counts a request with all its retries once, and none that was not
+    sent. `limits` hold rate limits and breakers for all who use the same; by default for this client alone. The first
+    request to a server is sent also while its breaker is open: the user may have mended what another client met.
 
     Tests replace `sleep`, `clock` (monotonic seconds), `wall` (the time of day) and `chance` (0 to 1). `trust` replaces
     the trusted certificates. `on_event` receives retries, waits and changes of a circuit breaker, by default for the
@@ -75,6 +79,7 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
     """
 
     breaker: BreakerPolicy = field(default_factory=BreakerPolicy)
+    limits: Limits | None = None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     clock: Callable[[], float] = time.monotonic
     wall: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -82,7 +87,11 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
     trust: ssl.SSLContext | None = None
     on_event: Callable[[HttpEvent], None] = emit
     _transport: Transport | None = field(default=None, init=False)
-    _hosts: dict[str, HostState] = field(default_factory=dict, init=False)
+    _hosts: dict[str, Host] = field(default_factory=dict, init=False)
+    _limits: Limits = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._limits = self.limits or SqliteLimits(clock=self.clock)
 
     async def __aexit__(self, *error: object) -> None:
         if self._transport is not None:
@@ -109,8 +118,8 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
                     await response.aclose()
             return self._checked(endpoint, reply)
 
-        with self._guarded(endpoint) as host:
-            return await self._retry(endpoint, host, once)
+        async with self._attempt(endpoint) as attempt:
+            return await self._retry(endpoint, attempt, once)
 
     async def stream(
         self, endpoint: Endpoint, method: str, path: str, *, json: Any = None, headers: Mapping[str, str] | None = None
@@ -129,13 +138,15 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
                     await response.aclose()
                     raise
 
-        with self._guarded(endpoint) as host:
-            async with aclosing(await self._retry(endpoint, host, once)) as lines:
-                while lines.line is not None:
-                    yield lines.line
-                    if not lines.advance_buffered():
-                        async with _time_limit(endpoint, min(endpoint.timeout_seconds, deadline - self.clock())):
-                            await lines.advance()
+        async with (
+            self._attempt(endpoint) as attempt,
+            aclosing(await self._retry(endpoint, attempt, once)) as lines,
+        ):
+            while lines.line is not None:
+                yield lines.line
+                if not lines.advance_buffered():
+                    async with _time_limit(endpoint, min(endpoint.timeout_seconds, deadline - self.clock())):
+                        await lines.advance()
 
     def _request(
         self,
@@ -169,55 +180,66 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
             self._transport = Transport(trust=self.trust)
         return self._transport
 
-    @contextmanager
-    def _guarded(self, endpoint: Endpoint) -> Iterator[HostState]:
-        """One request behind the endpoint's circuit breaker. Keys are redacted from every error that leaves it."""
+    @asynccontextmanager
+    async def _attempt(self, endpoint: Endpoint) -> AsyncIterator[Attempt]:
+        """One request, whose outcome the circuit breaker counts. Errors count as success where the server answered; a
+        cancelled request does not count. Keys are redacted from every error that leaves it."""
         host = self._hosts.get(endpoint.name)
         if host is None:
-            host = self._hosts[endpoint.name] = HostState(endpoint, self.breaker, clock=self.clock)
+            host = self._hosts[endpoint.name] = Host(endpoint, self.breaker)
+        attempt, failed = Attempt(host), False
         try:
-            with host.breaker.attempt(failing=(ProviderUnavailable,)):
-                yield host
-        except BreakerOpen as closed:
-            raise ProviderUnavailable(
-                f"circuit breaker open for {endpoint.name}: {closed}",
-                provider=endpoint.name,
-                retry_after_seconds=closed.seconds,
-            ) from None
+            yield attempt
         except ProviderError as error:
+            failed = isinstance(error, ProviderUnavailable)
             error.message, error.help = endpoint.redact(error.message), endpoint.redact(error.help)
             error.args = (error.message,)
+            await self._count(endpoint, attempt, failed=failed)
             raise
-        finally:
-            if host.breaker_changed():
-                self.on_event(self._breaker_event(endpoint, host))
+        else:
+            await self._count(endpoint, attempt, failed=failed)
 
-    def _breaker_event(self, endpoint: Endpoint, host: HostState) -> HttpEvent:
-        breaker = host.breaker
-        if not breaker.is_open:
-            return BreakerClosed(peer=endpoint.name)
-        seconds = self.breaker.cooldown_seconds
-        return BreakerOpened(peer=endpoint.name, failures=breaker.failures, attempts=breaker.attempts, seconds=seconds)
+    async def _count(self, endpoint: Endpoint, attempt: Attempt, *, failed: bool) -> None:
+        """Count the outcome of a request; it may open the circuit breaker or, where it is open, close it."""
+        host, window = attempt.host, attempt.host.window
+        if not attempt.was_sent:
+            return
+        if attempt.is_probe:
+            host.is_open = failed
+            window.clear()
+            await self._limits.set_breaker(host.server, self.breaker.cooldown_seconds if failed else None)
+            if not failed:
+                self.on_event(BreakerClosed(peer=endpoint.name))
+        elif window.opens(failed=failed) and not host.is_open:
+            host.is_open = True
+            seconds = self.breaker.cooldown_seconds
+            await self._limits.set_breaker(host.server, seconds)
+            self.on_event(
+                BreakerOpened(peer=endpoint.name, failures=window.failures, attempts=window.attempts, seconds=seconds)
+            )
 
-    async def _retry(self, endpoint: Endpoint, host: HostState, once: Callable[[float], Awaitable[T]]) -> T:
+    async def _retry(self, endpoint: Endpoint, attempt: Attempt, once: Callable[[float], Awaitable[T]]) -> T:
         """Call `once` with its time limit in seconds until it succeeds, fails for good, or the budget is spent. All
         requests to a host wait for the `Retry-After` that one of them got."""
         begun = self.clock()
         deadline = begun + endpoint.budget_seconds
-        for attempt in itertools.count(1):
-            await self._wait_for_turn(endpoint, host, deadline)
+        for number in itertools.count(1):
+            await self._wait_for_turn(endpoint, attempt, deadline)
+            left = deadline - self.clock()
+            if left <= 0.0:
+                raise endpoint.unavailable(f"its turn came only after the {endpoint.budget_seconds:g} s for a request")
             try:
-                return await once(min(endpoint.timeout_seconds, deadline - self.clock()))
+                return await once(min(endpoint.timeout_seconds, left))
             except ProviderUnreachable:
                 raise
             except ProviderUnavailable as error:
-                wait = self._backoff(attempt, error.retry_after_seconds)
+                wait = self._backoff(number, error.retry_after_seconds)
                 if error.retry_after_seconds is not None:
-                    host.pause(wait)
-                if attempt >= endpoint.attempts or self.clock() + wait >= deadline:
-                    raise self._final_error(endpoint, error, attempt, begun, wait) from None
+                    await self._limits.pause(attempt.host.server, wait)
+                if number >= endpoint.attempts or self.clock() + wait >= deadline:
+                    raise self._final_error(endpoint, error, number, begun, wait) from None
                 reason = endpoint.redact(error.message)
-                self.on_event(Retried(peer=endpoint.name, attempt=attempt, reason=reason, wait_seconds=wait))
+                self.on_event(Retried(peer=endpoint.name, attempt=number, reason=reason, wait_seconds=wait))
             await self.sleep(wait)
         raise AssertionError("the loop ends by itself")
 
@@ -228,25 +250,39 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
         doubled = min(_FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1), _LONGEST_WAIT_SECONDS)
         return doubled * (0.5 + self.chance() / 2)
 
-    async def _wait_for_turn(self, endpoint: Endpoint, host: HostState, deadline: float) -> None:
-        """Wait until the host's `Retry-After` is over and its rate limit admits a request."""
-        quiet = host.paused_seconds()
-        if quiet > deadline - self.clock():
-            raise endpoint.unavailable(f"rate limited; retry after {quiet:.0f} s", retry_after_seconds=quiet)
-        if quiet > 0:
-            self.on_event(Throttled(peer=endpoint.name, asked_for=True))
-            await self.sleep(quiet)
-        if not host.is_full():
-            return await host.acquire()
-        self.on_event(Throttled(peer=endpoint.name, asked_for=False))
-        try:
-            async with asyncio.timeout(deadline - self.clock()):
-                await host.acquire()
-        except TimeoutError:
-            raise endpoint.unavailable(
-                f"too many requests wait for its rate limit of {endpoint.per_second:g} a second, more than fit into "
-                f"{endpoint.budget_seconds:g} s"
-            ) from None
+    async def _wait_for_turn(self, endpoint: Endpoint, attempt: Attempt, deadline: float) -> None:
+        """Wait until the host's `Retry-After` is over and its rate limit admits a request. Where that takes too long,
+        or the circuit breaker is open, nothing is waited for."""
+        host, left = attempt.host, deadline - self.clock()
+        insist, host.was_asked = attempt.was_sent or not host.was_asked, True
+        turn = await self._limits.turn(
+            host.server, most_seconds=left, probe_seconds=self.breaker.cooldown_seconds, insist=insist
+        )
+        if not turn.admitted:
+            raise self._refusal(endpoint, turn, left)
+        attempt.was_sent, attempt.is_probe = True, turn.is_probe
+        if host.is_open and not turn.is_probe:  # another client closed it
+            host.is_open = False
+            host.window.clear()
+        if turn.wait_seconds > 0:
+            self.on_event(Throttled(peer=endpoint.name, asked_for=turn.paused_seconds > 0))
+            await self.sleep(turn.wait_seconds)
+
+    def _refusal(self, endpoint: Endpoint, turn: Turn, left: float) -> ProviderUnavailable:
+        if turn.open_seconds is not None:
+            return ProviderUnavailable(
+                f"circuit breaker open for {endpoint.name}: most of its last requests failed; the next one in "
+                f"{turn.open_seconds:.0f} s",
+                provider=endpoint.name,
+                retry_after_seconds=turn.open_seconds,
+            )
+        if turn.paused_seconds > left:
+            paused = turn.paused_seconds
+            return endpoint.unavailable(f"rate limited; retry after {paused:.0f} s", retry_after_seconds=paused)
+        return endpoint.unavailable(
+            f"too many requests wait for its rate limit of {endpoint.per_second:g} a second, more than fit into "
+            f"{endpoint.budget_seconds:g} s"
+        )
 
     def _final_error(
         self, endpoint: Endpoint, error: ProviderUnavailable, attempts: int, begun: float, wait: float

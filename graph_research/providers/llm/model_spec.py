@@ -6,6 +6,7 @@ import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from urllib.parse import urlsplit
 
 from graph_research.providers.errors import UnknownModel
@@ -48,12 +49,13 @@ class ModelSpec:
         """`host` or `host:port` of the address in lower case, empty where the spec has none."""
         return urlsplit(self.url).netloc.lower() if self.url else ""
 
-    @property
+    @cached_property
     def local(self) -> bool:
         """Whether the address is one of this machine or of a private network."""
         return self.url is not None and is_local(urlsplit(self.url).hostname or "")
 
 
+@lru_cache(maxsize=256)
 def parse_spec(text: str) -> ModelSpec:
     """Take a spec apart, whatever its kind. `UnknownModel` says what is wrong with it and how it is written."""
     if text.startswith(CLI):

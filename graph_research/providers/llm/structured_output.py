@@ -5,8 +5,11 @@ What is left out here is checked all the same when the answer has come.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
+
+import orjson
 
 _NOT_STRICT = frozenset({"allOf", "oneOf", "not", "if", "then", "else", "patternProperties", "dependentSchemas"})
 _IGNORED_STRICT = frozenset(
@@ -18,6 +21,7 @@ _OPENAPI = frozenset(
      "maximum", "minLength", "maxLength", "nullable"}
 )  # fmt: skip
 _MOST_DEPTH = 40
+_OUTSIDE_REFERENCE = re.compile(rb'"\$ref":"(?!#)')
 
 
 def is_object(schema: Mapping[str, Any]) -> bool:
@@ -27,10 +31,7 @@ def is_object(schema: Mapping[str, Any]) -> bool:
 
 def refers_outside(schema: Any) -> bool:
     """Whether a `$ref` names a schema that is not part of this one, which no server could look up."""
-    if isinstance(schema, Mapping):
-        ref = schema.get("$ref")
-        return (isinstance(ref, str) and not ref.startswith("#")) or any(map(refers_outside, schema.values()))
-    return isinstance(schema, list) and any(map(refers_outside, schema))
+    return _OUTSIDE_REFERENCE.search(orjson.dumps(schema)) is not None
 
 
 def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -11,6 +11,9 @@ from graph_research.text.document import Document
 
 LOCAL = "local"
 """The provider whose texts are the user's own; what it is asked stays on this machine."""
+MCP = "mcp"
+SCRIPTED = "scripted"
+"""What stands before the colon of a search that names an MCP server, or a file with answers."""
 
 SOURCE_TYPES = frozenset({"web", "academic", "news"})
 """The kinds of sources that a sub-query may ask for."""
@@ -28,7 +31,8 @@ class Extent(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRequest:
-    """One query. `folders` confines `local` to these added folders (empty: the whole index).
+    """One query. `folders` confines `local` to these added folders (empty: the whole index); of pages in several
+    languages it finds the version in `language` (ISO 639-1; empty: the query's own).
 
     The other fields are wishes that a provider follows where its server can: only or no hosts of these domains, and
     the first and last day of publication in ISO 8601. The caller checks the hits.
@@ -38,6 +42,7 @@ class SearchRequest:
     max_results: int = 5
     source_types: Sequence[str] = ("web",)
     folders: Sequence[str] = ()
+    language: str = ""
     allow_domains: Sequence[str] = ()
     deny_domains: Sequence[str] = ()
     first_day: str | None = None
@@ -62,7 +67,7 @@ class SearchHit:
     `library.toml`, a journal index), else None. Dates are ISO 8601: a year, a year and month, a day or a moment.
 
     What `metadata` may hold: `extent` (an `Extent`; without it the document is whole), `pdf_url`, `cited_by` (a count),
-    and other JSON values of the provider.
+    `page` (what the document has in common with its translations), and other JSON values of the provider.
     """
 
     provider: str

@@ -16,11 +16,8 @@ from graph_research.providers.search import (
     tavily,
     wikipedia,
 )
-from graph_research.providers.search.base import LOCAL
+from graph_research.providers.search.base import LOCAL, MCP, SCRIPTED
 from graph_research.providers.search.spec import SearchSpec
-
-MCP = "mcp"
-SCRIPTED = "scripted"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graph_research.providers.errors import ProviderError
 from graph_research.providers.search.tavily import TavilySearch
@@ -22,7 +22,7 @@ class TavilyPages:
         """The page in Tavily's Markdown, else as `otherwise` reads it."""
         try:
             text = (await self.tavily.extract([url])).get(url, "")
-            document = markdown_document(text)
+            document = replace(markdown_document(text), places=())  # lines of Tavily's text, not of the page
         except (ProviderError, DocumentUnreadable):
             return await self.otherwise.read(url)
         if not document.text:

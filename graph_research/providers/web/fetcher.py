@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 import ssl
 import time
@@ -14,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from graph_research.providers.errors import FetchRefused, PageGone, PageUnchanged, ProviderUnavailable
 from graph_research.providers.http.status_errors import retry_after
-from graph_research.providers.http.telemetry import Retried, emit
+from graph_research.providers.http.telemetry import Retried, Throttled, emit
+from graph_research.providers.limits.base import Limits, Server
+from graph_research.providers.limits.sqlite import SqliteLimits
 from graph_research.providers.web.robots import MOST_BYTES, Robots
 from graph_research.providers.web.url_guard import AddressInvalid, OwnHosts, WebAddress, read_address
 from graph_research.text.wording import shortened
@@ -100,12 +103,15 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
     An async context manager; nothing is connected before the first fetch. The address is checked where the socket is
     opened, for each redirect again; a page from https is not followed to http. No cookies, no keys, no proxies.
     A page of an address in `known` is asked for only where it is another version than that of the validators.
-    `resolve`, `backend` and `trust` replace this machine's name resolution, sockets and certificates.
+    A host that asks for patience (`Retry-After`) is left alone as long by all who use the same `pauses`, by default by
+    this fetcher alone. `resolve`, `backend` and `trust` replace this machine's name resolution, sockets and
+    certificates.
     """
 
     own_hosts: Iterable[str] = ()
     known: Mapping[str, Validators] = field(default_factory=dict)
     limits: FetchLimits = field(default_factory=FetchLimits)
+    pauses: Limits | None = None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     clock: Callable[[], float] = time.monotonic
     resolve: Resolver | None = None
@@ -116,6 +122,7 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
     def __post_init__(self) -> None:
         self._own = OwnHosts.named(self.own_hosts)
         self._robots = Robots(self._read_robots)
+        self._pauses = self.pauses or SqliteLimits(clock=self.clock)
 
     async def __aexit__(self, *error: object) -> None:
         if self._connections is not None:
@@ -151,12 +158,14 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
             try:
                 return await self._follow(address)
             except ProviderUnavailable as error:
-                wait = _WAIT_SECONDS if error.retry_after_seconds is None else error.retry_after_seconds
+                asked = error.retry_after_seconds
+                wait = _WAIT_SECONDS if asked is None else asked
                 if attempt >= self.limits.attempts or self.clock() + wait >= deadline:
                     raise
                 emit(Retried(peer=address.netloc, attempt=attempt, reason=error.message, wait_seconds=wait))
             attempt += 1
-            await self.sleep(wait)
+            if asked is None:  # else the next request waits for its turn
+                await self.sleep(wait)
 
     async def _follow(self, address: WebAddress) -> tuple[WebAddress, str, Answer]:
         """The page that the redirects from `address` end at, and the end of those that hold for good and stand before
@@ -201,9 +210,27 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
             self._connections = PinnedConnections(
                 own=self._own, resolve=self.resolve or resolve_by_system, backend=self.backend, trust=self.trust
             )
-        return await self._connections.get(
+        host = _host(address)
+        await self._wait_for_turn(address, host)
+        answer = await self._connections.get(
             address, most_bytes=most_bytes, wanted=wanted, cut=cut, conditions=conditions
         )
+        if answer.status in _TRY_AGAIN and (asked := _asked_seconds(answer)) is not None:
+            await self._pauses.pause(host, asked)
+        return answer
+
+    async def _wait_for_turn(self, address: WebAddress, host: Server) -> None:
+        """Wait while the host is left alone, unless that takes too long."""
+        turn = await self._pauses.turn(host, most_seconds=self.limits.seconds, probe_seconds=0.0, insist=True)
+        if not turn.admitted:
+            raise ProviderUnavailable(
+                f"{address} is not asked: its server wants to be left alone for {turn.wait_seconds:.0f} s",
+                provider="fetch",
+                retry_after_seconds=turn.wait_seconds,
+            )
+        if turn.wait_seconds > 0:
+            emit(Throttled(peer=address.netloc, asked_for=True))
+            await self.sleep(turn.wait_seconds)
 
     def _redirected(self, address: WebAddress, answer: Answer) -> WebAddress:
         location = answer.headers.get("location", "")
@@ -235,9 +262,17 @@ def _accepted(address: WebAddress, answer: Answer) -> Answer:
     if answer.status == _NOT_MODIFIED:
         raise PageUnchanged(what, provider="fetch")
     if answer.status in _TRY_AGAIN:
-        wait = retry_after(answer.headers, now=datetime.now(UTC))
-        raise ProviderUnavailable(what, provider="fetch", retry_after_seconds=wait)
+        raise ProviderUnavailable(what, provider="fetch", retry_after_seconds=_asked_seconds(answer))
     raise (PageGone if answer.status in _GONE else FetchRefused)(what, provider="fetch")
+
+
+def _asked_seconds(answer: Answer) -> float | None:
+    return retry_after(answer.headers, now=datetime.now(UTC))
+
+
+def _host(address: WebAddress) -> Server:
+    """The name by which fetchers know a host of pages does not say which it is: it outlives the runs that asked it."""
+    return Server(name=f"pages of {hashlib.sha256(address.origin.encode()).hexdigest()[:32]}")
 
 
 def _is_readable(status: int, content_type: str) -> bool:

@@ -18,7 +18,7 @@ _MOST_PAGES = 1_000
 
 
 class KeptPages(AbstractAsyncContextManager["KeptPages"]):
-    """A `PageReader` that reads each page once. Concurrent requests for a page share one read, which survives the
+    """A `PageCache` that reads each page once. Concurrent requests for a page share one read, which survives the
     cancellation of a requester.
 
     Errors are cached too, except `ProviderUnavailable`. An async context manager that cancels unfinished reads.
@@ -58,6 +58,10 @@ class KeptPages(AbstractAsyncContextManager["KeptPages"]):
         for address in (url, page.url):
             if len(self._kept) < _MOST_PAGES:
                 self._kept.setdefault(address, page)
+
+    def is_kept(self, url: str) -> bool:
+        """Whether the page is cached."""
+        return url in self._kept
 
     async def read(self, url: str) -> Page:
         """The page, from the cache if possible."""

@@ -44,6 +44,14 @@ class PageReader(Protocol):
     async def read(self, url: str) -> Page: ...
 
 
+class PageCache(PageReader, Protocol):
+    """Reads pages, and knows those that it has read already."""
+
+    def is_kept(self, url: str) -> bool:
+        """Whether `read` returns the page without asking anyone for it."""
+        ...
+
+
 class Fetching(Protocol):
     """Gets the bytes of a page, as `Fetcher` does."""
 

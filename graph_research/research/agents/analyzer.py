@@ -3,13 +3,13 @@ topic was read for."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research import decision_log
 from graph_research.research.budget.allocation import Allocation, Allotted
 from graph_research.research.budget.priority import allotted_chars, weight
 from graph_research.research.evidence.archive import read_documents
@@ -40,6 +40,8 @@ FALLBACK_FINDINGS = 5
 KEPT_SOURCES = 6
 """So many sources stay before the topics' notes give way."""
 
+_STATEMENT = re.compile(r"^- (.+?)\s*(?:\[\d+\])+$", re.MULTILINE)
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Reading:
@@ -66,7 +68,6 @@ def analyzer(services: Services) -> Handler:
     """
 
     async def analyze(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        decision = decision_log.dispatch(handoff, ctx, "source_count", "high_quality_sources")
         known = Known.of(handoff)
         documents = await read_documents(list(known.sources.values()), ctx)
         if known.sources:
@@ -80,6 +81,7 @@ def analyzer(services: Services) -> Handler:
                 {
                     **prompt_context(handoff.get("report_options"), ctx),
                     **_material(handoff, rows, reading.listed, known),
+                    "unshown": [] if most_chars is None or agent.settle is None else _unshown(reading.read, rows),
                 },
                 ctx,
                 local={
@@ -106,14 +108,6 @@ def analyzer(services: Services) -> Handler:
                 **compressed_content({**known.sources, **changed}.values()),
             },
             "degraded": result.degradations("analyzer", ctx),
-            "decisions": [
-                decision_log.completed(
-                    decision,
-                    finding_count=len(analysed.findings),
-                    gap_count=len(analysed.gaps),
-                    quotes_dropped=analysed.quotes_dropped,
-                )
-            ],
         }
 
     return analyze
@@ -121,7 +115,7 @@ def analyzer(services: Services) -> Handler:
 
 def _agent(services: Services, read: Sequence[Source], documents: Mapping[str, Document]) -> Agent:
     """The agent for these sources. In a small window these give way first, all to the same length; then notes; of the
-    findings the least certain go first."""
+    findings the least certain go first. Where no content may be dropped, sources without room are named."""
     by_id = {source.id: source for source in read}
 
     def shorter(row: Mapping[str, Any], most_chars: int) -> str:
@@ -132,6 +126,9 @@ def _agent(services: Services, read: Sequence[Source], documents: Mapping[str, D
         chosen, dropping = [by_id[name] for name in chars], services.settings.allow_content_dropping
         limits = allotted_chars(chosen, chars, most_chars, allow_dropping=dropping)
         return [limits[name] for name in chars]
+
+    def settle(material: dict[str, Any]) -> dict[str, Any]:
+        return {**material, "unshown": _unshown(read, material["sources"])}
 
     sources = Section(
         name="sources",
@@ -146,6 +143,7 @@ def _agent(services: Services, read: Sequence[Source], documents: Mapping[str, D
         name="analyzer",
         phase=PHASE,
         max_output_tokens=services.settings.report_output_tokens,
+        settle=None if services.settings.allow_content_dropping else settle,
         sections=(
             replace(sources, least_chars=2 * LEAST_CHARS, keep=KEPT_SOURCES),
             Section(name="topics", noun="topic", text="found", keep=0),
@@ -159,9 +157,12 @@ def _agent(services: Services, read: Sequence[Source], documents: Mapping[str, D
 
 
 def _most_chars(services: Services, handoff: Mapping[str, Any]) -> int:
-    """The characters of sources that a prompt shows at most: as many as this iteration's topics would have read."""
+    """The characters of sources that a prompt shows at most: as many as this iteration's topics would have read, within
+    the analysis's share of the window."""
     topics = [row for row in handoff["sub_queries"] if row["iteration"] == handoff["iteration"]]
-    return max(1, len(topics)) * services.settings.compression_chars
+    most = max(1, len(topics)) * services.settings.compression_chars
+    room = material_chars(services, "research", PHASE, handoff.get("model_windows"))
+    return most if room is None else min(most, room)
 
 
 def _rows(
@@ -186,32 +187,47 @@ def _rows(
     ]
 
 
+def _unshown(read: Sequence[Source], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The sources of which the prompt shows no text."""
+    shown = {row["id"] for row in rows}
+    return [{"id": source.id, "title": _title(source)} for source in read if source.id not in shown]
+
+
 def _notes(topic: Mapping[str, Any]) -> str:
     return topic.get("compressed_findings") or ""
+
+
+def _statements(topic: Mapping[str, Any]) -> str:
+    """The notes without queries, numbers of sources and the list of them."""
+    return "\n".join(f"- {said}" for said in _STATEMENT.findall(_notes(topic)))
 
 
 def _material(
     handoff: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], listed: Sequence[Source], known: Known
 ) -> dict[str, Any]:
     """What the prompt shows. Of earlier rounds it lists the findings and the limits that are open, with the quotes only
-    of this round's."""
+    of this round's. Of the notes it shows the statements, of the sources that were read those that findings rest on."""
     own = {row["id"] for row in handoff["sub_queries"] if row["iteration"] == known.iteration}
+    findings = handoff.get("findings") or []
     all_topics = handoff.get("topics") or []
     topics = [topic for topic in all_topics if topic["sub_query_id"] in own]
+    cited = {name for row in findings for name in row["source_ids"]}
     gaps = handoff.get("gaps") or []
     return {
         "question": handoff["original_query"],
+        "versions": list(handoff.get("versions") or []),
         "research_brief": handoff.get("research_brief"),
         "checklist": list(handoff.get("checklist") or []),
         "sub_queries": list(handoff["sub_queries"]),
         "sources": list(rows),
-        "listed": [_title(source) for source in listed],
-        "topics": [{"id": topic["sub_query_id"], "found": _notes(topic)} for topic in topics if _notes(topic)],
+        "listed": [_title(source) for source in listed if source.id in cited],
+        "topics": [{"id": topic["sub_query_id"], "found": _statements(topic)} for topic in topics if _notes(topic)],
         "limits": list(dict.fromkeys(limit for topic in all_topics for limit in topic.get("limits") or [])),
-        "findings": [_listed(row, known) for row in handoff.get("findings") or []],
+        "findings": [_listed(row, known) for row in findings],
         "previous_gaps": [row for row in gaps if not row["addressed"]],
         "closed_gaps": [row for row in gaps if row["addressed"]],
         "iteration": known.iteration,
+        "rounds_left": handoff.get("rounds_left", 1),
         "guidance": handoff.get("guidance"),
     }
 
@@ -224,11 +240,10 @@ def _answered_limits(result: AgentResult) -> list[str]:
 
 
 def _listed(row: Mapping[str, Any], known: Known) -> dict[str, Any]:
-    """A finding as it is listed: what it says, and its quotes where it is of this round."""
+    """A finding as it is listed, with its quotes where it is of this round."""
     quoted = row["evidence_ids"] if row["iteration"] == known.iteration else ()
     evidence = [known.evidence[name] for name in quoted if name in known.evidence]
-    quotes = [f"- {one.source_id} says: {one.quote}" for one in evidence]
-    return {**row, "shown": "\n".join([row["content"], *quotes])}
+    return {**row, "quotes": [{"source_id": one.source_id, "quote": one.quote} for one in evidence]}
 
 
 def _title(source: Source) -> str:
@@ -276,7 +291,9 @@ def _with_fidelity(
     if result.by_code:
         shown = {source.id: source.characters for source in reading.read}
     else:
-        shown = {row["id"]: own_chars(row["content"]) for row in result.shown.get("sources") or ()}
+        named = {row["id"] for row in result.shown.get("unshown") or ()}
+        shown = {source.id: len(source.title) for source in reading.read if source.id in named}
+        shown |= {row["id"]: own_chars(row["content"]) for row in result.shown.get("sources") or ()}
     now = [changed.get(source.id, source) for source in reading.read]
     marked, records = record_shown(now, shown, phase=PHASE, iteration=known.iteration)
     return changed | {source.id: source for source in marked}, records
@@ -296,10 +313,10 @@ def _allocation(services: Services, records: Sequence[FidelityRecord], windows: 
         return {}
     items = tuple(
         Allotted(
-            item_id=record.item_id,
+            item_id=record.source_id,
             original_tokens=record.original_tokens,
-            tokens=record.current_tokens,
-            level=record.current_level,
+            tokens=record.final_tokens,
+            level=record.level,
             truncated=record.truncated,
         )
         for record in records

@@ -7,7 +7,6 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research import decision_log
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 
@@ -17,7 +16,6 @@ def clarifier(services: Services) -> Handler:
     agent = Agent(name="clarifier", phase="clarification", repairs=services.settings.clarification_retries)
 
     async def clarify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        decision = decision_log.dispatch(handoff, ctx)
         question = handoff["original_query"]
         material = {"question": question, "system_prompt": handoff.get("system_prompt")}
         result = await agent.call(services, material, ctx, fallback=_not_needed, windows=handoff.get("model_windows"))
@@ -30,7 +28,6 @@ def clarifier(services: Services) -> Handler:
             "question": verdict["question"].strip() if asks else "",
             "verification": verdict["verification"],
             "degraded": result.degradations(agent.name, ctx),
-            "decisions": [decision_log.completed(decision, need_clarification=asks)],
         }
 
     return clarify

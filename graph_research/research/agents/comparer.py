@@ -17,15 +17,16 @@ from graph_research.research.llm.prompt_fitting import Section, shortened
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.evidence import AGREE, Comparison, Contradiction, Evidence, Side
-from graph_research.research.models.finding import Finding
+from graph_research.research.models.finding import Confidence, Finding
 from graph_research.research.models.ids import comparison_id, contradiction_id
 from graph_research.research.models.source import Source
 from graph_research.research.scoring.origin import origins
 from graph_research.text.relevance.alike import alike_pairs
 from graph_research.text.relevance.statements import Nature
+from graph_research.text.relevance.support import support
 
 MOST_PAIRS = 24
-"""So many pairs are judged in a round at most, contradictions that are named already before others."""
+"""So many pairs are judged in a round at most, conflicts that are named already before others."""
 
 _QUOTE_CHARS = 300
 _VALUE_CHARS = 80
@@ -58,8 +59,8 @@ _Judged = tuple[_Pair, Mapping[str, Any]]
 
 def comparer(services: Services) -> Handler:
     """Judges the contradictions that are known and the pairs of findings that speak most of the same thing, each once a
-    run and all in one call. A conflict becomes a contradiction, and the claims are scored again. Without a model of the
-    role `verification` nothing is compared."""
+    run and all in one call. A conflict becomes a contradiction. Without a model of the role `verification` nothing is
+    compared. Claims are scored again where a contradiction changed, and where a finding has none."""
     agent = Agent(
         name="comparer",
         role="verification",
@@ -69,10 +70,9 @@ def comparer(services: Services) -> Handler:
     )
 
     async def compare(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        by_code = agent.is_by_code(services, ctx)
-        pairs = [] if by_code else _pairs(handoff)
+        pairs = [] if agent.is_by_code(services, ctx) else _pairs(handoff)
         if not pairs:
-            return {"comparisons": [], "degraded": []}
+            return {"comparisons": [], "degraded": [], **(await _scored_if_changed(handoff, [], ctx))}
         result = await agent.call(
             services,
             {
@@ -93,30 +93,32 @@ def comparer(services: Services) -> Handler:
         return {
             "comparisons": [_comparison(about, verdict, result.model).to_json() for about, verdict in compared.items()],
             "degraded": result.degradations(agent.name, ctx),
-            **(await _rescored(handoff, contradictions, ctx) if contradictions else {}),
+            **(await _scored_if_changed(handoff, contradictions, ctx)),
         }
 
     return compare
 
 
 def _pairs(handoff: Mapping[str, Any]) -> list[_Pair]:
-    """What was not compared in this run yet: the first side of each contradiction with its others, then pairs of
-    findings of which one is of this round."""
+    """What was not compared in this run yet: the first side of each conflict with its others, then pairs of findings of
+    which one is of this round. A contradiction that is known for another date, unit, scope or definition is left so."""
     compared = {frozenset(row["about"]) for row in handoff.get("comparisons") or []}
     evidence = {row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]}
     named = [Contradiction.model_validate(row) for row in handoff.get("contradictions") or []]
     known: list[_Pair] = []
-    for row in named:
+    for row in (row for row in named if row.nature == Nature.CONFLICT):
         first, *others = (_said(side.value, side, evidence) for side in row.sides)
         if frozenset([row.id]) not in compared and len(known) + len(others) <= MOST_PAIRS:
             known += [_Pair(about=(row.id,), one=first, other=other) for other in others]
     findings = [Finding.model_validate(row) for row in handoff["findings"]]
     said = [_said(row.content, row, evidence) for row in findings]
+    page_of = {source.id: source.page for source in map(Source.model_validate, handoff["sources"])}
+    pages = [{page_of[name] for name in one.sources} for one in said]
     disputed = [[set(side.evidence_ids) for side in row.sides] for row in named]
 
     def may_pair(a: int, b: int) -> bool:
         mine, theirs = findings[a], findings[b]
-        if not said[a].sources - said[b].sources or not said[b].sources - said[a].sources:
+        if not pages[a] - pages[b] or not pages[b] - pages[a]:  # translations of a page do not contradict it
             return False
         if (
             handoff["iteration"] not in (mine.iteration, theirs.iteration)
@@ -194,13 +196,14 @@ def _conflicts(judged: Iterable[_Judged]) -> Iterable[Contradiction]:
 
 
 def _conflict(pair: _Pair, row: Mapping[str, Any]) -> Contradiction:
-    """The contradiction of two findings; a source that stands on both sides stands on none."""
+    """The contradiction of two findings, with the quote of each that says its value; a source that stands on both sides
+    stands on none."""
     both = pair.one.sources & pair.other.sources
     values = [*(row.get("values") or []), "", ""]
     sides = [
-        Side(
-            value=" ".join(value.split()) or shortened(said.text, _VALUE_CHARS),
-            evidence_ids=[one.id for one in said.evidence if one.source_id not in both],
+        _side(
+            " ".join(value.split()) or shortened(said.text, _VALUE_CHARS),
+            [one for one in said.evidence if one.source_id not in both],
         )
         for said, value in zip((pair.one, pair.other), values, strict=False)
     ]
@@ -209,10 +212,20 @@ def _conflict(pair: _Pair, row: Mapping[str, Any]) -> Contradiction:
     return Contradiction(id=contradiction_id("statement", topic, ids), kind="statement", topic=topic, sides=sides)
 
 
-async def _rescored(
+def _side(value: str, evidence: Sequence[Evidence]) -> Side:
+    nearest = max(evidence, key=lambda one: support(value, [one.quote]).score)
+    return Side(value=value, evidence_ids=[nearest.id])
+
+
+async def _scored_if_changed(
     handoff: Mapping[str, Any], changed: Sequence[Contradiction], ctx: Context
 ) -> dict[str, list[dict[str, Any]] | dict[str, Any]]:
-    """The changed contradictions, and findings, claims and confidence as they are with them."""
+    """The changed contradictions, and findings, claims and confidence as they are with them and with the findings that
+    were found since they were scored; nothing where there is neither."""
+    claimed = {row["finding_id"] for row in handoff.get("claims") or []}
+    unscored = [row for row in map(Finding.model_validate, handoff["findings"]) if row.id not in claimed]
+    if not changed and all(row.stated is Confidence.SPECULATION for row in unscored):
+        return {}
     sources = [Source.model_validate(row) for row in handoff["sources"]]
     documents = await read_documents(sources, ctx)
     known = {row["id"]: Contradiction.model_validate(row) for row in handoff.get("contradictions") or []}

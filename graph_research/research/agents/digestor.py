@@ -145,16 +145,16 @@ class _Digests:
         cached = await self._cached(key)
         if cached is not None:
             return self._digested(source, DigestResult(payload=cached, cache_hit=True, duration_ms=self._ms(began)))
-        self._ctx.emit(
-            "digest.started",
-            source_id=source.id,
-            content_size=len(document.text),
-            policy=self._options.policy.value,
-            query_hash=query_hash(self._question),
-        )
         was_open = self._breaker.is_open
         try:
             with self._breaker.attempt(failing=(ProviderError,)):
+                self._ctx.emit(
+                    "digest.started",
+                    source_id=source.id,
+                    content_size=len(document.text),
+                    policy=self._options.policy.value,
+                    query_hash=query_hash(self._question),
+                )
                 async with asyncio.timeout(self._options.timeout):
                     payload = await make_digest(source, document, self._question, self._options, self._condense)
         except BreakerOpen:
@@ -166,8 +166,8 @@ class _Digests:
             if self._breaker.is_open and not was_open:
                 self._ctx.emit(
                     "digest.circuit_breaker_triggered",
-                    window_failures=self._breaker.failures,
-                    window_size=self._breaker.attempts,
+                    window_failures=self._breaker.window.failures,
+                    window_size=self._breaker.window.attempts,
                 )
             return self._failed(source, document, error)
         self._cache.put(key, payload)
@@ -180,7 +180,7 @@ class _Digests:
             payload = self._cache.get(key)
             return None if payload is None else payload.to_json()
 
-        found = await self._ctx.call("digest_cache", {"key": key}, look_up)
+        found = await self._ctx.call("digest_cache", {"key": key}, look_up, at_hand=True)
         return None if found is None else DigestPayload.model_validate(found)
 
     async def _condense(self, source: Source, document: Document) -> Condensed:
@@ -267,8 +267,8 @@ class _Digests:
         return _Outcome(source=source.model_copy(update=update), record=record)
 
     def _failed(self, source: Source, document: Document, error: Exception) -> _Outcome:
-        reason = error.message if isinstance(error, ProviderError) else "it took too long"
-        self._ctx.emit("digest.error", source_id=source.id, error_type=type(error).__name__, message=redact(reason))
+        reason = redact(error.message) if isinstance(error, ProviderError) else "it took too long"
+        self._ctx.emit("digest.error", source_id=source.id, error_type=type(error).__name__, message=reason)
         return self._kept(source, document, f"digest_failed: {reason}")
 
     def _kept(self, source: Source, document: Document, problem: str) -> _Outcome:

@@ -8,20 +8,21 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.providers.search.base import LOCAL, SOURCE_TYPES
-from graph_research.research import decision_log
+from graph_research.providers.search.base import SOURCE_TYPES
 from graph_research.research.checklist import checklist_of
-from graph_research.research.llm.phase_budget import material_chars
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
-from graph_research.research.retrieval.excerpts import excerpt_of
-from graph_research.research.retrieval.search import mixed, search_everywhere
+from graph_research.research.retrieval.search import is_local
+from graph_research.research.scoring.versions import highest_versions
 
-_SECTIONS = (Section(name="background", noun="passage", text="text", keep=0),)
+_SECTIONS = (
+    Section(name="background", noun="passage", text="text", keep=0),
+    Section(name="titles", noun="title", keep=0),
+)
 
 
 def planner(services: Services) -> Handler:
@@ -29,9 +30,10 @@ def planner(services: Services) -> Handler:
     agent = Agent(name="planner", phase="planning", sections=_SECTIONS)
 
     async def plan(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        decision = decision_log.dispatch(handoff, ctx, "system_prompt", "max_sub_queries")
         question = handoff["original_query"]
         most = min(handoff["max_sub_queries"], services.settings.most_sub_queries)
+        scouted = list(handoff.get("background") or [])
+        versions = highest_versions(question, [row.get("versions") or {} for row in scouted])
         material = {
             **prompt_context(handoff.get("report_options"), ctx),
             "question": question,
@@ -39,7 +41,10 @@ def planner(services: Services) -> Handler:
             "system_prompt": handoff.get("system_prompt"),
             "constraints": handoff.get("constraints"),
             "guidance": handoff.get("guidance"),
-            "background": await _scout(services, question, handoff, ctx),
+            "background": [row for row in scouted if row["text"]],
+            "titles": list(dict.fromkeys(row["title"] for row in scouted if not row["text"])),
+            "versions": [f"{name} {version}" for name, version in versions.items()],
+            "is_local": is_local(services.search),
         }
         result = await agent.call(
             services, material, ctx, fallback=lambda: _question_alone(question), windows=handoff.get("model_windows")
@@ -50,32 +55,9 @@ def planner(services: Services) -> Handler:
             "sub_queries": [sub_query.to_json() for sub_query in sub_queries],
             "checklist": [item.to_json() for item in checklist_of(result.output.get("checklist") or [], question)],
             "degraded": result.degradations(agent.name, ctx),
-            "decisions": [decision_log.completed(decision, sub_query_count=len(sub_queries))],
         }
 
     return plan
-
-
-async def _scout(services: Services, question: str, handoff: Mapping[str, Any], ctx: Context) -> list[dict[str, str]]:
-    """Passages that a search for the question itself finds, so that the plan can speak as the sources do. Where the web
-    is searched beside local documents the plan is made without these: what it asks goes out."""
-    if not services.settings.scouting:
-        return []
-    watched = mixed(services.search) and not services.settings.allow_local_terms_in_web_queries
-    searched = await search_everywhere(
-        [provider for provider in services.search if not watched or provider.name != LOCAL],
-        question,
-        ctx,
-        max_results=services.settings.scouting_results,
-        source_types=handoff.get("source_types") or services.settings.source_types,
-        folders=services.settings.folders,
-        seconds=services.settings.search_timeout,
-        rules=services.settings.rules,
-    )
-    room = material_chars(services, "research", "planning", handoff.get("model_windows"))
-    most = services.settings.content_chars
-    each = most if room is None else min(most, room // max(len(searched.hits), 1))
-    return [{"title": hit.title or hit.document.title, "text": excerpt_of(hit, each)} for hit in searched.hits]
 
 
 def _question_alone(question: str) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research import decision_log
 from graph_research.research.evidence.contradictions import as_gap
 from graph_research.research.graph_functions import unsettled
 from graph_research.research.llm.phase_budget import material_chars
@@ -37,7 +36,6 @@ def refiner(services: Services) -> Handler:
     agent = Agent(name="refiner", phase="refinement", sections=_SECTIONS)
 
     async def refine(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        decision = decision_log.dispatch(handoff, ctx, "remaining_iterations", "has_report_draft")
         open_gaps = [Gap.model_validate(row) for row in handoff["gaps"] if not row["addressed"]]
         conflicts = unsettled(handoff.get("contradictions") or [], handoff["sub_queries"])
         material = {
@@ -65,9 +63,6 @@ def refiner(services: Services) -> Handler:
             "gaps": [gap.to_json() for gap in _weighed(open_gaps, analysis)],
             "should_iterate": bool(follow_ups),
             "degraded": result.degradations(agent.name, ctx),
-            "decisions": [
-                decision_log.completed(decision, follow_ups=len(follow_ups), should_iterate=bool(follow_ups))
-            ],
         }
 
     return refine

@@ -11,14 +11,12 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.call_kind import CallKind
 from graph_research.research import decision_log
-from graph_research.research.graph_functions import abort_record
 from graph_research.research.instructions import InstructionKind, instructions_of
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section, shortened
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.decision import HookDecision, PhaseAction
-from graph_research.research.models.phase import PHASES, phase_of_node
 from graph_research.research.retrieval.excerpts import fair_share
 
 RESULT_CHARS = 24_000
@@ -38,7 +36,7 @@ def supervisor(services: Services) -> Handler:
 
     async def review(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         phase, iteration, gate = handoff["current_phase"], handoff["iteration"], handoff["gate"]
-        log = [*_dispatched(handoff, ctx), decision_log.evaluation(phase, iteration, handoff["metrics"], gate, ctx)]
+        log = [*_gathered(handoff), decision_log.evaluation(phase, iteration, handoff["metrics"], gate, ctx)]
         progress = {name: handoff[name] for name in ("iteration", "max_iterations")}
         facts = {"phase": phase, **progress, **handoff["metrics"]}
         prompt = await services.prompts.off_loop(lambda: services.prompts.render("supervisor/pause", facts))
@@ -106,26 +104,21 @@ def iteration_decider(services: Services) -> Handler:
             async def ask() -> str | None:
                 return allowance.refuses_round()
 
-            refused = await ctx.call(CallKind.ALLOWANCE.value, {"for": "round", "run": ctx.run_id}, ask)
+            request = {"for": "round", "run": ctx.run_id}
+            refused = await ctx.call(CallKind.ALLOWANCE.value, request, ask, at_hand=True)
         record = decision_log.iteration_decision(gaps, iteration, most, ctx, brought_new=brought_new, refused=refused)
         return {**record["outputs"], "decisions": [record]}
 
     return decide
 
 
-def abort_recorder(services: Services) -> Handler:  # noqa: ARG001 -- every maker of a handler is given the services
-    """Why, in which phase and iteration the run stopped; and the phase's dispatch record, with `outputs` null, if the
-    phase did not end and so could not write it."""
+def dispatcher(services: Services) -> Handler:  # noqa: ARG001 -- every maker of a handler is given the services
+    """The entry of the decision log that hands a phase to its agent, written before the agent begins."""
 
-    async def record(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        node = handoff["error"]["node"]
-        phase = phase_of_node(node)
-        dispatches, degraded = [], handoff.get("degraded") or []
-        if phase is not None and node == PHASES[phase].nodes[0]:
-            dispatches.append(decision_log.dispatch({**handoff, "current_phase": phase}, ctx).to_json())
-        return {"metadata": abort_record(handoff["error"], handoff["iteration"], degraded), "decisions": dispatches}
+    async def dispatch(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        return {"phase": handoff["current_phase"], "decisions": [decision_log.dispatch(handoff, ctx)]}
 
-    return record
+    return dispatch
 
 
 async def _think_pause(
@@ -149,19 +142,13 @@ async def _think_pause(
     return (str(answer) if answer else None), None
 
 
-def _dispatched(handoff: Mapping[str, Any], ctx: Context) -> list[dict[str, Any]]:
-    """The dispatch record of a phase that code carried out (gathering), which has no agent to write it."""
+def _gathered(handoff: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The dispatch of the gathering with what came of it; its topics have agents, the phase as a whole has none."""
     dispatched = handoff.get("dispatched")
     if not dispatched:
         return []
-    inputs, outputs = dispatched["inputs"], dispatched["outputs"]
-    given = {
-        "sub_queries": [row["query"] for row in inputs["sub_queries"]],
-        "source_types": inputs["source_types"],
-        "max_sources_per_query": inputs["max_sources_per_query"],
-    }
-    decision = decision_log.dispatch({**handoff, **given}, ctx, *given)
-    return [decision_log.completed(decision, source_ids=[row["id"] for row in outputs["sources"]], **outputs["stats"])]
+    outputs = {"source_ids": [row["id"] for row in dispatched["outputs"]["sources"]], **dispatched["outputs"]["stats"]}
+    return decision_log.completed_dispatch(dispatched["decisions"], handoff["current_phase"], outputs)
 
 
 async def _within_limits(services: Services, action: str, handoff: Mapping[str, Any], ctx: Context) -> str:
@@ -173,7 +160,8 @@ async def _within_limits(services: Services, action: str, handoff: Mapping[str, 
     async def ask() -> str | None:
         return allowance.refuses_repetition(phase)
 
-    refused = await ctx.call(CallKind.ALLOWANCE.value, {"for": "repetition", "run": ctx.run_id}, ask)
+    request = {"for": "repetition", "run": ctx.run_id}
+    refused = await ctx.call(CallKind.ALLOWANCE.value, request, ask, at_hand=True)
     return PhaseAction.PROCEED.value if refused else action
 
 

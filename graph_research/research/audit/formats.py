@@ -36,6 +36,16 @@ def summary(audit: Audit) -> str:
     return f"{counted(len(audit.sentences), 'sentence')}: {told}"
 
 
+def footnote(audit: Audit) -> str:
+    """What "not found" says of sentences that code alone compared; empty where there are none."""
+    if not any(row.verdict is Verdict.NOT_FOUND and not row.model for row in audit.sentences):
+        return ""
+    return (
+        "not found: no passage has enough of the sentence's words. One may say it in other words, which code does not "
+        "tell; a model of the role verification does"
+    )
+
+
 def where(quote: AuditQuote) -> str:
     """The document and the place of a passage."""
     return f"{quote.title} ({quote.path}, {place(quote.locator, labels_for('en'))})"
@@ -44,7 +54,7 @@ def where(quote: AuditQuote) -> str:
 def markdown(audit: Audit) -> str:
     """The audit as Markdown."""
     lines = [f"# Audit of {_plain(audit.title)}", "", f"Compared with {counted(audit.documents, 'document')}.", ""]
-    lines += [f"{summary(audit)}.", ""]
+    lines += [f"{summary(audit)}.", "", *([f"{footnote(audit)}.", ""] if footnote(audit) else [])]
     for row in audit.sentences:
         lines += [f"{row.n}. **{_verdict(row)}** {_plain(row.text)}", ""]
         for name, quote in _quotes(row):
@@ -76,6 +86,7 @@ def html(audit: Audit) -> str:
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{title}</title><style>{_STYLE}</style></head><body><h1>{title}</h1>"
         f"<p>Compared with {counted(audit.documents, 'document')}. {escape(summary(audit))}.</p>"
+        f"{f'<p><small>{escape(footnote(audit))}.</small></p>' if footnote(audit) else ''}"
         f"<ol>{''.join(rows)}</ol><ul>{unread}</ul></body></html>\n"
     )
 

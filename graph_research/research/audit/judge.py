@@ -11,13 +11,15 @@ from graph_research.research.evidence.citations import AROUND_CHARS
 from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
 from graph_research.research.models.draft import StatementKind
 from graph_research.text.document import Document
-from graph_research.text.language.words import language_of, words
+from graph_research.text.language.quantities import Value, agree, figures
+from graph_research.text.language.words import held_weight, language_of, words
 from graph_research.text.locators import make_locator
 from graph_research.text.relevance.answerability import FOUND, features
 from graph_research.text.relevance.conflicts import find_contradictions
+from graph_research.text.relevance.exchange import Clause, clauses
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
-from graph_research.text.relevance.statements import SourceSentence
+from graph_research.text.relevance.statements import SourceSentence, row_text
 from graph_research.text.relevance.support import SUPPORTED, UNSUPPORTED, Support, support
 from graph_research.text.relevance.units import Unit
 
@@ -29,9 +31,10 @@ _ABOUT_THE_SAME = 0.6
 """The share of a sentence's words, by weight, in a passage that tells against it by a denial, an opposite or order."""
 _SAID = 0.85
 """So much of a sentence's weight a passage that supports it holds: "made of chocolate" beside true words is .76."""
-_IN_ORDER = 0.65
-"""So many of the words that a sentence shares with a passage that supports it follow each other alike: "the farm costs
-132, the lagoon 74" has all words of "the lagoon costs 132, the farm 74"."""
+_IN_ORDER = 0.6
+"""So many of the steps from word to word that a sentence shares with a passage that supports it are taken in the same
+order: "the farm costs 132, the lagoon 74" has all words of "the lagoon costs 132, the farm 74"."""
+_MOST_QUOTED_CHARS = 400
 _NAMED = 5
 _OTHER_ORDER = "words do not decide it: the passage has them in another order"
 _CLAIM = "the sentence"
@@ -40,12 +43,14 @@ _OTHERWISE = ("denied", "opposed", "order")
 
 @dataclass(frozen=True, kw_only=True)
 class LibraryDocument:
-    """A document of the library with what names it."""
+    """A document of the library with what names it. `superseded` is the path of a newer version, empty where the
+    document says itself that it is superseded."""
 
     source_id: str
     title: str
     path: str
     document: Document
+    superseded: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,10 +58,12 @@ class _Compared:
     """A passage beside the sentence."""
 
     quote: AuditQuote
+    owner: LibraryDocument
     is_supporting: bool
     is_against: bool
     is_related: bool
     problem: str
+    lacks: str
 
 
 def judged(
@@ -66,7 +73,8 @@ def judged(
     cited: Sequence[LibraryDocument],
     unfollowed: Sequence[str],
 ) -> AuditedSentence:
-    """The verdict on a sentence. The documents that it cites are asked first: what they say counts before the rest."""
+    """The verdict on a sentence. The documents that it cites are asked first: what they say counts before the rest, and
+    current versions before old ones."""
     plain = AuditedSentence(
         n=n,
         text=sentence.text,
@@ -77,29 +85,44 @@ def judged(
     if not sentence.is_checkable:
         return plain
     compared = [*_compared(sentence.text, cited, is_cited=True)]
-    if not any(row.is_supporting for row in compared):
+    if not any(row.is_supporting and row.owner.superseded is None for row in compared):
         names = {row.source_id for row in cited}
         others = [row for row in documents if row.source_id not in names]
         compared += _compared(sentence.text, others, is_cited=False)
-    supporting = [row for row in compared if row.is_supporting]
+    supporting = [row for row in compared if row.is_supporting and row.owner.superseded is None]
+    supporting = supporting or [row for row in compared if row.is_supporting]
     against = [row for row in compared if row.is_against]
     related = [row for row in compared if row.is_related]
-    best = max(supporting or against or related or compared, key=lambda row: row.quote.score, default=None)
+    shown = {(row.quote.source_id, row.quote.locator): row.quote for row in sorted(compared, key=_score, reverse=True)}
+    best = max(supporting or against or related or compared, key=_score, default=None)
     if best is None:
         return plain.model_copy(update={"verdict": Verdict.NOT_FOUND, "reason": "nothing in the library is near it"})
     verdict = Verdict.SUPPORTED if supporting else Verdict.CONTRADICTED if against else Verdict.NOT_FOUND
     if verdict is Verdict.NOT_FOUND and related and _is_answered(sentence.text, [*cited, *documents]):
         verdict = Verdict.UNCLEAR
+    reason = best.lacks if verdict is Verdict.NOT_FOUND else best.problem
     return plain.model_copy(
         update={
             "verdict": verdict,
             "score": best.quote.score,
-            "reason": "" if supporting else best.problem,
+            "reason": _old_version(best.owner) if supporting else reason,
             "quote": best.quote,
             "against": against[0].quote if supporting and against else None,
-            "passages": [row.quote for row in sorted(compared, key=lambda row: -row.quote.score)[:_SHOWN]],
+            "passages": list(shown.values())[:_SHOWN],
         }
     )
+
+
+def _score(row: _Compared) -> float:
+    return row.quote.score
+
+
+def _old_version(owner: LibraryDocument) -> str:
+    """That only an old version says it; empty for a current one."""
+    if owner.superseded is None:
+        return ""
+    by = f"{owner.superseded} supersedes" if owner.superseded else "says of itself that it is superseded"
+    return f"only an old version says it, which {by}"
 
 
 def _compared(text: str, documents: Sequence[LibraryDocument], *, is_cited: bool) -> list[_Compared]:
@@ -109,33 +132,73 @@ def _compared(text: str, documents: Sequence[LibraryDocument], *, is_cited: bool
     pool = Pool({name: row.document for name, row in by_id.items()})
     ranked = rank(pool, parse(text))[:_COMPARED]
     units = [(by_id[item.source], item.unit) for item in ranked]
-    return [_beside(text, owner, unit, is_cited=is_cited) for owner, unit in units]
+    compared = [_beside(text, owner, [unit], is_cited=is_cited) for owner, unit in units]
+    together = [unit for owner, unit in units if owner is units[0][0]][:_SHOWN] if units else []
+    if len(together) > 1 and not any(row.is_supporting or row.is_against for row in compared):
+        compared.append(_beside(text, units[0][0], together, is_cited=is_cited))
+    return compared
 
 
-def _beside(text: str, owner: LibraryDocument, unit: Unit, *, is_cited: bool) -> _Compared:
+def _beside(text: str, owner: LibraryDocument, units: Sequence[Unit], *, is_cited: bool) -> _Compared:
+    """The sentence beside a passage, or beside several of a document at once, which are quoted with what stands between
+    them where that is little, else the first of them."""
+    unit = units[0]
     whole = owner.document.text
-    around = whole[max(0, unit.start - AROUND_CHARS) : unit.end + AROUND_CHARS]
-    passage = CitedPassage(number=1, quote=unit.text, valid=True, surroundings=around, title=owner.title)
-    judgement = judge(text, StatementKind.FACT, [passage])
-    found = support(text, [unit.text, owner.title])
+    start, end = min(each.start for each in units), max(each.end for each in units)
+    if end - start > max(_MOST_QUOTED_CHARS, unit.end - unit.start):
+        start, end = unit.start, unit.end
+    said = [_said(owner, each) for each in units]
+    passages = [
+        CitedPassage(
+            number=1,
+            quote=quote,
+            valid=True,
+            surroundings=whole[max(0, each.start - AROUND_CHARS) : each.end + AROUND_CHARS],
+            title=owner.title,
+        )
+        for each, quote in zip(units, said, strict=True)
+    ]
+    judgement = judge(text, StatementKind.FACT, passages)
+    found = support(text, [*said, owner.title])
     quote = AuditQuote(
         source_id=owner.source_id,
         title=owner.title,
         path=owner.path,
-        locator=make_locator(owner.document, unit.start, unit.end),
-        quote=unit.text,
+        locator=make_locator(owner.document, start, end),
+        quote=whole[start:end],
         score=round(found.score, 2),
         cited=is_cited,
     )
     says_all = found.score >= SUPPORTED and found.features["coverage"] >= _SAID
-    is_supporting = judgement.status is Status.CITED and says_all and _in_order(text, unit.text) >= _IN_ORDER
+    in_order = _stands_in_parts(text, said) if len(said) > 1 else _in_order(text, said[0]) >= _IN_ORDER
+    is_supporting = judgement.status is Status.CITED and says_all and in_order
     return _Compared(
         quote=quote,
+        owner=owner,
         is_supporting=is_supporting,
         is_against=not is_supporting and (_excludes(text, owner, unit) or _says_otherwise(found.features)),
         is_related=found.score >= UNSUPPORTED,
         problem=judgement.problem or _undecided(found),
+        lacks=_lacks(text, said),
     )
+
+
+def _said(owner: LibraryDocument, unit: Unit) -> str:
+    return row_text(owner.document.columns_at(unit.start)) or unit.text
+
+
+def _stands_in_parts(text: str, passages: Sequence[str]) -> bool:
+    """Whether a sentence of several clauses has each of them, with its values, in one of the passages."""
+    language = language_of("\n".join((text, *passages)))
+    parts = clauses(text, words(text, language), language)
+    held = [({word.term for word in words(passage, language)}, figures(passage)) for passage in passages]
+    return len(parts) > 1 and all(any(_holds(part, *one) for one in held) for part in parts)
+
+
+def _holds(clause: Clause, terms: set[str], values: Sequence[Value]) -> bool:
+    said = held_weight(clause.terms, terms)
+    given = all(any(agree(own, value) for value in values) for own in clause.values)
+    return given and said >= _SAID * sum(clause.terms.values())
 
 
 def _is_answered(text: str, documents: Sequence[LibraryDocument]) -> bool:
@@ -145,8 +208,8 @@ def _is_answered(text: str, documents: Sequence[LibraryDocument]) -> bool:
 
 
 def _in_order(text: str, passage: str) -> float:
-    """The longest run of words that both have in the same order, with others between them, as a share of those that
-    both have."""
+    """The steps from word to word in the longest run of words that both have in the same order, with others between
+    them, as a share of the steps through all that both have."""
     language = language_of(f"{text}\n{passage}")
     ours, theirs = ([word.term for word in words(each, language) if word.weight > 0.0] for each in (text, passage))
     shared = [term for term in dict.fromkeys(ours) if term in set(theirs)]
@@ -156,13 +219,23 @@ def _in_order(text: str, passage: str) -> float:
         longest = [0]
         for place, other in enumerate(theirs):
             longest.append(before[place] + 1 if term == other else max(before[place + 1], longest[place]))
-    return longest[-1] / len(shared) if shared else 1.0
+    return (longest[-1] - 1) / (len(shared) - 1) if len(shared) > 1 else 1.0
 
 
 def _undecided(found: Support) -> str:
     """Why words do not decide: what the passage has not, or that it says the same words in another order."""
     lacking = [word for _, word in found.lacks][:_NAMED]
     return f"words do not decide it: the passage has no {', '.join(lacking)}" if lacking else _OTHER_ORDER
+
+
+def _lacks(text: str, passages: Sequence[str]) -> str:
+    """Which words of the sentence the passages do not have, the rarest first."""
+    language = language_of("\n".join((text, *passages)))
+    held = {word.term for passage in passages for word in words(passage, language)}
+    lacking = {word.term: word for word in words(text, language) if word.weight > 0.0 and word.term not in held}
+    rarest = sorted(lacking.values(), key=lambda word: -word.weight)[:_NAMED]
+    named = ", ".join(text[word.start : word.end] for word in sorted(rarest, key=lambda word: word.start))
+    return f"the nearest passage has no {named}" if named else _OTHER_ORDER
 
 
 def _excludes(text: str, owner: LibraryDocument, unit: Unit) -> bool:

@@ -19,7 +19,7 @@ _ENDS = re.compile(r"[.!?。！？]['\"”’»)\]]*$")
 _SENTENCE = re.compile(r"[.!?]['\"”’»)]*\s*\[")
 _QUOTED = re.compile(r"[“„«\"「](.*)[”“»\"」]", re.DOTALL)
 _SPACED = re.compile(r"\s+([.,;:!?])")
-_LEAST_WORDS = 4
+_LEAST_WORDS = 3
 _MOST_RANGE = 50
 _SOURCE_HEADINGS = frozenset(
     (
@@ -61,7 +61,7 @@ class ReportSentence:
         if self.text.rstrip("”\"'»)* ").endswith(("?", ":")):
             return False
         said = sum(word.weight > 0.0 for word in words(self.text, language_of(self.text)))
-        return said >= _LEAST_WORDS - any(character.isdigit() for character in self.text)
+        return said >= _LEAST_WORDS
 
 
 def sentences_of(document: Document) -> list[ReportSentence]:

@@ -32,11 +32,16 @@ def make_payload(
     original_chars: int,
     source_text_hash: str,
 ) -> DigestPayload:
-    """A digest within the limits of its schema: a summary or key point that is too long loses its end, and key points
-    beyond the tenth are left out. Snippets are never changed."""
+    """A digest within the limits of its schema: a summary or key point that is too long loses its end. Key points
+    beyond the tenth are left out, and those with which the digest would be longer than half of the text. Snippets are
+    never changed."""
     summary = _within(summary, MOST_SUMMARY_CHARS)
-    points = [point for point in (_within(raw, MOST_KEY_POINT_CHARS) for raw in key_points) if point][:MOST_KEY_POINTS]
-    chars = len(summary) + sum(map(len, points)) + sum(len(snippet.text) for snippet in snippets)
+    chars = len(summary) + sum(len(snippet.text) for snippet in snippets)
+    points: list[str] = []
+    for point in filter(None, (_within(raw, MOST_KEY_POINT_CHARS) for raw in key_points)):
+        if len(points) < MOST_KEY_POINTS and chars + len(point) <= original_chars // 2:
+            points.append(point)
+            chars += len(point)
     return DigestPayload(
         version="1.0",
         content_type=DIGEST_CONTENT_TYPE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -16,6 +17,8 @@ from graph_research.text.locators import resolve
 from graph_research.text.wording import shortened
 
 _SHOWN_CHARS = 120
+_MOST_KEPT = 64
+"""Documents that are kept in memory: each agent of a run reads the same ones."""
 
 
 async def read_documents(sources: Sequence[Source], ctx: Context) -> dict[str, Document]:
@@ -27,7 +30,12 @@ async def _read(source: Source, ctx: Context) -> Document:
     text = await ctx.get_text(source.archive_hash)
     if source.layout_hash is None:
         return Document(text=text, title=source.title)
-    return Document.from_layout(text, orjson.loads(await ctx.get_text(source.layout_hash)))
+    return _document(text, await ctx.get_text(source.layout_hash))
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _document(text: str, layout: str) -> Document:
+    return Document.from_layout(text, orjson.loads(layout))
 
 
 class Proof(Record):
@@ -50,6 +58,7 @@ class Archive:
         self._layouts = layouts or {}
         self._sound: dict[str, bool] = {}
         self._places: dict[str, tuple[Places, ...]] = {}
+        self._documents: dict[str, Document] = {}
 
     def prove(self, quote: str, locator: str, archive_hash: str) -> Proof:
         """Check `archive[locator] == quote`, to the character."""
@@ -78,6 +87,13 @@ class Archive:
     def text(self, archive_hash: str) -> str:
         """The archived text; `KeyError` where there is none."""
         return self._texts[archive_hash]
+
+    def document(self, archive_hash: str) -> Document:
+        """The text with its layout where one is known; `KeyError` where there is no text."""
+        if archive_hash not in self._documents:
+            text, layout = self.text(archive_hash), self.layout(archive_hash)
+            self._documents[archive_hash] = Document.from_layout(text, layout) if layout else Document(text)
+        return self._documents[archive_hash]
 
     def layout(self, archive_hash: str) -> Mapping[str, Any]:
         """The blocks and pages of a text; an empty mapping where none are known."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from pydantic import Field
 
@@ -15,6 +15,7 @@ from graph_research.research.models.draft import (
     BlockOf,
     BlockType,
     Draft,
+    JudgedValues,
     Statement,
     StatementKind,
     StatementVerdict,
@@ -26,6 +27,7 @@ from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
 from graph_research.text.document import PlaceKind
 from graph_research.text.places import place_of
+from graph_research.text.relevance.statements import Nature
 
 _SELECTOR_CHARS = 32
 AROUND_CHARS = 600
@@ -86,7 +88,7 @@ class CitedStatement(Record):
 
     `status` is how far it is proved, `problem` why it is unsupported. `support` is the score of its words, 0 to 1;
     `verdict` and `reason` are what a verifier model said of it, null and empty where none did. `fabricated` are the
-    ids and numbers that its writer made up.
+    ids and numbers that its writer made up. `place` tells a cell or sentence from others that read the same.
     """
 
     id: str
@@ -95,11 +97,12 @@ class CitedStatement(Record):
     status: Status
     citations: list[str]
     computed: list[str] = Field(default_factory=list)
-    judged: str = ""
+    judged: JudgedValues = Field(default_factory=list)
     support: float = 1.0
     problem: str = ""
     verdict: StatementVerdict | None = None
     fabricated: list[str] = Field(default_factory=list)
+    place: str = ""
 
 
 _Cell = TypeVar("_Cell", Statement, CitedStatement)
@@ -140,6 +143,11 @@ class CitedContradiction(Record):
     nature: str = "conflict"
     settled: bool = False
     sides: list[CitedSide]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether both sides cannot be right, and no section says which is."""
+        return self.nature == Nature.CONFLICT and not self.settled
 
 
 class Cited(Record):
@@ -187,7 +195,7 @@ def cite(
         ],
         contradictions=[numbering.contradiction(row) for row in contradictions],
         conclusions=numbering.blocks(draft.conclusions),
-        more_evidence=numbering.supported(draft.more),
+        more_evidence=numbering.held(draft.more),
         citations=numbering.citations,
     )
 
@@ -206,7 +214,7 @@ class _Numbering:
         self.citations: list[Citation] = []
         self._question = question
         self._evidence = {row.id: row for row in evidence}
-        self._titles = {source.id: source.title for source in sources}
+        self._sources = {source.id: source for source in sources}
         self._verdicts = {verdict.id: verdict for verdict in verdicts}
         self._archive = archive
         self._numbers: dict[str, int] = {}
@@ -236,13 +244,22 @@ class _Numbering:
     def statements(self, statements: Iterable[Statement], *, is_code: bool = False) -> list[CitedStatement]:
         return [self._statement(row, is_code=is_code) for row in statements if row.text.strip()]
 
-    def supported(self, statements: Iterable[Statement]) -> list[CitedStatement]:
-        """The statements that hold; one that does not is left out and numbers no source."""
-        return [self._statement(row) for row in statements if row.text.strip() and self._holds(row)]
+    def held(self, statements: Iterable[Statement]) -> list[CitedStatement]:
+        """The statements that hold, in the place of one that does not its first quote; one without is left out and
+        numbers no source."""
+        given = (next(filter(self._holds, self._with_quotes(row)), None) for row in statements if row.text.strip())
+        return [self._statement(row) for row in given if row]
+
+    def _with_quotes(self, statement: Statement) -> list[Statement]:
+        known = [self._evidence[name] for name in statement.evidence_ids if name in self._evidence]
+        return [
+            statement,
+            *(Statement(text=row.quote, kind=StatementKind.QUOTE, evidence_ids=[row.id]) for row in known),
+        ]
 
     def _holds(self, statement: Statement) -> bool:
         known = [self._evidence[name] for name in statement.evidence_ids if name in self._evidence]
-        passages = [passage_of(self._citation(row, "", 0), self._archive, self._titles) for row in known]
+        passages = [passage_of(self._citation(row, "", 0), self._archive, self._sources) for row in known]
         judgement = judge(
             without_markers(statement.text)[0] if statement.kind is not StatementKind.QUOTE else statement.text,
             statement.kind,
@@ -297,11 +314,12 @@ class _Numbering:
             status=judgement.status,
             citations=[citation.id for citation in cited],
             computed=list(statement.computed),
-            judged=statement.judged,
+            judged=list(statement.judged),
             support=judgement.score,
             problem=judgement.problem,
             verdict=verdict,
             fabricated=[*unknown, *fabricated],
+            place=statement.place,
         )
 
     def _cite_all(self, evidence_ids: Iterable[str]) -> tuple[list[Citation], list[str]]:
@@ -318,13 +336,13 @@ class _Numbering:
             number = self._numbers.setdefault(evidence.source_id, len(self._numbers) + 1)
             citation = self._citation(evidence, f"c{len(self.citations) + 1}", number)
             self._cited[evidence.id] = citation
-            self._passages[citation.id] = passage_of(citation, self._archive, self._titles)
+            self._passages[citation.id] = passage_of(citation, self._archive, self._sources)
             self.citations.append(citation)
         return self._cited[evidence.id]
 
     def _citation(self, evidence: Evidence, name: str, number: int) -> Citation:
         proof = self._archive.prove(evidence.quote, evidence.locator, evidence.archive_hash)
-        known = evidence.source_id in self._titles
+        known = evidence.source_id in self._sources
         problem = proof.problem if known else f"the run has no source {evidence.source_id}"
         return Citation(
             id=name,
@@ -345,15 +363,34 @@ class _Numbering:
         return CitedPlace(**place._asdict()) if place else None
 
 
-def passage_of(citation: Citation, archive: Archive, titles: Mapping[str, str]) -> CitedPassage:
-    """What a citation shows of its source: the quote with the text around it, under the source's title."""
-    around = ""
+class Described(Protocol):
+    """A source as far as a reader is told of it."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def published_at(self) -> str | None: ...
+
+
+def passage_of(citation: Citation, archive: Archive, sources: Mapping[str, Described]) -> CitedPassage:
+    """What a citation shows of its source: the quote with the text around it, under the source's title and date."""
+    around = beside = ""
     if citation.valid:
         proof = archive.prove(citation.quote, citation.locator, citation.archive_hash)
-        text = archive.text(citation.archive_hash)
-        around = text[max(0, proof.start - AROUND_CHARS) : proof.end + AROUND_CHARS]
-    title = titles.get(citation.source_id, "")
-    return CitedPassage(number=citation.n, quote=citation.quote, valid=citation.valid, surroundings=around, title=title)
+        document = archive.document(citation.archive_hash)
+        around = document.text[max(0, proof.start - AROUND_CHARS) : proof.end + AROUND_CHARS]
+        beside = document.around(proof.start, proof.end)
+    source = sources.get(citation.source_id)
+    return CitedPassage(
+        number=citation.n,
+        quote=citation.quote,
+        valid=citation.valid,
+        surroundings=around,
+        title=source.title if source else "",
+        beside=beside,
+        published_at=source.published_at if source else None,
+    )
 
 
 def _selectors(text: str, proof: Proof) -> list[QuoteSelector | PositionSelector]:

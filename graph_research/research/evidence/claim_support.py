@@ -13,7 +13,7 @@ from graph_research.research.evidence.computed import Computation, compute, wron
 from graph_research.research.models.draft import StatementKind, StatementVerdict, VerdictWord
 from graph_research.text.language.names import new_names
 from graph_research.text.language.quantities import ARTICLE_BEFORE, Value, figures, unstated
-from graph_research.text.language.tables import listed
+from graph_research.text.language.tables import any_of
 from graph_research.text.language.words import language_of
 from graph_research.text.relevance.support import DEFINITE, MISSING, SUPPORTED, UNSUPPORTED, Support, support
 
@@ -23,14 +23,15 @@ call supported 0 to 3 % have less, of the same beside a passage of another sourc
 
 _LISTED = 5
 _ITEM = re.compile(r"\s*\(?\d{1,2}[.)]\s")
-_TIMES = re.compile(r"[\s-]?(?:times|fold|mal|fois|veces|vezes|volte|keer|razy)\b")
+_TIMES = re.compile(rf"[\s-]?(?:{any_of('times')})\b")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w+")
-_NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*\sv?$")
+_NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*[\s/]v?$")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\s$")
-_JUDGEMENT = "|".join(word for words in listed("judgement").values() for word in words)
+_REFERS = re.compile(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]\s?|\s\w+\s))*$", re.IGNORECASE)
+"""The end of a text before the number of a row, step or section of the report ("rows 1 to 6")."""
 _JUDGED = re.compile(
-    rf"(?:#|--|;|//|%)[^\n]*(?<![^\W\u3040-\u9fff])(?:{_JUDGEMENT})(?![^\W\u3040-\u9fff])", re.IGNORECASE
+    rf"(?:#|--|;|//|%)[^\n]*(?<![^\W\u3040-\u9fff])(?:{any_of('judgement')})(?![^\W\u3040-\u9fff])", re.IGNORECASE
 )
 """A comment that says in one of the languages with labels that the writer chose the value of its line."""
 _IN_BRACKETS = re.compile(r"\(([^()\d]{1,30})\)")
@@ -55,13 +56,16 @@ class Status(StrEnum):
 
 
 class CitedPassage(NamedTuple):
-    """A passage that a sentence cites: its source's number and title, the quote, and the text around it."""
+    """A passage that a sentence cites: the number, title and date of its source, the quote, the text around it, and
+    `beside` the paragraph or row that it stands in with the heading above."""
 
     number: int
     quote: str
     valid: bool
     surroundings: str = ""
     title: str = ""
+    beside: str = ""
+    published_at: str | None = None
 
 
 class Judgement(NamedTuple):
@@ -79,7 +83,7 @@ def judge(
     *,
     question: str = "",
     computed: Sequence[str] = (),
-    judged: str = "",
+    judged: Sequence[str] = (),
     verdict: StatementVerdict | None = None,
     context: str = "",
     is_code: bool = False,
@@ -87,17 +91,18 @@ def judge(
     """Judge a sentence by its passages, as its kind asks. `context` is the label and the header of a table's cell.
 
     A quote must be the first passage's quote, to the character. A fact and an analysis need a valid passage, and what
-    they state must be there: numbers in the quotes or computed, dates in the quotes or the titles, names and their
-    numbers ("Zone 5") anywhere in the passages, the question or the context. An analysis may state a number of the
-    question and the number that its writer `judged`, and count in words what it lists. A transition and a limit have
-    no numbers but those of the question, the quotes and the titles, and nothing that a `verdict` objects to; a table's
-    label may have those around the quotes.
+    they state must be there: numbers in the quotes or computed, or where a `verdict` finds the sentence supported in
+    the paragraph or row of a quote and the heading above it; dates in the quotes, the titles or those of the sources,
+    names and their numbers ("Zone 5") anywhere in the passages, the question or the context. An analysis may state a
+    number of the question and the numbers that its writer `judged`, count in words what it lists, and refer to rows,
+    steps and sections by their numbers. A transition and a limit have no numbers but those of the question, the quotes
+    and the titles, and nothing that a `verdict` objects to; a table's label may have those around the quotes.
 
     A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
     tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
-    meaning, but nothing before it. Code has no names, and in a line of it whose comment says `judgement`, in whatever
-    language, the writer chose the value. What the user wrote is not judged. A cell without a letter or digit asserts
-    nothing.
+    meaning, but nothing before it. Code has no names, and in a line of it whose comment, or the comment above it, says
+    `judgement`, in whatever language, the writer chose the value. What the user wrote is not judged. A cell without a
+    letter or digit asserts nothing.
     """
     if kind is StatementKind.USER:
         return Judgement(Status.USER, 0.0)
@@ -119,11 +124,12 @@ def judge(
     valid = [passage for passage in passages if passage.valid]
     if not valid:
         return _failed("no valid citation")
-    given = [*(passage.quote for passage in valid), *([judged] if judged and kind is StatementKind.ANALYSIS else [])]
+    given = [*(passage.quote for passage in valid), *(judged if kind is StatementKind.ANALYSIS else ())]
     computations = [compute(expression, given) for expression in computed]
     if wrong := next((one.problem for one in computations if one.problem), ""):
         return _failed(wrong)
-    ground = _Ground(valid, question, context, computations, is_code, judged)
+    is_supported = verdict is not None and verdict.verdict is VerdictWord.SUPPORTED
+    ground = _Ground(valid, question, context, computations, is_code, judged, is_supported)
     missing = ground.missing(text, kind)
     if kind is StatementKind.ANALYSIS and not missing:
         return Judgement(Status.ANALYSIS)
@@ -162,15 +168,25 @@ class _Ground:
     context: str
     computations: Sequence[Computation]
     is_code: bool
-    judged: str = ""
+    judged: Sequence[str] = ()
+    is_supported: bool = False
 
     @cached_property
     def quotes(self) -> list[str]:
         return [passage.quote for passage in self.passages]
 
     @cached_property
+    def read(self) -> list[str]:
+        """The quotes, where a verifier finds the sentence supported with what they are read with."""
+        return [*self.quotes, *(passage.beside for passage in self.passages if self.is_supported)]
+
+    @cached_property
     def titles(self) -> list[str]:
         return [passage.title for passage in self.passages]
+
+    @cached_property
+    def dates(self) -> list[str]:
+        return [passage.published_at for passage in self.passages if passage.published_at]
 
     @cached_property
     def around(self) -> list[str]:
@@ -180,14 +196,15 @@ class _Ground:
         """The numbers, dates, multiples and names of a text that are nowhere, as they are written."""
         is_analysis = kind is StatementKind.ANALYSIS
         if self.is_code and is_analysis:
-            text = "\n".join(line for line in text.splitlines() if not _JUDGED.search(line))
+            text = _without_judged_lines(text)
         measured = _with_unit(text, self.context)
-        known = [*self.quotes, self.question] if is_analysis else self.quotes
+        known = [*self.read, self.question] if is_analysis else self.read
         unknown = unstated(measured, known)
         new = [figure for figure in unknown if self._is_new(figure, measured, is_analysis=is_analysis)]
         if is_analysis:
             new = _without_judged(new, measured, self.judged)
-        names = [] if self.is_code else new_names(text, [*self.around, self.question, self.context])
+        around = [*self.around, self.question, self.context]
+        names = [] if self.is_code else new_names(text, around, at_start=not is_analysis)  # advice begins with a verb
         return [*_written(measured, new), *wrong_multiples(text, self.quotes, self.computations), *names]
 
     def support(self, text: str) -> Support:
@@ -227,29 +244,44 @@ class _Ground:
         if self.is_code and (written in ("0", "1") or written.startswith("$")):
             return False
         if figure.date:
-            return bool(unstated(written, self.titles))
+            return bool(unstated(written, [*self.titles, *self.dates]))
+        if is_analysis and _REFERS.search(text[: figure.start]):
+            return False
         refers = is_analysis or written.isdigit() or ARTICLE_BEFORE.search(text[: figure.start])
         if refers and _counts(figure, text):
             return False
         if not written.isalpha() and _NAME_BEFORE.search(text[: figure.start]):
             return bool(unstated(written, [*self.around, self.question, self.context]))
         before = _WORD_BEFORE.search(text[: figure.start])
-        return not (before and self._is_in_a_title(before[0] + written))
+        if before and self._is_in_a_title(rf"\b{re.escape(before[0] + written)}"):
+            return False
+        is_version = "." in written and not figure.unit
+        return not (is_version and self._is_in_a_title(rf"[^\W\d_]\s{re.escape(written)}"))
 
-    def _is_in_a_title(self, name: str) -> bool:
-        """Whether a title has this word with its number, such as `release 15` of "E.21. Release 15"."""
-        whole = re.compile(rf"\b{re.escape(name)}(?![\w.,])", re.IGNORECASE)
+    def _is_in_a_title(self, pattern: str) -> bool:
+        """Whether a title has a word with its number, such as `release 15` or, by itself, `15.4` of "E.17. Release
+        15.4"."""
+        whole = re.compile(rf"{pattern}(?![\w.,])", re.IGNORECASE)
         return any(whole.search(title) for title in self.titles)
 
 
-def _without_judged(new: Sequence[Value], text: str, judged: str) -> list[Value]:
-    """The numbers without the one that the writer sets by judgement, wherever the text has it as a whole: no date, and
-    nothing where `judged` holds more."""
-    own = figures(judged)
-    if len(own) != 1 or own[0].date:
-        return list(new)
-    whole = rf"(?<![\w.,]){re.escape(judged.strip())}(?!\w|[.,]\d)"
-    spans = [match.span() for match in re.finditer(whole, text)]
+def _without_judged_lines(code: str) -> str:
+    """The code without the lines whose value the writer chose, by a comment on the line or alone on the one above,
+    for formats in which a comment may follow no value."""
+    lines = code.splitlines()
+    judged = [_JUDGED.search(line) for line in lines]
+    alone = [match is not None and not line[: match.start()].strip() for line, match in zip(lines, judged, strict=True)]
+    above = [False, *alone]
+    return "\n".join(line for n, line in enumerate(lines) if not (judged[n] or above[n]))
+
+
+def _without_judged(new: Sequence[Value], text: str, judged: Iterable[str]) -> list[Value]:
+    """The numbers without those that the writer sets by judgement, wherever the text has them as a whole. An entry of
+    `judged` that is a date, or holds more than one number, counts for nothing."""
+    single = [value.strip() for value in judged if len(own := figures(value)) == 1 and not own[0].date]
+    spans = [
+        match.span() for value in single for match in re.finditer(rf"(?<![\w.,]){re.escape(value)}(?!\w|[.,]\d)", text)
+    ]
     return [figure for figure in new if not any(start <= figure.start < end for start, end in spans)]
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding
-from graph_research.research.models.source import Source
+from graph_research.research.models.source import Source, Tier
 from graph_research.research.scoring.claim import confidence_level, score_claim
 from graph_research.research.scoring.origin import independent
+from graph_research.research.scoring.tiers import is_maker, is_makers_site
 from graph_research.text.relevance.statements import Nature
+
+_NAME = re.compile(r"[^\W\d_][\w+#-]*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +45,16 @@ class Ground:
                         against.update(dict.fromkeys(self._source_ids(sorted(side))))
         return [source_id for source_id in against if source_id not in self.supporting(finding)]
 
+    def by_maker(self, text: str, source_ids: Iterable[str]) -> int:
+        """How many of the sources are authoritative documents of the maker of a thing that the text names."""
+        names = _NAME.findall(text)
+        sources = [self.sources[name] for name in source_ids]
+        return sum(
+            source.tier in (Tier.PRIMARY_SOURCE, Tier.AUTHORITATIVE)
+            and (is_maker(source.publisher, names) or is_makers_site(source.url, names))
+            for source in sources
+        )
+
     def _source_ids(self, evidence_ids: Iterable[str]) -> list[str]:
         return [self.evidence[name].source_id for name in evidence_ids if name in self.evidence]
 
@@ -68,7 +82,8 @@ def scored_claim(finding: Finding, support: Sequence[str], against: Sequence[str
 
 
 def levelled(finding: Finding, claim: Claim, ground: Ground) -> Finding:
-    """The finding with the confidence that its claim and the number of its origins allow."""
+    """The finding with the confidence that its claim, the number of its origins and the documents of a maker allow."""
     origins = independent(ground.origins.get(source_id, source_id) for source_id in claim.support)
-    level = confidence_level(finding.stated or finding.confidence, claim.confidence, origins)
+    by_maker = ground.by_maker(finding.content, claim.support)
+    level = confidence_level(finding.stated or finding.confidence, claim.confidence, origins, by_maker)
     return finding.model_copy(update={"confidence": level})

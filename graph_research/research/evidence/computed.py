@@ -219,10 +219,20 @@ def _difference(one: _Reading, other: _Reading) -> list[_Reading]:
     return _sum(one, other, -1.0)
 
 
+def _scaled(reading: _Reading, factor: float) -> list[_Reading]:
+    """The reading times a constant. Of a rate this may also turn its period into another: 1 / 86400 of what there is in
+    a day is what there is in a second."""
+    scaled = [reading.times(factor)]
+    if reading.per:
+        scaled.append(reading.times(factor, (reading.per[0], reading.per[1] * factor)))
+    return scaled
+
+
 def _product(one: _Reading, other: _Reading) -> list[_Reading]:
-    if one.constant:
-        return [other.times(one.base)]
-    if other.constant or other.unit in ("", _RATIO):
+    if one.constant or other.constant:
+        amount, factor = (other, one) if one.constant else (one, other)
+        return _scaled(amount, factor.base)
+    if other.unit in ("", _RATIO):
         return [one.times(other.base)] if one.unit != _RATIO else [other.times(one.base)]
     if one.unit in ("", _RATIO) and not one.per:
         return [other.times(one.base)]
@@ -233,7 +243,9 @@ def _product(one: _Reading, other: _Reading) -> list[_Reading]:
 
 
 def _quotient(one: _Reading, other: _Reading) -> list[_Reading]:
-    if other.constant or (one.unit and other.unit in ("", _RATIO)):
+    if other.constant:
+        return _scaled(one, 1 / other.base)
+    if one.unit and other.unit in ("", _RATIO):
         return [one.times(1 / other.base)]
     if one.constant:
         return [_Reading(base=one.base / other.whole)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from graph_research.research.evidence.quotes import QuoteFinder
@@ -11,6 +12,7 @@ from graph_research.research.models.finding import Gap
 from graph_research.research.models.ids import contradiction_id
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
+from graph_research.text.language.quantities import figures, states
 from graph_research.text.locators import resolve
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.statements import SourceSentence, nature
@@ -29,7 +31,8 @@ def disagreements(
     sources: Mapping[str, Source],
     documents: Mapping[str, Document],
 ) -> list[Contradiction]:
-    """The contradictions that were `named`, then what code finds beside them in the evidence."""
+    """The contradictions that were `named`, then what code finds beside them in the evidence; none among versions of
+    one page in several languages, of which one may be older than the other."""
     quoted = [
         SourceSentence(
             source_id=source_id,
@@ -43,11 +46,18 @@ def disagreements(
         for (source_id, start, end), one in evidence.items()
     ]
     conflicts = [_of_conflict(conflict, evidence) for conflict in find_contradictions(quoted)]
+    source_of = {one.id: sources[source_id] for (source_id, _, _), one in evidence.items()}
     kept: list[Contradiction] = []
     for contradiction in [*named, *conflicts]:
-        if not any(_same(contradiction, other) for other in kept):
+        if not _is_of_translations(contradiction, source_of) and not any(_same(contradiction, other) for other in kept):
             kept.append(contradiction)
     return kept
+
+
+def _is_of_translations(contradiction: Contradiction, source_of: Mapping[str, Source]) -> bool:
+    names = [name for side in contradiction.sides for name in side.evidence_ids]
+    said = {source.id: source.page for name in names if (source := source_of.get(name)) is not None}
+    return len(said) > 1 and len(set(said.values())) == 1
 
 
 def as_gap(contradiction: Contradiction) -> Gap:
@@ -73,7 +83,8 @@ def by_place(evidence: Iterable[Evidence], documents: Mapping[str, Document]) ->
 
 
 def from_answer(rows: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> tuple[list[Contradiction], list[Evidence]]:
-    """The answer's own contradictions whose quotes are found for at least two sides, and that evidence."""
+    """The answer's own contradictions whose quotes are found for at least two sides, of the nature that it gives them
+    or that their values show, and that evidence."""
     contradictions: list[Contradiction] = []
     evidence: list[Evidence] = []
     for row in rows:
@@ -83,7 +94,10 @@ def from_answer(rows: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> tuple
             evidence += [quote for _, quotes in proved for quote in quotes]
             named = [Side(value=value, evidence_ids=[quote.id for quote in quotes]) for value, quotes in proved]
             found = _contradiction(row["kind"], row["topic"], row.get("description", ""), named)
-            contradictions.append(_of_its_nature(found, [quotes for _, quotes in proved]))
+            if nature := row.get("nature"):
+                contradictions.append(found.model_copy(update={"nature": nature}))
+            else:
+                contradictions.append(_of_its_nature(found, [quotes for _, quotes in proved]))
     return contradictions, evidence
 
 
@@ -102,17 +116,23 @@ def told_by_writer(rows: Iterable[Mapping[str, Any]], evidence: Mapping[str, Evi
 
 def new_or_settled(told: Iterable[Contradiction], known: Iterable[Contradiction]) -> list[Contradiction]:
     """The contradictions that are told and not known, each once, and the known ones that are settled now. Two are the
-    same where they share evidence of two sides."""
+    same where they have one topic or share evidence of two sides."""
     standing = {one.id: one for one in known}
     changed: dict[str, Contradiction] = {}
     for one in told:
-        before = next((other for other in standing.values() if share_two_sides(one, other)), None)
+        before = next(
+            (other for other in standing.values() if _same_topic(one, other) or share_two_sides(one, other)), None
+        )
         if before is None or (one.settled and not before.settled):
             standing[one.id if before is None else before.id] = now = (before or one).model_copy(
                 update={"settled": one.settled}
             )
             changed[now.id] = now
     return list(changed.values())
+
+
+def _same_topic(one: Contradiction, other: Contradiction) -> bool:
+    return " ".join(one.topic.split()).casefold() == " ".join(other.topic.split()).casefold()
 
 
 def share_two_sides(one: Contradiction, other: Contradiction) -> bool:
@@ -146,10 +166,18 @@ def _contradiction(kind: str, topic: str, description: str, sides: list[Side]) -
 
 
 def _same(one: Contradiction, other: Contradiction) -> bool:
-    """Two tell of the same disagreement where evidence of both sides is shared."""
+    """Two tell of the same disagreement where evidence of both sides is shared, unless their values show that they are
+    about two things of which that evidence tells."""
     if one.id == other.id:
         return True
-    return one.kind == other.kind and share_two_sides(one, other)
+    return one.kind == other.kind and share_two_sides(one, other) and _share_a_value(one, other)
+
+
+def _share_a_value(one: Contradiction, other: Contradiction) -> bool:
+    mine, theirs = ([figures(side.value) for side in each.sides] for each in (one, other))
+    if not all(mine) or not all(theirs):
+        return True
+    return any(states(a, b) or states(b, a) for a in chain(*mine) for b in chain(*theirs))
 
 
 def _heading(document: Document, start: int) -> str:

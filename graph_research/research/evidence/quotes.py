@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.ids import evidence_id
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
-from graph_research.text.evidence import EvidenceScorer
+from graph_research.text.evidence import scorer_of
 from graph_research.text.language.words import term_weights
 from graph_research.text.locators import make_locator
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
-from graph_research.text.relevance.support import SUPPORTED, support
+from graph_research.text.relevance.support import support
 
 _MOST_QUOTE_CHARS = 2_000
 _CHARS_BEFORE = 500
 """How far before a quote the words are looked for that tell one of its places from another."""
+_SURE = 0.75
+"""The least support score of a quote that takes the place of words that no source has. Below it are passages about the
+same things that say something else."""
 _NEAREST = 3
 """So many of the units of a source that rank best for a text are compared with it."""
 _NUMBERED = re.compile(r"(?:sources?\s*)?[\[(]?(\d{1,3})[\])]?", re.IGNORECASE)
@@ -105,7 +108,7 @@ def nearest_quote(text: str, source_id: str, documents: Mapping[str, Document]) 
     for item in rank(Pool({source_id: document}), parse(text))[:_NEAREST]:
         quote = document.text[item.unit.start : item.unit.end]
         found = support(text, [quote])
-        if found.score >= SUPPORTED and found.features["nearness"] > 0.0:
+        if found.score >= _SURE and found.features["nearness"] > 0.0:
             return {"source_id": source_id, "quote": quote, "start": item.unit.start}
     return None
 
@@ -118,7 +121,6 @@ class QuoteFinder:
     sources: Mapping[str, Source]
     documents: Mapping[str, Document]
     dropped: int = 0
-    _scorers: dict[str, EvidenceScorer] = field(default_factory=dict, repr=False)
 
     def evidence(self, quotes: Sequence[Mapping[str, Any]], about: str = "") -> list[Evidence]:
         """The evidence of the quotes that are there, in order, each place once; `about` is what they are quoted for."""
@@ -152,12 +154,6 @@ class QuoteFinder:
             locator=locator,
             archive_hash=source.archive_hash,
             sub_query_id=source.sub_query_id,
-            score=self._score(source.id, document, place),
+            score=scorer_of(document, self.question).score(*place),
             rank_score=float(quote.get("rank_score") or 0.0),
         )
-
-    def _score(self, source_id: str, document: Document, place: tuple[int, int]) -> float:
-        """The score of `EvidenceScorer` for the place, within its document."""
-        if source_id not in self._scorers:
-            self._scorers[source_id] = EvidenceScorer(document, self.question)
-        return self._scorers[source_id].score(*place)

@@ -14,7 +14,7 @@ from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, op
 from graph_research.research.models.report_options import LENGTHS
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Document
-from graph_research.text.language.words import language_of, term_weights, words
+from graph_research.text.language.words import held_weight, term_weights
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.query import Query, parse
@@ -26,8 +26,6 @@ _ALWAYS = 30
 _MOST_ROWS = 12
 _WORDS_OF_A_QUOTE = 20
 _LEAST_OF_BEST = 0.55
-TELLING = 0.5
-"""What a word of a heading weighs more than."""
 _USUAL_WORDS = sum(LENGTHS["standard"])
 _MOST_OPENINGS = 4
 _MOST_COMPARED = 1_500
@@ -112,8 +110,12 @@ class Analysis:
 
     @cached_property
     def conflicts(self) -> Sequence[Conflict]:
-        """Where the sources disagree. Not every reader of an analysis asks for them, and to find them takes long."""
-        return find_contradictions(self.sentences)
+        """Where the sources disagree, other than translations of one page. Not every reader of an analysis asks for
+        them, and to find them takes long."""
+        return [row for row in find_contradictions(self.sentences) if len(self._pages(row)) > 1]
+
+    def _pages(self, conflict: Conflict) -> set[str]:
+        return {self.sources[one.source_id].page for side in conflict.sides for one in side.evidence}
 
     @property
     def found(self) -> bool:
@@ -272,10 +274,10 @@ def _group(members: Sequence[Quote], sources: Mapping[str, SourceFacts]) -> Grou
 
 def _alike(one: Quote, other: Quote) -> bool:
     """Whether two quotations have the same numbers, and the longer nearly all words of the shorter."""
+    if _NUMBERS.findall(one.text) != _NUMBERS.findall(other.text):
+        return False
     fewer, more = sorted((term_weights(one.text), term_weights(other.text)), key=lambda weights: sum(weights.values()))
-    shared = sum(weight for term, weight in fewer.items() if term in more)
-    same_numbers = _NUMBERS.findall(one.text) == _NUMBERS.findall(other.text)
-    return same_numbers and shared >= _ALIKE * sum(fewer.values())
+    return held_weight(fewer, more) >= _ALIKE * sum(fewer.values())
 
 
 def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document]) -> list[Group]:
@@ -309,30 +311,3 @@ def sentence(item: Ranked, pool: Pool) -> SourceSentence:
         heading=item.unit.heading,
         cells=pool.documents[item.source].columns_at(item.unit.start),
     )
-
-
-def shared_phrases(texts: Sequence[str]) -> list[str]:
-    """Runs of two or three neighbouring words that say something, of those in several texts; most first.
-
-    Inflected forms count together; the form that was seen first is given.
-    """
-    written: dict[tuple[str, ...], str] = {}
-    counts: dict[tuple[str, ...], int] = {}
-    for text in texts:
-        here = dict(_runs(text))
-        for stems, phrase in here.items():
-            counts[stems] = counts.get(stems, 0) + 1
-            written.setdefault(stems, phrase)
-    shared = [stems for stems, count in counts.items() if count > 1]
-    return [written[stems] for stems in sorted(shared, key=lambda stems: (-counts[stems], -len(written[stems])))]
-
-
-def _runs(text: str) -> Iterable[tuple[tuple[str, ...], str]]:
-    found = words(text, language_of(text))
-    for size in (3, 2):
-        for at in range(len(found) - size + 1):
-            run = found[at : at + size]
-            phrase = text[run[0].start : run[-1].end]
-            telling = all(word.weight > TELLING and word.term[0].isalpha() for word in run)
-            if telling and re.fullmatch(rf"[\w'’-]+( [\w'’-]+){{{size - 1}}}", phrase):
-                yield tuple(word.term for word in run), phrase

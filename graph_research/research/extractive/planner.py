@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.research.checklist import question_points
-from graph_research.research.extractive.analysis import shared_phrases
+from graph_research.research.extractive.sections import shared_phrases
 from graph_research.research.extractive.sources import labels_of, question_of
 from graph_research.research.retrieval.query_novelty import asked_before
 from graph_research.text.language.words import terms, words

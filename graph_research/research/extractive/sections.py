@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from graph_research.research.extractive.analysis import TELLING, Analysis, Group, shared_phrases
+from graph_research.research.extractive.analysis import Analysis, Group
 from graph_research.text.language.words import language_of, terms, unspaced_runs, words
 from graph_research.text.wording import shortened
 
@@ -21,6 +21,8 @@ _MOST_HEADING_WORDS = 6
 _MOST_HEADING_CHARS = 80
 _UNSPACED_PHRASE = (3, 8)  # characters
 _CHARS_OF_AN_UNSPACED_WORD = 2
+_TELLING = 0.5
+"""What a word of a heading weighs more than."""
 
 Vector = Mapping[str, float]
 
@@ -134,8 +136,35 @@ def _candidates(groups: Sequence[Group]) -> Iterator[str]:
     stems = Counter(term for group in groups for term in set(_terms(group)))
     for text in texts:
         for word in words(text, language_of(text)):
-            if stems[word.term] > 1 and word.weight > TELLING and text[word.start].isalpha():
+            if stems[word.term] > 1 and word.weight > _TELLING and text[word.start].isalpha():
                 yield text[word.start : word.end]
+
+
+def shared_phrases(texts: Sequence[str]) -> list[str]:
+    """Runs of two or three neighbouring words that say something, of those in several texts; most first.
+
+    Inflected forms count together; the form that was seen first is given.
+    """
+    written: dict[tuple[str, ...], str] = {}
+    counts: dict[tuple[str, ...], int] = {}
+    for text in texts:
+        here = dict(_runs(text))
+        for stems, phrase in here.items():
+            counts[stems] = counts.get(stems, 0) + 1
+            written.setdefault(stems, phrase)
+    shared = [stems for stems, count in counts.items() if count > 1]
+    return [written[stems] for stems in sorted(shared, key=lambda stems: (-counts[stems], -len(written[stems])))]
+
+
+def _runs(text: str) -> Iterable[tuple[tuple[str, ...], str]]:
+    found = words(text, language_of(text))
+    for size in (3, 2):
+        for at in range(len(found) - size + 1):
+            run = found[at : at + size]
+            phrase = text[run[0].start : run[-1].end]
+            telling = all(word.weight > _TELLING and word.term[0].isalpha() for word in run)
+            if telling and re.fullmatch(rf"[\w'’-]+( [\w'’-]+){{{size - 1}}}", phrase):
+                yield tuple(word.term for word in run), phrase
 
 
 def _shared_runs(texts: Sequence[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,10 +9,12 @@ from typing import Any, Literal
 from graph_research.research.extractive.analysis import Analysis, Group, analyze
 from graph_research.research.extractive.analyzer import opposing
 from graph_research.research.extractive.short_answer import short_answer
+from graph_research.text.language.opposites import CAPITALISED_NOUNS
 from graph_research.text.language.quantities import Value
-from graph_research.text.language.words import language_of, terms, words
+from graph_research.text.language.questions import points_back
+from graph_research.text.language.words import MOST_WEIGHT, language_of, terms, weight, words
 from graph_research.text.relevance.conflicts import find_contradictions
-from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.statements import SourceSentence, statements
 from graph_research.text.relevance.support import SUPPORTED, support
 from graph_research.text.wording import counted
@@ -22,9 +23,6 @@ _CLAIM = "the claim"
 _MOST_OF_A_SIDE = 3
 _MOST_OTHERS = 2
 _STATED = 0.9
-_POINTS_BACK = re.compile(
-    r"^(?:and|but|so|what about)\b|\b(?:it|its|they|their|them|there|this|that|these|those)\b", re.IGNORECASE
-)
 
 Stance = Literal["supports", "contradicts"]
 
@@ -118,10 +116,17 @@ def _one_for_each_part(groups: Sequence[Group]) -> list[Group]:
 
 
 def _in_context(question: str, earlier: Sequence[str]) -> str:
-    if not _POINTS_BACK.search(question) or parse(question).names:
+    query = parse(question)
+    if _has_a_name(query) or not points_back(question, query.language):
         return question
     named = next((names for asked in reversed(earlier) if (names := parse(asked).names)), None)
     return f"{named[0]}: {question}" if named else question
+
+
+def _has_a_name(query: Query) -> bool:
+    """Whether a question names something; where nouns have a capital letter too, by one of the rarest words."""
+    least = MOST_WEIGHT if query.language in CAPITALISED_NOUNS else 0.0
+    return any(weight(word, query.language) >= least for name in query.names for word in name.split())
 
 
 def _states(text: str, claim: str) -> bool:

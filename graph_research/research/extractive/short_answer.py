@@ -38,7 +38,7 @@ def _candidates(analysis: Analysis, part: int) -> list[Candidate]:
             group.lead.text,
             max(_share(quote, part) for quote in (group.lead, *group.others)),
             group.lead.covered,
-            group.lead.is_heading,
+            is_heading=group.lead.is_heading,
         )
         for group in analysis.groups
     ]

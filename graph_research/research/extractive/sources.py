@@ -25,13 +25,15 @@ EMBEDDER = "embedder"
 @dataclass(frozen=True, kw_only=True)
 class SourceFacts:
     """What ranking, order and confidence need of a source. `newer` is the id of the source that supersedes it, empty
-    where that is not in the handoff, None for a current source."""
+    where that is not in the handoff, None for a current source. `page` is the same for all versions of a page in
+    several languages."""
 
     id: str
     title: str
     tier: str
     date: str
     origin: str
+    page: str
     newer: str | None = None
 
     @property
@@ -77,6 +79,7 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
             tier=source.tier.value,
             date=source.published_at or "",
             origin=behind[source.id],
+            page=source.page,
             newer=_newer(source, files),
         )
         for source in sources

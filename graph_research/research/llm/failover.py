@@ -20,6 +20,7 @@ from graph_research.providers.errors import (
 from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.research.llm.context_windows import SHORTER, LearnedWindow, window_tokens
+from graph_research.research.llm.phase_budget import phase_share
 from graph_research.research.llm.prompt_fitting import FittedPrompt, PromptLimit
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.usage import count
@@ -178,10 +179,12 @@ class ModelSession:
             safety_margin=self.services.settings.token_safety_margin,
         )
         system_tokens = count_tokens(request.system)
-        limit = replace(limit, tokens=budget.prompt_tokens() - system_tokens)
+        phase_tokens = int(budget.prompt_tokens() * phase_share(request.role, request.phase))
+        limit = replace(limit, tokens=min(phase_tokens, budget.prompt_tokens() - system_tokens))
         if not limit.holds(prompt(PromptLimit()).text):
             own_tokens = count_tokens(prompt(PromptLimit(chars=0)).text)
-            limit = replace(limit, tokens=own_tokens + budget.material_tokens(system_tokens + own_tokens))
+            material_tokens = min(phase_tokens, budget.material_tokens(system_tokens + own_tokens))
+            limit = replace(limit, tokens=own_tokens + material_tokens)
         return prompt(limit), budget.output_tokens
 
     def _window(self, model: Model) -> int | None:

@@ -13,6 +13,12 @@ PHASE_SHARES: Mapping[str, float] = {"planning": 0.10, "analysis": 0.40, "synthe
 """The share of the usable window by phase; gathering shows no material."""
 
 
+def phase_share(role: str, phase: str) -> float:
+    """The share of the usable window that a prompt's material may take: what is judged is written already, and has the
+    whole."""
+    return 1.0 if role == "verification" else PHASE_SHARES.get(phase, 1.0)
+
+
 def material_chars(services: Services, role: str, phase: str, windows: Mapping[str, Any] | None) -> int | None:
     """How many characters of material the role's first model is shown in a phase; None where prompts are not fitted.
     `windows` is what the run has learned of its models' windows."""

@@ -20,6 +20,9 @@ MARK = " […]"
 _QUOTED = re.compile(r"(\[(QUOTED-[0-9a-f]+) begin: ([^\]\n]*)\]\n)(.*?)(\n\[\2 end\])", re.DOTALL)
 _KEPT_LABELS = ("research question",)
 _LEAST_QUOTE_CHARS = 80
+_FULL = 0.98
+_AIM = 0.99
+"""The share of a limit that a prompt uses where it cannot hold much more, and the one that is aimed at."""
 
 _T = TypeVar("_T")
 Row = Mapping[str, Any]
@@ -37,9 +40,12 @@ class PromptLimit:
 
     def holds(self, text: str) -> bool:
         """Whether `text` is within the limit."""
-        if self.chars is not None and len(text) > self.chars:
-            return False
-        return self.tokens is None or count_tokens(text) <= self.tokens
+        return self.used(text) <= 1.0
+
+    def used(self, text: str) -> float:
+        """The share of the limit that `text` takes, above 1 where it is longer."""
+        of_chars = 0.0 if self.chars is None else len(text) / max(self.chars, 1)
+        return max(of_chars, 0.0 if self.tokens is None else count_tokens(text) / max(self.tokens, 1))
 
     def share(self, text: str, parts: int) -> int:
         """How many characters of `text`, about, take one of `parts` parts of the limit."""
@@ -116,12 +122,14 @@ def fit_prompt(
     The sections are reduced in their order, each down to its least before the next; a list may stand among them twice.
     What is longer still has its longest quotations shortened; a prompt whose own words exceed the limit stays longer.
     """
-    text, shown = render(material), dict(material)
-    for section in sections:
+    has_room = limit.chars != 0
+    shown = dict(material) if has_room else _least(material, sections, settle)
+    text = render(material if has_room else shown)
+    for section in sections if has_room else ():
         if limit.holds(text):
             break
         if material.get(section.name):
-            text, shown = _reduced(section, material[section.name], shown, render, limit, settle)
+            text, shown = _reduced(section, material[section.name], text, shown, render, limit, settle)
     named = {section.name: section for section in sections}
     truncations = tuple(lack for section in named.values() if (lack := _truncation(section, material, shown)))
     quotes = shortened_quotes(text, limit)
@@ -159,45 +167,72 @@ def shortened_quotes(text: str, limit: PromptLimit) -> FittedPrompt:
 
         return _QUOTED.sub(cut, text), sum(length > cap for length in lengths)
 
-    fitted, in_part = _largest(at(_LEAST_QUOTE_CHARS), _LEAST_QUOTE_CHARS, max(lengths, default=0), at, limit)
+    longest = max(lengths, default=0)
+    fitted, in_part = _largest(at(_LEAST_QUOTE_CHARS), _LEAST_QUOTE_CHARS, longest, at, limit, limit.used(text))
     truncations = (Truncation(noun="quotation", rows=len(lengths), in_part=in_part, left_out=0),) if in_part else ()
     return FittedPrompt(text=fitted, truncations=truncations)
 
 
+def _least(material: Mapping[str, Any], sections: Sequence[Section], settle: Settle | None) -> dict[str, Any]:
+    """The material with the least of each section, for a prompt that has no room."""
+    shown = dict(material)
+    for section in sections:
+        if given := material.get(section.name):
+            shown = _with_less(shown, section, given, section.keep, section.least_chars, settle)
+    return shown
+
+
+def _with_less(
+    shown: Mapping[str, Any], section: Section, given: Any, count: int, chars: int, settle: Settle | None
+) -> dict[str, Any]:
+    """The material with at most `chars` characters of a given text, or with `count` rows whose texts have no more."""
+    part = shortened(given, chars) if isinstance(given, str) else _rows(section, given, count, chars)
+    less = {**shown, section.name: part}
+    return settle(less) if settle else less
+
+
 def _reduced(
-    section: Section, given: Any, shown: dict[str, Any], render: Render, limit: PromptLimit, settle: Settle | None
+    section: Section,
+    given: Any,
+    text: str,
+    shown: dict[str, Any],
+    render: Render,
+    limit: PromptLimit,
+    settle: Settle | None,
 ) -> tuple[str, dict[str, Any]]:
-    """The prompt with as much of one `given` section as the limit holds: all rows with texts that are cut to one
-    length, or where not even the least of each fits, fewer rows."""
+    """The prompt, which is `text` with all of one `given` section, with as much of that as the limit holds: all rows
+    with texts that are cut to one length, or where not even the least of each fits, fewer rows."""
     rows = [] if isinstance(given, str) else given
     longest = len(given) if isinstance(given, str) else max(len(section.text_of(row)) for row in rows)
 
     def at(count: int, chars: int) -> tuple[str, dict[str, Any]]:
-        part = shortened(given, chars) if isinstance(given, str) else _rows(section, rows, count, chars)
-        less = {**shown, section.name: part}
-        less = settle(less) if settle else less
+        less = _with_less(shown, section, given, count, chars, settle)
         return render(less), less
 
     least = at(len(rows), section.least_chars)
     if isinstance(given, str) or limit.holds(least[0]):
-        return _largest(least, section.least_chars, longest, partial(at, len(rows)), limit)
+        return _largest(least, section.least_chars, longest, partial(at, len(rows)), limit, limit.used(text))
     fewest = min(section.keep, len(rows))
-    least = at(fewest, section.least_chars)
-    return _largest(least, fewest, len(rows), lambda count: at(count, section.least_chars), limit)
+    above, least = limit.used(least[0]), at(fewest, section.least_chars)
+    return _largest(least, fewest, len(rows), lambda count: at(count, section.least_chars), limit, above)
 
 
 def _largest(
-    best: tuple[str, _T], low: int, high: int, at: Callable[[int], tuple[str, _T]], limit: PromptLimit
+    best: tuple[str, _T], low: int, high: int, at: Callable[[int], tuple[str, _T]], limit: PromptLimit, above: float
 ) -> tuple[str, _T]:
-    """The prompt `at` the largest size below `high` that the limit holds, by bisection to within two percent; `best`,
-    the one at `low`, where none fits."""
-    while high - low > max(1, low // 50) and limit.holds(best[0]):
-        middle = (low + high) // 2
+    """The prompt `at` the largest size below `high` that the limit holds, to within two percent of the size or of the
+    limit; `best`, the one at `low`, where none fits. The one at `high` uses `above` of the limit. A prompt grows about
+    evenly with its size, so the size that is tried next is on the line between both."""
+    used = limit.used(best[0])
+    while used < _FULL and high - low > max(1, low // 50):
+        middle = low + int((high - low) * (_AIM - used) / (above - used))
+        middle = min(max(middle, low + 1), high - 1)
         tried = at(middle)
-        if limit.holds(tried[0]):
-            low, best = middle, tried
+        share = limit.used(tried[0])
+        if share <= 1.0:
+            low, best, used = middle, tried, share
         else:
-            high = middle
+            high, above = middle, share
     return best
 
 

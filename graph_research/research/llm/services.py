@@ -10,7 +10,7 @@ from graph_research.errors import UserMistake
 from graph_research.graph.registry import Resolver
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.search.base import SearchProvider
-from graph_research.providers.web.page_reader import PageReader
+from graph_research.providers.web.page_reader import PageCache
 from graph_research.research.allowance import Allowance
 from graph_research.research.hooks import Hooks, StateReader
 from graph_research.research.instructions import InstructionReader
@@ -59,7 +59,7 @@ class Services:
     hooks: Hooks | None = None
     read_state: StateReader | None = None
     """Reads the channels that `hooks` see."""
-    pages: PageReader | None = None
+    pages: PageCache | None = None
     allowance: Allowance | None = None
     """Asked before a further round; None: rounds are not limited by what they cost."""
     instructions: InstructionReader | None = None

@@ -265,7 +265,8 @@ class _Prompts:
         return text
 
     def _repair(self, rejection: Rejection, limit: PromptLimit, render: Render, material: Mapping[str, Any]) -> str:
-        """The prompt with what is wrong with the reply to it, and as much of that as takes a quarter of the limit."""
+        """The prompt with what is wrong with the reply to it, and as much of that as takes a quarter of the limit. To
+        one that can be used as it is only what to change."""
         most = len(rejection.reply) if rejection.is_usable else _REPLY_CHARS
         reply = shortened(rejection.reply, min(most, limit.share(rejection.reply, 4)))
         values = {

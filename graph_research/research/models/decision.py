@@ -47,6 +47,7 @@ class HookDecision(Record):
 class Decision(Record):
     """One entry of the decision log; `outputs` is null until the action has run. `timestamp` is ISO 8601."""
 
+    id: str
     agent: str
     action: str
     rationale: str

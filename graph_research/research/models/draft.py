@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from graph_research.research.models.record import Record, schema_field
 
@@ -29,25 +29,44 @@ class StatementKind(StrEnum):
     USER = "user"
 
 
+def is_checked_by_code(kind: StatementKind | str, *, in_table: bool) -> bool:
+    """Whether code alone checks a statement: a quote, a limit, since no passage shows that something was not found, and
+    the label of a row."""
+    return kind in (StatementKind.QUOTE, StatementKind.LIMIT) or (in_table and kind == StatementKind.TRANSITION)
+
+
+def _listed(value: object) -> object:
+    """The list of a single value, which runs of earlier versions stored as text."""
+    return [value] * bool(value) if isinstance(value, str) else value
+
+
+JudgedValues = Annotated[list[str], BeforeValidator(_listed)]
+"""The numbers that a writer sets by judgement."""
+
+
 class Statement(Record):
     """One sentence, or the text of a table's cell or of a block of code, with the evidence it rests on.
 
     The first id of a quote is the one quoted; further ids are other sources that say the same ("also in"). `computed`
     are arithmetic expressions over numbers of the evidence, such as `1.61 - 1.34`, whose values the text states.
-    `judged` is a number of an analysis that its writer sets by judgement, as the text has it: "50 %".
+    `judged` are the numbers of an analysis that its writer sets by judgement, each as the text has it: "50 %". `place`
+    tells it from others that read the same, as `placed` sets it; empty where nothing did.
     """
 
     text: str
     kind: StatementKind = StatementKind.FACT
     evidence_ids: list[str] = Field(default_factory=list)
     computed: list[str] = Field(default_factory=list)
-    judged: str = ""
+    judged: JudgedValues = Field(default_factory=list)
+    place: str = ""
 
     @property
     def id(self) -> str:
-        """`st-` and 10 hex digits derived from kind, text, evidence, computation and judged number."""
-        judged = ["", self.judged] if self.judged else []
-        whole = "\x1f".join([self.kind, " ".join(self.text.split()), *self.evidence_ids, "", *self.computed, *judged])
+        """`st-` and 10 hex digits derived from kind, text, evidence, computation, judged numbers and place."""
+        judged = ["", *self.judged] if self.judged else []
+        place = ["", "", self.place] if self.place else []
+        said = [self.kind, " ".join(self.text.split()), *self.evidence_ids]
+        whole = "\x1f".join([*said, "", *self.computed, *judged, *place])
         return f"st-{hashlib.sha256(whole.encode()).hexdigest()[:10]}"
 
 
@@ -114,7 +133,8 @@ class Draft(Record):
 
     `notice` is shown as a banner above everything (how the text was made). `found` is false where the best evidence
     misses most of the question; then `summary` holds the nearest passages and `searched` says what was looked for.
-    `more` is evidence that did not fit on the page; `conclusions` end the report.
+    `more` is evidence that did not fit on the page; `conclusions` end the report. `left_out` counts the sentences that
+    it lacks because they failed a check.
     """
 
     notice: str = ""
@@ -124,6 +144,7 @@ class Draft(Record):
     sections: list[DraftSection] = Field(default_factory=list)
     conclusions: list[Block] = Field(default_factory=list)
     more: list[Statement] = Field(default_factory=list)
+    left_out: int = schema_field(0, minimum=0)
 
     def statements(self) -> Iterator[Statement]:
         """Every sentence and cell, in reading order."""

@@ -1,4 +1,4 @@
-"""How much of an item's text reached the models: one record an item and phase."""
+"""How much of a source's text reached the models: one record a source and phase, and their sum."""
 
 from __future__ import annotations
 
@@ -53,45 +53,54 @@ def level_of(share: float) -> FidelityLevel:
 
 
 class FidelityRecord(Record):
-    """What one phase showed of an item, such as a source; `id` is `PHASE:ITEM`.
+    """What one phase showed of a source; `id` is `PHASE:SOURCE`.
 
-    Tokens are estimated as a quarter of the characters; `compression_ratio` is current over original characters, at
+    Tokens are estimated as a quarter of the characters; `compression_ratio` is final over original characters, at
     most 1; `truncated` marks key points and headlines that are parts cut out of the text; `warnings` say what did not
     work.
     """
 
     id: str
-    item_id: str
+    source_id: str
     phase: str
     original_tokens: int
-    current_tokens: int
-    current_level: FidelityLevel
+    final_tokens: int
+    level: FidelityLevel
     compression_ratio: float
     truncated: bool = False
     reason: str = ""
     warnings: list[str] = Field(default_factory=list)
 
 
+class ItemFidelity(Record):
+    """How much of a source the run has shown: the largest share that a phase showed of it."""
+
+    original_tokens: int
+    current_tokens: int
+    current_level: FidelityLevel
+    compression_ratio: float
+
+
 def fidelity_record(
-    item_id: str,
+    source_id: str,
     phase: str,
     original_chars: int,
-    current_chars: int,
+    final_chars: int,
     level: FidelityLevel,
     *,
     truncated: bool = False,
     reason: str = "",
     warning: str = "",
 ) -> FidelityRecord:
-    """The record of a text of `original_chars` of which `current_chars` are shown."""
+    """The record of a text of `original_chars` of which `final_chars` are shown."""
     return FidelityRecord(
-        id=f"{phase}:{item_id}",
-        item_id=item_id,
+        id=f"{phase}:{source_id}",
+        source_id=source_id,
         phase=phase,
         original_tokens=original_chars // CHARS_PER_TOKEN,
-        current_tokens=current_chars // CHARS_PER_TOKEN,
-        current_level=level,
-        compression_ratio=round(min(current_chars / max(original_chars, 1), 1.0), 4),
+        final_tokens=final_chars // CHARS_PER_TOKEN,
+        level=level,
+        compression_ratio=round(min(final_chars / max(original_chars, 1), 1.0), 4),
         truncated=truncated and level in (FidelityLevel.KEY_POINTS, FidelityLevel.HEADLINE),
         reason=reason,
         warnings=[warning] if warning else [],

@@ -87,6 +87,13 @@ class Source(Record):
         return self.content_type == DIGEST_CONTENT_TYPE
 
     @property
+    def page(self) -> str:
+        """What the versions of a page in several languages have in common: its library and path without language; the
+        source's id where no other version is known."""
+        page = self.metadata.get("page")
+        return self.id if page is None else f"{self.metadata.get('library', '')}/{page}"
+
+    @property
     def media_type(self) -> str:
         """The media type of the document, also where `content` is a digest."""
         return str(self.metadata["media_type"]) if self.is_digest else self.content_type

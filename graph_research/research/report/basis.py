@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.plan import SubQueryStatus
+from graph_research.research.models.source import Tier
 from graph_research.research.report.formatting import day, one_line
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
@@ -13,6 +14,10 @@ from graph_research.research.scoring.origin import UNNAMED
 
 _NAMED = 4
 _FEW_SOURCES = 10
+_CONFIRMED = 2
+"""So many origins confirm each other."""
+_AUTHORITATIVE = (Tier.PRIMARY_SOURCE, Tier.AUTHORITATIVE)
+_WEAK = (Tier.UNVERIFIED, Tier.FLAGGED)
 _TOLD = (Status.PROVED, Status.VERIFIED, Status.CITED, Status.ANALYSIS, Status.USER, Status.UNSUPPORTED)
 
 
@@ -77,18 +82,15 @@ def _confidence(report: Report, labels: Labels) -> Iterator[str]:
         return
     failed = sum(one.status == SubQueryStatus.FAILED for one in report.sub_queries)
     unsupported = numbers.statements.get(Status.UNSUPPORTED, 0)
+    disputed = sum(row.is_open for row in report.contradictions)
     is_named = any(source.origin != UNNAMED for source in report.sources if source.citations)
     one_origin = labels.reason_one_origin if is_named else labels.why_one_origin
     reasons = [
         *([one_origin] if numbers.origins_cited == 1 else []),
         *([labels.reason_origins.format(n=numbers.origins_cited)] if numbers.origins_cited > 1 else []),
         *([labels.reason_few_sources.format(n=len(report.sources))] if len(report.sources) < _FEW_SOURCES else []),
-        *([labels.reason_disputed.format(n=len(report.contradictions))] if report.contradictions else []),
-        *(
-            [labels.reason_weak_claims.format(weak=len(confidence.weak), all=len(report.claims))]
-            if confidence.weak
-            else []
-        ),
+        *([labels.reason_disputed.format(n=disputed)] if disputed else []),
+        *_claims(report, labels),
         *([labels.reason_failed.format(n=failed)] if failed else []),
         *([labels.reason_unsupported.format(n=unsupported)] if unsupported else []),
         *([labels.reason_unscored] if confidence.value is None else []),
@@ -96,6 +98,18 @@ def _confidence(report: Report, labels: Labels) -> Iterator[str]:
     if reasons:
         level = labels.levels[confidence.level].lower()
         yield labels.basis_confidence.format(level=level, reasons=labels.semicolon.join(reasons))
+
+
+def _claims(report: Report, labels: Labels) -> Iterator[str]:
+    """How many claims one origin alone makes, where the report has several, and how many are disputed or weak."""
+    tiers = {source.id: source.tier for source in report.sources}
+    lone = [claim for claim in report.claims if claim.origins < _CONFIRMED]
+    if lone and report.statistics.origins_cited > 1:
+        good = sum(any(tiers.get(name) in _AUTHORITATIVE for name in claim.support) for claim in lone)
+        yield labels.reason_lone_claims.format(n=len(lone), all=len(report.claims), good=good)
+    weak = [row for row in report.claims if row.contradiction or all(tiers.get(name) in _WEAK for name in row.support)]
+    if weak:
+        yield labels.reason_weak_claims.format(weak=len(weak), all=len(report.claims))
 
 
 def _sentences(report: Report, labels: Labels) -> Iterator[str]:

@@ -27,6 +27,7 @@ from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.limitations import limitations_of
 from graph_research.research.report.matrix import matrix_of
 from graph_research.research.report.model import (
+    NamedVersion,
     Report,
     ReportClaim,
     ReportDecision,
@@ -39,8 +40,8 @@ from graph_research.research.report.model import (
 from graph_research.research.report.notice import notice_of
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import content_fidelity_of, gathering_of, statistics_of
-from graph_research.research.report.versions import newest_versions
 from graph_research.research.scoring.origin import independent, origins
+from graph_research.research.scoring.versions import newest_versions
 from graph_research.text.relevance.statements import Nature
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
@@ -96,7 +97,7 @@ def build_report(
         **_of_run(run),
         **_of_state(state),
         **_of_draft(rows, cited),
-        **_account(state, run, rows, cited, sources, claims),
+        **_account(state, run, rows, cited, sources, claims, {name: len(text) for name, text in texts.items()}),
         question=rows.question,
         language=rows.language,
         notice=notice_of(
@@ -112,7 +113,10 @@ def build_report(
         claims=claims,
         matrix=matrix_of(claims, sources, rows.evidence, cited.contradictions, _judged(state, rows.claims)),
         sources=sources,
-        newest_versions=newest_versions(rows.question, rows.sources, source_texts),
+        newest_versions=[
+            NamedVersion(name=name, version=version)
+            for name, version in newest_versions(rows.question, rows.sources).items()
+        ],
         version=version,
         revisions=list(revisions),
     )
@@ -185,13 +189,14 @@ def _account(
     cited: Cited,
     sources: Sequence[ReportSource],
     claims: Sequence[ReportClaim],
+    lengths: Mapping[str, int],
 ) -> dict[str, Any]:
     """The fields in which the program says how the report came about and how sure it is."""
     origin_count = independent(source.origin for source in sources if source.citations)
     failed = sum(outcome.status == SubQueryStatus.FAILED for outcome in rows.outcomes)
     decisions = [_decision(decision) for decision in rows.decisions]
     gathered = gathering_of(state, run.search)
-    fidelity = content_fidelity_of(state)
+    fidelity = content_fidelity_of(state, lengths)
     fabricated_dropped = int((state.get("report_metadata") or {}).get("fabricated_citations") or 0)
     return {
         "confidence": confidence_of(

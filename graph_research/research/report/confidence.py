@@ -125,7 +125,7 @@ def _claim_factors(claims: Sequence[ReportClaim], sources: int, labels: Labels) 
 
 
 def _disagreements_factor(cited: Cited, labels: Labels) -> ConfidenceFactor:
-    number = len(cited.contradictions)
+    number = sum(row.is_open for row in cited.contradictions)
     effect = labels.disagreement_effect if number else labels.no_disagreement_effect
     return ConfidenceFactor(name=labels.disagreement_count, value=str(number), effect=effect)
 

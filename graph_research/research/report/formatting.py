@@ -42,7 +42,7 @@ def one_line(text: str) -> str:
 
 def web_link(url: str | None) -> str | None:
     """The URL if it is a plain http or https one, else None: it may then be shown, never followed."""
-    if not url or any(character.isspace() or not character.isprintable() for character in url):
+    if not url or " " in url or not url.isprintable():
         return None
     try:
         parts = urlsplit(url)

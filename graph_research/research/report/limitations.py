@@ -50,6 +50,7 @@ def limitations_of(
     address of a model."""
     degraded = [row for row in state.get("degraded") or [] if not any(words in row["reason"] for words in run.saved)]
     quotes_dropped = int(state.get("quotes_dropped") or 0)
+    left_out = stored_draft(state.get("draft") or {}).left_out
     skipped = [reason.partition(" (")[0] for reason in run.skipped_searches]
     return [
         labels.limit_standing,
@@ -69,6 +70,7 @@ def limitations_of(
         *_those_that_apply(
             (quotes_dropped, labels.limit_quotes.format(n=quotes_dropped)),
             (fabricated_dropped, labels.limit_fabricated.format(n=fabricated_dropped)),
+            (left_out, labels.limit_left_out.format(n=left_out)),
         ),
         *_about_the_checks(decisions, gaps, labels),
         *_about_the_language(language, labels),

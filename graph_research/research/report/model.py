@@ -16,7 +16,7 @@ from graph_research.research.evidence.citations import (
 )
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import statements_of
-from graph_research.research.models.fidelity import FidelityRecord
+from graph_research.research.models.fidelity import FidelityRecord, ItemFidelity
 from graph_research.research.models.record import Record
 from graph_research.research.models.source import RetrievalMethod
 
@@ -188,10 +188,11 @@ class RoleUse(Record):
 
 
 class ContentFidelity(Record):
-    """How much of the sources' archived texts the models were shown: a record for each source and phase, sources by
-    level, the mean of the largest shares of each source 0 to 1, and its band."""
+    """How much of the sources' archived texts the models were shown: `items` by source, the `records` by source and
+    phase that they come from, sources by level, the mean of the items' shares 0 to 1, and its band."""
 
-    items: list[FidelityRecord] = Field(default_factory=list)
+    items: dict[str, ItemFidelity] = Field(default_factory=dict)
+    records: list[FidelityRecord] = Field(default_factory=list)
     levels: dict[str, int]
     score: float
     band: Literal["full", "condensed", "compressed", "minimal"]

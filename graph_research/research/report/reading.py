@@ -164,7 +164,7 @@ def open_gaps(report: Report) -> list[ReportGap]:
 
 
 def closed_gaps(report: Report, labels: Labels) -> list[str]:
-    """The others, each with how it was closed; in its own round only the analysis was repeated, without new sources."""
+    """The others, each with the round that closed it."""
     return [_closed(gap, labels) for gap in report.gaps if gap.addressed]
 
 
@@ -172,8 +172,6 @@ def _closed(gap: ReportGap, labels: Labels) -> str:
     description = one_line(gap.description)
     if gap.addressed_in is None:
         return description
-    if gap.addressed_in == gap.iteration:
-        return labels.resolved_by_analysis.format(gap=description)
     return labels.resolved_in_iteration.format(gap=description, n=gap.addressed_in)
 
 
@@ -197,15 +195,22 @@ def disagreements(report: Report) -> list[Disagreement]:
 
 
 def untold_disagreements(report: Report) -> list[CitedContradiction]:
-    """Those of the disagreements whose sides no section compares."""
-    return [row.contradiction for row in disagreements(report) if not row.compared_in]
+    """The conflicts whose sides no section compares."""
+    return [row.contradiction for row in disagreements(report) if not row.compared_in and row.contradiction.is_open]
+
+
+def explained_differences(report: Report) -> list[CitedContradiction]:
+    """Those whose sides no section compares and mean something else: another date, unit, scope or definition."""
+    return [row.contradiction for row in disagreements(report) if not row.compared_in and not row.contradiction.is_open]
 
 
 def disputed_statements(report: Report) -> dict[str, Disagreement]:
-    """The ids of the statements that cite a side of a disagreement, with that disagreement. Analysis is left out, and
-    so is the text of a section that compares the sides."""
+    """The ids of the statements that cite a side of a conflict, with that disagreement. Analysis is left out, and so is
+    the text of a section that compares the sides; sides that mean something else deny nothing."""
     found: dict[str, Disagreement] = {}
     for row in disagreements(report):
+        if not row.contradiction.is_open:
+            continue
         cited = {name for side in row.contradiction.sides for name in side.citations}
         compared = {
             statement.id for place in row.compared_in for statement in statements_of(report.sections[place - 1].blocks)

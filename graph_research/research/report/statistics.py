@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from statistics import mean
 from typing import Any, Literal
 
 from graph_research.providers.search.base import provider_name
 from graph_research.research.evidence.citations import Cited
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.llm.usage import Spending, total
-from graph_research.research.models.fidelity import FidelityRecord
+from graph_research.research.models.fidelity import FidelityLevel, FidelityRecord, ItemFidelity
 from graph_research.research.models.source import Source
 from graph_research.research.report.model import (
     ContentFidelity,
@@ -21,7 +22,8 @@ from graph_research.research.report.model import (
     UsageTotals,
 )
 from graph_research.research.report.run_metadata import RunFacts
-from graph_research.research.retrieval.fidelity import known_share, measured_shares
+from graph_research.research.retrieval.fidelity import fullest_records, known_share
+from graph_research.text.tokens import CHARS_PER_TOKEN
 
 FETCH = "fetch"
 """Stands for a provider among the failures where a page could not be read."""
@@ -71,15 +73,42 @@ def _statements(cited: Cited) -> dict[str, int]:
     return {status.value: counts[status] for status in Status}
 
 
-def content_fidelity_of(state: Mapping[str, Any]) -> ContentFidelity:
-    """The records of a state's `content_fidelity`, and what they say together; absent channels count as empty."""
+def content_fidelity_of(state: Mapping[str, Any], lengths: Mapping[str, int] | None = None) -> ContentFidelity:
+    """The records of a state's `content_fidelity`, and what they say together; absent channels count as empty.
+
+    Earlier versions stored no records and no lengths of sources: then what the sources themselves say of what was shown
+    counts, and `lengths` are the characters of the archived texts by archive hash.
+    """
     records = [FidelityRecord.model_validate(row) for row in state.get("content_fidelity") or []]
-    measured = measured_shares(records)
+    fullest = fullest_records(records)
     sources = [Source.model_validate(row) for row in state.get("sources") or []]
-    levels = Counter(source.fidelity for source in sources)
-    shares = [known_share(source.fidelity, measured.get(source.id, 1.0)) for source in sources]
-    score = sum(shares) / len(shares) if shares else 1.0
-    return ContentFidelity(items=records, levels=dict(sorted(levels.items())), score=round(score, 4), band=_band(score))
+    known = lengths or {}
+    items = {
+        source.id: _item_fidelity(
+            source, fullest.get(source.id), source.characters or known.get(source.archive_hash, 0)
+        )
+        for source in sources
+    }
+    score = mean(item.compression_ratio for item in items.values()) if items else 1.0
+    return ContentFidelity(
+        items=items,
+        records=records,
+        levels=dict(sorted(Counter(item.current_level.value for item in items.values()).items())),
+        score=round(score, 4),
+        band=_band(score),
+    )
+
+
+def _item_fidelity(source: Source, fullest: FidelityRecord | None, characters: int) -> ItemFidelity:
+    shown = fullest.compression_ratio if fullest else source.metadata.get("shown_share", 1.0)
+    share = known_share(source.fidelity, shown)
+    original = characters // CHARS_PER_TOKEN
+    return ItemFidelity(
+        original_tokens=original,
+        current_tokens=round(original * share),
+        current_level=fullest.level if fullest and source.is_digest else FidelityLevel(source.fidelity),
+        compression_ratio=share,
+    )
 
 
 def _band(score: float) -> Literal["full", "condensed", "compressed", "minimal"]:

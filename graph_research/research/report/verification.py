@@ -80,10 +80,10 @@ def verify(
     `texts` maps archive hash to canonical text, `layouts` the same hashes to `Document.layout()`.
     """
     archive = Archive(texts, layouts)
-    titles = {source.id: source.title for source in report.sources}
-    checked = [_proved(citation, archive, titles) for citation in report.citations]
+    sources = {source.id: source for source in report.sources}
+    checked = [_proved(citation, archive, sources) for citation in report.citations]
     proved = {citation.id: citation for citation in checked}
-    passages = {citation.id: passage_of(citation, archive, titles) for citation in checked}
+    passages = {citation.id: passage_of(citation, archive, sources) for citation in checked}
     judged = [
         (row, _judged(row, context, is_code, proved, passages, report.question))
         for row, context, is_code in _placed(report)
@@ -165,6 +165,7 @@ def _judged(
         evidence_ids=[citation.evidence_id for citation in cited],
         computed=statement.computed,
         judged=statement.judged,
+        place=statement.place,
     )
     verdict = statement.verdict if statement.verdict and statement.verdict.id == shown.id else None
     return judge(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -25,7 +25,7 @@ _TRACKING = re.compile(
     re.IGNORECASE,
 )
 _DEFAULT_PORTS = (80, 443)
-_MOST_KEPT = 2_000  # addresses: each hit's is asked for again whenever it is compared
+_MOST_KEPT = 2_000  # addresses and identities: each hit's is asked for again whenever it is compared
 _ARXIV = re.compile(r"https://(?:export\.)?arxiv\.org/(?:abs|pdf|html)/([a-z-]+(?:\.[A-Z]{2})?/\d{7}|\d{4}\.\d{4,5})")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -76,30 +76,16 @@ class Identity:
     def of_hit(cls, hit: SearchHit) -> Identity:
         """Of a search result."""
         is_whole = hit.extent is Extent.FULL and hit.document.text.strip()
-        row = {name: getattr(hit, name) for name in ("provider", "url", "doi", "title", "published_at", "authors")}
-        return cls._of(row, hit.document.hash if is_whole else None)
+        text = hit.document.hash if is_whole else None
+        return _identity(hit.provider, hit.url, hit.doi, text, hit.title, hit.published_at, _first(hit.authors))
 
     @classmethod
     def of_source(cls, row: Mapping[str, Any]) -> Identity:
         """Of a source of the state (`schemas/source.json`)."""
         is_whole = (row.get("metadata") or {}).get("extent", Extent.FULL) == Extent.FULL
-        return cls._of(row, row.get("archive_hash") if is_whole else None)
-
-    @classmethod
-    def _of(cls, row: Mapping[str, Any], text: str | None) -> Identity:
-        url = row.get("url")
-        address = canonical_url(url) if url and "://" in url else None
-        words = " ".join(re.findall(r"\w+", (row.get("title") or "").casefold()))
-        return cls(
-            provider=str(row.get("provider") or ""),
-            url=address,
-            doi=normal_doi(row.get("doi")) or _doi_of(address),
-            text=text,
-            title=words,
-            year=(row.get("published_at") or "")[:4] or None,
-            author=_surname(next(iter(row.get("authors") or ()), "")),
-            numbers=frozenset(re.findall(r"\d+", words)),
-        )
+        text = row.get("archive_hash") if is_whole else None
+        named = map(row.get, ("provider", "url", "doi"))
+        return _identity(*named, text, row.get("title"), row.get("published_at"), _first(row.get("authors")))
 
     @property
     def marks(self) -> list[tuple[str, str]]:
@@ -142,6 +128,34 @@ class Seen:
         for mark in identity.marks:
             self._by_mark.setdefault(mark, name)
         self._titled.append((identity, name))
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _identity(
+    provider: str | None,
+    url: str | None,
+    doi: str | None,
+    text: str | None,
+    title: str | None,
+    published_at: str | None,
+    author: str,
+) -> Identity:
+    address = canonical_url(url) if url and "://" in url else None
+    words = " ".join(re.findall(r"\w+", (title or "").casefold()))
+    return Identity(
+        provider=provider or "",
+        url=address,
+        doi=normal_doi(doi) or _doi_of(address),
+        text=text,
+        title=words,
+        year=(published_at or "")[:4] or None,
+        author=_surname(author),
+        numbers=frozenset(re.findall(r"\d+", words)),
+    )
+
+
+def _first(authors: Sequence[str] | None) -> str:
+    return authors[0] if authors else ""
 
 
 def _spelled(path: str) -> str:

@@ -56,15 +56,13 @@ def fidelity_score(sources: Iterable[Source]) -> float:
     return sum(shares) / len(shares) if shares else 1.0
 
 
-def measured_shares(records: Iterable[FidelityRecord]) -> dict[str, float]:
-    """The largest share of each item that some phase showed. The records of digests count where no prompt's do: a
+def fullest_records(records: Iterable[FidelityRecord]) -> dict[str, FidelityRecord]:
+    """By source the record of the phase that showed most of it. The records of digests count where no prompt's do: a
     digest is made before it is shown."""
-    shares: dict[str, float] = {}
-    digested: dict[str, float] = {}
-    for record in records:
-        into = digested if record.phase == "digest" else shares
-        into[record.item_id] = max(into.get(record.item_id, 0.0), record.compression_ratio)
-    return {**digested, **shares}
+    fullest: dict[str, FidelityRecord] = {}
+    for record in sorted(records, key=lambda record: (record.phase != "digest", record.compression_ratio)):
+        fullest[record.source_id] = record
+    return fullest
 
 
 def known_share(level: str, share: float) -> float:

@@ -15,7 +15,7 @@ from graph_research.providers.errors import ProviderError, ProviderRefused, Prov
 from graph_research.providers.http.redaction import redact
 from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.search.base import LOCAL, Extent, Passage, SearchHit
-from graph_research.providers.web.page_reader import PageReader
+from graph_research.providers.web.page_reader import PageCache
 from graph_research.research.retrieval.rank_fusion import FusedHit, ranked_again
 from graph_research.research.scoring.tiers import CREDIBILITY, tier_of_address
 from graph_research.text.document import Document
@@ -34,7 +34,7 @@ class PagePolicy:
     domains are the last to be read.
     """
 
-    pages: PageReader
+    pages: PageCache
     most: int
     at_once: int = 3
     seconds: float = 30.0
@@ -66,10 +66,13 @@ async def fetch_pages(fused: Sequence[FusedHit], query: str, ctx: Context, polic
     chosen = [place for place in addresses if any(document is fused[place] for document in promising)]
     slots = asyncio.Semaphore(policy.at_once)
     async with asyncio.TaskGroup() as group:
-        tasks = {place: group.create_task(_read(addresses[place], ctx, policy, slots)) for place in chosen}
-    pages = {place: _at_least(task.result(), fused[place].hit) for place, task in tasks.items()}
-    read = [_with_page(document, pages.get(place), query) for place, document in enumerate(fused)]
-    errors = {place: page for place, page in pages.items() if isinstance(page, ProviderError)}
+        tasks = {
+            place: group.create_task(_followed(fused[place], addresses[place], query, ctx, policy, slots))
+            for place in chosen
+        }
+    followed = {place: task.result() for place, task in tasks.items()}
+    read = [followed[place][0] if place in followed else document for place, document in enumerate(fused)]
+    errors = {place: error for place, (_, error) in followed.items() if error is not None}
     for place, error in errors.items():
         if _is_pdf(fused[place].hit, addresses[place]):
             facts = {"error_type": type(error).__name__, "message": redact(error.message)}
@@ -79,7 +82,7 @@ async def fetch_pages(fused: Sequence[FusedHit], query: str, ctx: Context, polic
             worths[place] = promise(document.hit, query, policy.flagged)
     return FetchedPages(
         fused=tuple(ranked_again(read, [worths[place] for place in range(len(read))])),
-        read=tuple(addresses[place] for place in pages if place not in errors),
+        read=tuple(addresses[place] for place in followed if place not in errors),
         failures=tuple(_failure(addresses[place], query, error) for place, error in errors.items()),
     )
 
@@ -116,12 +119,22 @@ def _is_pdf(hit: SearchHit, address: str) -> bool:
     return address == hit.metadata.get("pdf_url") or _path(address).endswith(".pdf")
 
 
+async def _followed(
+    one: FusedHit, url: str, query: str, ctx: Context, policy: PagePolicy, slots: asyncio.Semaphore
+) -> tuple[FusedHit, ProviderError | None]:
+    """The document with its page, made of it while others are still awaited, or with the error that it has none."""
+    page = _at_least(await _read(url, ctx, policy, slots), one.hit)
+    return _with_page(one, page, query), page if isinstance(page, ProviderError) else None
+
+
 async def _read(
     url: str, ctx: Context, policy: PagePolicy, slots: asyncio.Semaphore
 ) -> Mapping[str, Any] | ProviderError:
     async with slots:
         try:
-            page: Mapping[str, Any] = await ctx.call(CallKind.FETCH.value, {"url": url}, partial(_fetch, url, policy))
+            page: Mapping[str, Any] = await ctx.call(
+                CallKind.FETCH.value, {"url": url}, partial(_fetch, url, policy), at_hand=policy.pages.is_kept(url)
+            )
         except ProviderError as error:
             return error
         if page.get("pdf_seconds") is not None:
@@ -166,9 +179,7 @@ def _pdf_facts(seconds: float, peak_bytes: int) -> dict[str, Any]:
     return {"pdf_seconds": round(seconds, 3), "pdf_peak_bytes": peak_bytes}
 
 
-def _with_page(one: FusedHit, page: Mapping[str, Any] | ProviderError | None, query: str) -> FusedHit:
-    if page is None:
-        return one
+def _with_page(one: FusedHit, page: Mapping[str, Any] | ProviderError, query: str) -> FusedHit:
     hit, metadata = one.hit, dict(one.hit.metadata)
     if isinstance(page, ProviderError):
         metadata["fetch_error"] = f"{type(page).__name__}: {page.message}"

@@ -22,7 +22,7 @@ _HEAD = ("provider", "title", "url", "snippet", "relevance")
 _TAIL = ("tier", "publisher", "authors", "published_at", "doi", "content_type", "metadata")
 """Fields of a hit before and after its document, in the order in which they are recorded."""
 
-_WISHES = ("allow_domains", "deny_domains", "first_day", "last_day")
+_WISHES = ("language", "allow_domains", "deny_domains", "first_day", "last_day")
 """Fields of a request that are recorded where they are not empty."""
 
 
@@ -59,6 +59,7 @@ async def search_everywhere(
     max_results: int,
     source_types: Sequence[str],
     folders: Sequence[str] = (),
+    language: str = "",
     seconds: float = 60.0,
     public: PublicWords | None = None,
     most_over_web: int | None = None,
@@ -68,8 +69,8 @@ async def search_everywhere(
     recorded; the others' hits count.
 
     Where `public` is given, providers other than `local` are sent only its words. `most_over_web` is asked of them
-    instead of `max_results`. Where `rules` exclude sources, providers without an allowed kind are not asked, and twice
-    as many results are asked for.
+    instead of `max_results`. `language` is that of the question, in which `local` gives pages. Where `rules` exclude
+    sources, providers without an allowed kind are not asked, and twice as many results are asked for.
     """
     ruled = rules or SourceRules()
     allowed = [provider for provider in providers if not ruled.source_kinds or ruled.kinds_of(provider)]
@@ -80,7 +81,7 @@ async def search_everywhere(
     wishes = _wishes(ruled, source_types)
     times = 2 if ruled.excludes else 1
     requests = [
-        SearchRequest(query=query, max_results=times * max_results, folders=tuple(folders), **wishes)
+        SearchRequest(query=query, max_results=times * max_results, folders=tuple(folders), language=language, **wishes)
         if provider.name == LOCAL
         else SearchRequest(query=limited.query, max_results=times * (most_over_web or max_results), **wishes)
         for provider in asked
@@ -121,6 +122,11 @@ def mixed(providers: Sequence[SearchProvider]) -> bool:
     """Whether both local documents and something else is searched, so that words of the former could go out."""
     names = {provider.name for provider in providers}
     return LOCAL in names and len(names) > 1
+
+
+def is_local(providers: Sequence[SearchProvider]) -> bool:
+    """Whether nothing but the library on this machine is searched."""
+    return {provider.name for provider in providers} == {LOCAL}
 
 
 def routed(

@@ -123,7 +123,7 @@ def touched_sections(draft: Draft, mending: Mending, quotes: Mapping[str, str]) 
             if (new := mending.sentences.get(text)) is None:
                 return statement
             kind = StatementKind.FACT if statement.kind is StatementKind.QUOTE else statement.kind
-            changed = Statement(text=text, kind=kind, evidence_ids=new.evidence_ids)
+            changed = Statement(text=text, kind=kind, evidence_ids=new.evidence_ids, place=statement.place)
             touched[changed.id] = text
             before[changed.id] = " … ".join(quotes[name] for name in cited_evidence(statement) if name in quotes)
             return changed

@@ -34,8 +34,8 @@ class _Revision(Record):
 
 
 class Exclusion(_Revision):
-    """A source is left out, with every sentence that rests only on it. `left_out` are the texts of sentences that have
-    other evidence too, which does not support them alone."""
+    """A source is left out, with every sentence that rests only on it. `left_out` names the sentences that
+    have other evidence too, which does not support them alone."""
 
     kind: Literal[RevisionKind.EXCLUDE] = RevisionKind.EXCLUDE
     source_id: str
@@ -43,13 +43,15 @@ class Exclusion(_Revision):
 
 
 class Edit(_Revision):
-    """A sentence, a claim or both are changed: every sentence that reads `sentence`, and the claim `claim_id`.
+    """A sentence, a claim or both are changed: every sentence that reads `sentence`, with a `place` only the one there,
+    and the claim `claim_id`.
 
     They read `text` from then on, or are dropped, or the claim gets another `confidence` (0 to 1).
     """
 
     kind: Literal[RevisionKind.EDIT] = RevisionKind.EDIT
     sentence: str = ""
+    place: str = ""
     claim_id: str = ""
     text: str | None = None
     drop: bool = False
@@ -78,7 +80,7 @@ class Refresh(_Revision):
 
 class FollowUp(_Revision):
     """The answer to a further question, which the run `run_id` found, joins the report as sections, with its sources,
-    evidence and findings, and what a verifier model said of its sentences."""
+    evidence, findings and contradictions, and what a verifier model said of its sentences."""
 
     kind: Literal[RevisionKind.FOLLOW_UP] = RevisionKind.FOLLOW_UP
     run_id: str
@@ -86,6 +88,7 @@ class FollowUp(_Revision):
     sources: list[Source] = Field(default_factory=list)
     evidence: list[Evidence] = Field(default_factory=list)
     findings: list[Finding] = Field(default_factory=list)
+    contradictions: list[Contradiction] = Field(default_factory=list)
     verdicts: list[StatementVerdict] = Field(default_factory=list)
 
 

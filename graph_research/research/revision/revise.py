@@ -19,7 +19,7 @@ from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.revision.model import Edit, Exclusion, FollowUp, Refresh, Revision
 from graph_research.research.revision.sentences import edited_draft, mended_draft, with_sections, without_evidence
 from graph_research.research.scoring.job import job_confidence
-from graph_research.research.scoring.origin import origins
+from graph_research.research.scoring.origin import independent, origins
 
 State = Mapping[str, Any]
 
@@ -40,6 +40,7 @@ def with_added(state: State, revisions: Iterable[Revision]) -> State:
                 "sources": _added(state, "sources", revision.sources),
                 "evidence": _added(state, "evidence", revision.evidence),
                 "findings": _added(state, "findings", revision.findings),
+                "contradictions": _disputed(state, revision.contradictions),
                 "statement_verdicts": _added(state, "statement_verdicts", revision.verdicts),
             }
     return state
@@ -49,15 +50,17 @@ def revised(state: State, revisions: Sequence[Revision], texts: Mapping[str, str
     """The state with `revisions`, those that hold, applied. `texts` maps archive hash to text, by which copies of one
     text are told.
 
-    Claims and the confidence of the whole are scored again where evidence came or went; edits are applied last, so that
-    what the user said of a claim stays.
+    Claims and the confidence of the whole are scored again where evidence came or went, for which a source that a
+    further question added counts only where a claim rests on it; edits are applied last, so that what the user said of
+    a claim stays.
     """
     edits = [revision for revision in revisions if isinstance(revision, Edit)]
     others = [revision for revision in revisions if not isinstance(revision, Edit)]
+    gathered = {row["id"] for row in state.get("sources") or []}
     for revision in others:
         state = _applied(state, revision)
     if others:
-        state = _rescored(state, texts)
+        state = _rescored(state, texts, gathered)
     for edit in edits:
         state = _edited(state, edit)
     return state
@@ -81,18 +84,20 @@ def _mended(state: State, revision: Refresh) -> State:
         finding if (new := revision.sentences.get(finding.content)) is None else _restated(finding, new)
         for finding in map(Finding.model_validate, state.get("findings") or [])
     ]
-    standing = [
-        row
-        for row in map(Contradiction.model_validate, state.get("contradictions") or [])
-        if not any(share_two_sides(row, new) for new in revision.contradictions)
-    ]
     return {
         **state,
         "draft": _row(mended_draft(stored_draft(state.get("draft") or {}), revision.sentences)),
         "evidence": _added(state, "evidence", revision.evidence),
         "findings": [_row(finding) for finding in findings],
-        "contradictions": [_row(row) for row in (*standing, *revision.contradictions)],
+        "contradictions": _disputed(state, revision.contradictions),
     }
+
+
+def _disputed(state: State, new: Sequence[Contradiction]) -> list[dict[str, Any]]:
+    """The contradictions of the state and the new ones, which take the place of those that they tell anew."""
+    old = map(Contradiction.model_validate, state.get("contradictions") or [])
+    standing = [row for row in old if not any(share_two_sides(row, other) for other in new)]
+    return [_row(row) for row in (*standing, *new)]
 
 
 def _restated(finding: Finding, new: Statement) -> Finding:
@@ -146,7 +151,7 @@ def _without_source(state: State, source_id: str) -> State:
     return {**state, "topics": topics, "sources": sources}
 
 
-def _rescored(state: State, texts: Mapping[str, str]) -> State:
+def _rescored(state: State, texts: Mapping[str, str], gathered: Collection[str]) -> State:
     sources = [Source.model_validate(row) for row in state.get("sources") or []]
     evidence = [Evidence.model_validate(row) for row in state.get("evidence") or []]
     findings = [Finding.model_validate(row) for row in state.get("findings") or []]
@@ -158,11 +163,14 @@ def _rescored(state: State, texts: Mapping[str, str]) -> State:
         origins=behind,
     )
     score = scored(findings, ground)
+    behind_claims = {name for claim in score.claims for name in (*claim.support, *claim.against)}
+    counted = [row.id for row in sources if row.id in gathered or row.id in behind_claims]
+    origin_count = independent(behind[name] for name in counted)
     return {
         **state,
         "findings": [_row(finding) for finding in score.findings],
         "claims": [_row(claim) for claim in score.claims],
-        "confidence": _row(score.confidence),
+        "confidence": _confidence(score.claims, len(counted), origin_count),
     }
 
 
@@ -174,9 +182,11 @@ def _edited(state: State, edit: Edit) -> State:
     claims = [Claim.model_validate(row) for row in state.get("claims") or []]
     changed = [claim for old in claims if (claim := _edited_claim(old, edit)) is not None]
     before = state.get("confidence") or {}
+    draft = stored_draft(state.get("draft") or {})
+    draft = edited_draft(draft, edit.sentence, edit.text, drop=edit.drop, place=edit.place)
     state = {
         **state,
-        "draft": _row(edited_draft(stored_draft(state.get("draft") or {}), edit.sentence, edit.text, drop=edit.drop)),
+        "draft": _row(draft),
         "claims": [_row(claim) for claim in changed],
     }
     if changed == claims or not before:

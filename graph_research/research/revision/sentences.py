@@ -28,6 +28,11 @@ def shown_text(statement: Statement) -> str:
     return statement.text if statement.kind in _VERBATIM else without_markers(statement.text)[0]
 
 
+def sentence_name(text: str, place: str) -> str:
+    """What a revision calls a sentence: its text, with its place where it has one."""
+    return f"{place}: {text}" if place else text
+
+
 def cited_evidence(statement: Statement) -> list[str]:
     """The evidence that a sentence names, in its text too."""
     return list(dict.fromkeys([*statement.evidence_ids, *without_markers(statement.text)[1]]))
@@ -36,7 +41,7 @@ def cited_evidence(statement: Statement) -> list[str]:
 def without_evidence(
     draft: Draft, quotes: Mapping[str, str], gone: Collection[str], left_out: Collection[str]
 ) -> Draft:
-    """The draft without the sentences that rest only on evidence that is `gone`, and those that read as one of
+    """The draft without the sentences that rest only on evidence that is `gone`, and those that are named in
     `left_out`. `quotes` has the words of the evidence that stays.
 
     A quote whose words are gone quotes the next passage that says the same. Of a summary that loses all its sentences
@@ -44,7 +49,8 @@ def without_evidence(
     """
 
     def change(statement: Statement) -> Statement | None:
-        if shown_text(statement) in left_out:
+        text = shown_text(statement)
+        if text in left_out or sentence_name(text, statement.place) in left_out:
             return None
         return _kept(statement, quotes, gone)
 
@@ -68,15 +74,16 @@ def without_evidence(
     )
 
 
-def edited_draft(draft: Draft, sentence: str, text: str | None, *, drop: bool) -> Draft:
-    """The draft with `text` as the user's own in place of every sentence that reads `sentence`, or without them."""
+def edited_draft(draft: Draft, sentence: str, text: str | None, *, drop: bool, place: str = "") -> Draft:
+    """The draft with `text` as the user's own in place of every sentence that reads `sentence`, or without them; where
+    a `place` is given, only of the one there."""
 
     def change(statement: Statement) -> Statement | None:
-        if not sentence or shown_text(statement) != sentence:
+        if not sentence or shown_text(statement) != sentence or (place and statement.place != place):
             return statement
         if drop:
             return None
-        return statement if text is None else Statement(text=text, kind=StatementKind.USER)
+        return statement if text is None else Statement(text=text, kind=StatementKind.USER, place=statement.place)
 
     return _changed(draft, change)
 

@@ -36,14 +36,16 @@ def score_claim(supporting: Sequence[float], contradicting: Sequence[float]) -> 
     )
 
 
-def confidence_level(stated: Confidence, claim: float, origins: int) -> Confidence:
+def confidence_level(stated: Confidence, claim: float, origins: int, by_maker: int = 0) -> Confidence:
     """The level of a finding, from the analyzer's word, its claim's confidence and the number of its origins.
 
     The analyzer offers three levels; `confirmed` and `speculation` come from the claim. One origin is
-    never more than `medium`, however many documents repeat it, and none is `speculation`.
+    never more than `medium`, however many documents repeat it, and none is `speculation`. `by_maker` of the sources are
+    authoritative documents of the maker of what the finding is about: two of them may be `high`, never `confirmed`.
     """
     if origins == 0 or claim < SPECULATION_BELOW:
         return Confidence.SPECULATION
     level = Confidence.CONFIRMED if stated is Confidence.HIGH and claim >= CONFIRMED_AT else stated
-    most = Confidence.MEDIUM if origins == 1 else Confidence.CONFIRMED
+    alone = Confidence.HIGH if by_maker > 1 else Confidence.MEDIUM
+    most = alone if origins == 1 else Confidence.CONFIRMED
     return min(level, most, key=_ORDER.index)

@@ -38,9 +38,10 @@ def origin(source: Source) -> str:
 
 
 def origins(sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, str]:
-    """The origin of each source by id; near-duplicates take the origin of the first of them. `texts` maps source ids to
-    canonical texts; a source without one is compared with nothing."""
-    behind = {source.id: origin(source) for source in sources}
+    """The origin of each source by id; near-duplicates and translations take the origin of the first of them. `texts`
+    maps source ids to canonical texts; a source without one is compared with nothing."""
+    of_pages: dict[str, str] = {}
+    behind = {source.id: of_pages.setdefault(source.page, origin(source)) for source in sources}
     copies = _copies({source.id: texts.get(source.id, "") for source in sources})
     return {source_id: behind[first] for source_id, first in copies.items()}
 

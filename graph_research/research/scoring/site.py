@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from urllib.parse import urlsplit
 
+_MOST_KEPT = 2_000  # addresses: each source's is asked for again and again
 _SECOND_LEVEL = frozenset(
     {"ac", "co", "com", "edu", "gob", "gouv", "gov", "go", "mil", "ne", "net", "nhs", "or", "org"}
 )
@@ -32,6 +34,7 @@ _SHARED_HOSTS = frozenset(
 """Domains whose hosts belong to different people."""
 
 
+@lru_cache(maxsize=_MOST_KEPT)
 def host_of(url: str | None) -> str:
     """The host of a web address in lower case without `www.`; empty where there is none."""
     if url is None or not url.startswith(("http://", "https://")):

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from graph_research.research.models.source import Quality, Tier
 from graph_research.research.scoring.site import belongs_to, host_of, name_of_site, site_of
+from graph_research.text.language.tables import listed
 
 CREDIBILITY: Mapping[Tier, float] = {
     Tier.PRIMARY_SOURCE: 1.0,
@@ -77,6 +78,8 @@ _AUTHORITATIVE_HOSTS = frozenset(
 )
 _MAKERS_ENDINGS = (".com", ".dev", ".io", ".net", ".org")
 _SHORTEST_NAME = 3
+_AND = re.compile(rf"\s(?:&|{'|'.join(joining for joining, *_ in listed('joining').values())})\s")
+"""The first word of each language's list."""
 _SECONDARY_HOSTS = frozenset({"britannica.com", "scholarpedia.org", "wikidata.org", "wikipedia.org"})
 
 
@@ -105,10 +108,16 @@ def is_makers_site(url: str | None, names: Collection[str]) -> bool:
     `sqlite.org`, under a domain that such sites use. What a maker says of its own product is official."""
     if not site_of(url).endswith(_MAKERS_ENDINGS):
         return False
-    each = [part for name in names for part in re.split(r"\s(?:and|&|und|et|y|e|en)\s", name.casefold())]
+    each = [part for name in names for part in _AND.split(name.casefold())]
     written = {re.sub(r"[^a-z0-9]", "", name) for name in each}
     name = name_of_site(url)
     return len(name) >= _SHORTEST_NAME and name in written
+
+
+def is_maker(publisher: str | None, names: Collection[str]) -> bool:
+    """Whether a publisher is called like a thing of one of these names, but for a number, as a package `sqlite3` is."""
+    called = (publisher or "").casefold().rstrip("0123456789.-_ ")
+    return bool(called) and called in {name.casefold() for name in names}
 
 
 def preliminary_quality(tier: Tier) -> Quality:

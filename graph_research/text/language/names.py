@@ -13,13 +13,15 @@ from graph_research.text.language.words import MOST_WEIGHT, UNSPACED, language_o
 
 _WORD = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;|•(\[“\"„«»–—/`*]|^\s*[-–]|\d[.)])\s*$")
+_PLURAL = re.compile(r"[A-Z]{2,}s")  # of an abbreviation
 _DERIVED = re.compile(r"(?:ing|ed|ly|ness|ions?|able|ible|ers?|ism|less|ful|ity|ments?|[^s]s)$")
 _LEAST_PART = 4  # letters of a compound's last part
 _LONGEST_ENDING = 3
 
 
-def new_names(text: str, known: Sequence[str]) -> list[str]:
-    """The names of a text that no known text has, as they are written.
+def new_names(text: str, known: Sequence[str], *, at_start: bool = True) -> list[str]:
+    """The names of a text that no known text has, as they are written. Of a rare word with a capital at the beginning
+    of a sentence nobody knows whether it is a name; it counts only with `at_start`.
 
     A name has a capital letter that neither the beginning of a sentence nor the language explains, or one after its
     first letter (`PostgreSQL`). Common abbreviations, units and months are not names. A name may have another ending
@@ -32,7 +34,7 @@ def new_names(text: str, known: Sequence[str]) -> list[str]:
     stems = frozenset[str]().union(*(stems for _, stems in read))
     return [
         name
-        for name in dict.fromkeys(_names(text, language, translated=translated))
+        for name in dict.fromkeys(_names(text, language, translated=translated, at_start=at_start))
         if not (
             name in UNITS
             or name.lower() in MONTH_NUMBERS
@@ -42,9 +44,9 @@ def new_names(text: str, known: Sequence[str]) -> list[str]:
     ]
 
 
-def _names(text: str, language: str, *, translated: bool) -> Iterator[str]:
+def _names(text: str, language: str, *, translated: bool, at_start: bool) -> Iterator[str]:
     for match in _WORD.finditer(text):
-        name = match[0]
+        name = match[0][:-1] if _PLURAL.fullmatch(match[0]) else match[0]
         if not any(letter.isupper() for letter in name) or len(name) < 2 or name[0].isdigit():
             continue
         is_rare = weight(name, language) >= MOST_WEIGHT
@@ -59,7 +61,7 @@ def _names(text: str, language: str, *, translated: bool) -> Iterator[str]:
             if is_rare and not _is_compound(name.lower(), language):
                 yield name
         elif _SENTENCE_START.search(text[: match.start()]):
-            if is_rare and not _DERIVED.search(name):
+            if at_start and is_rare and not _DERIVED.search(name):
                 yield name
         elif weight(name, language) > 0.0:
             yield name

@@ -20,6 +20,11 @@ CAPITALISED_NOUNS = frozenset(facts("capitalised_nouns"))
 TURNING = {language: frozenset(words) for language, words in listed("turning").items()}
 """Words that let the roles beside a verb or a noun change places: "B was bought by A", "the capital of B"."""
 
+PARTING = {
+    language: frozenset([*words, *listed("contrasting").get(language, ())])
+    for language, words in listed("joining").items()
+}
+"""Words between clauses that each say something of another thing: "and", "while"."""
 COMPARING = {language: frozenset(words) for language, words in listed("comparing").items()}
 """Stems of words whose two sides may not change places: "A opened before B"."""
 
@@ -31,8 +36,8 @@ QUANTIFIERS = {word: number for number, words in enumerate(groups("quantifiers")
 
 
 def is_absolute(text: str, language: str) -> bool:
-    """Whether a text denies something altogether, or says it of all cases or of one only: one exception makes it
-    wrong. In a language that is not listed no text is."""
+    """Whether a text denies something altogether, or says it of all cases, of one only, of what holds by default, or
+    that things are the same or safe: one exception makes it wrong. In a language that is not listed no text is."""
     found = _ABSOLUTE.get(language, ())
     if language in UNSPACED:
         return any(stretch in text for stretch in found)

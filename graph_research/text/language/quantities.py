@@ -11,7 +11,7 @@ from math import inf, nan
 from typing import Literal
 
 from graph_research.text.language.dates import WrittenDate, dates_in
-from graph_research.text.language.tables import facts, listed
+from graph_research.text.language.tables import any_of, facts
 from graph_research.text.language.units import (
     CJK_SCALES,
     COUNTS,
@@ -33,8 +33,9 @@ class Value:
     A number is in the base unit of `unit` (`power`, `money:euro`, …; empty for a count or a bare number), `factor`
     times as large as in its own unit, where a scale word makes it `scale` times as large as its digits. `per` is the
     dimension and the factor of what follows "per". `rounding` is how far off a round number may be, `grouped` the
-    factor of its other reading: 1,000 where the point of `1.200` may group digits. A date is in days, from the first
-    that it may be to the last: 2016 has 366, 14 March 2016 is one, 14 March may be of any year.
+    factor of its other reading: 1,000 where the point of `1.200` may group digits, 1/1,000 where the `K` of `300K` may
+    be a unit. A date is in days, from the first that it may be to the last: 2016 has 366, 14 March 2016 is one,
+    14 March may be of any year.
     """
 
     start: int
@@ -67,7 +68,7 @@ _NUMBER = re.compile(
     r"(?P<currency>[€$£¥])?\s?(?:(?<![A-UW-Za-uw-zÀ-ӿ])(?<![A-Za-zÀ-ӿ][-–])(?<!\d)(?<!\d/)(?<!\d[.,])"
     r"(?P<digits>\d{1,3}(?:[\u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d+)*)|"
     rf"\b(?P<words>{_SPELLED})\b)(?:\s?(?P<cjk>[{_CJK}](?!瓦)(?:\d+[{_CJK}])*)"
-    rf"|[\s-]?(?P<scale>{_SCALE})\b(?:(?<=mio|mrd|mln|mld|tys|tsd)\.)?)?(?(currency)(?P<short>[km])?\b)"
+    rf"|[\s-]?(?P<scale>{_SCALE})\b(?:(?<=mio|mrd|mln|mld|tys|tsd)\.)?)?(?:(?P<short>k|(?(currency)m|(?!)))\b)?(?(currency)\b)"
     rf"(?:\s(?P<scale2>{_SCALE})\b)?",
     re.IGNORECASE,
 )
@@ -96,8 +97,7 @@ def _before(subject: str, signs: str, after: str = "") -> re.Pattern[str]:
 _ABOUT = _before("about", "~|≈|およそ|約", r"(?:the\s|an?\s)?")
 _AT_LEAST = _before("at_least", ">|≥")
 _AT_MOST = _before("at_most", "<|≤")
-_ARTICLES = "|".join(word for words in listed("articles").values() for word in words)
-ARTICLE_BEFORE = re.compile(rf"\b(?:{_ARTICLES})\s$", re.IGNORECASE)
+ARTICLE_BEFORE = re.compile(rf"\b(?:{any_of('articles')})\s$", re.IGNORECASE)
 """The end of a text before a number that says which things are meant ("the two"), and not how many there are."""
 _SELDOM_COUNTS = re.compile(r"(?:one|zero)\b", re.IGNORECASE)
 _GROUPED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
@@ -109,6 +109,8 @@ _NO_VALUE = re.compile(r"(?<=[^\W\u3040-\u9fff])|(?<=[.,:/’'°′″=–-])")
 _NO_VALUE_AFTER = re.compile(r"[:/]\d|\s?[°′″](?!C)|(?:st|nd|rd|th)\b|[A-Za-z]")
 # A bare number after a name or a sign is the thing's own ("Zone 5", "No. 3"), and "[14]" points to a note.
 _LABEL_BEFORE = re.compile(r"(?<![.!?|:]\s)(?<!^)\b[A-Z]\w+\s$|[#№\[]\s?$|\b[Nn]o\.?\s$")
+_COUNTED = re.compile(r"\s[^\W\d_]{4,}")
+"""The word behind a number with a `K` that means thousand; otherwise it may be kelvin, or a size of a file."""
 _ROUNDED = 0.025
 _ABOUT_SHARE = 0.05
 _LONGEST_BEFORE = 40
@@ -252,6 +254,8 @@ def _numbers(text: str) -> Iterator[tuple[Value, bool]]:
         if unit and not per and text.startswith("/", end):
             unit, end = None, match.end()
         value = _amount(match)
+        if match["short"] == "K" and not match["currency"] and not _COUNTED.match(text, match.end()):
+            value = replace(value, grouped=1 / SHORT_SCALES["k"])
         dimension, factor = (
             UNITS[unit["name"] or unit["symbol"]]
             if unit

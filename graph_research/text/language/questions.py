@@ -14,6 +14,10 @@ YES_NO = table_of("yes_no")
 _JOINING = table_of("joining")
 _HOW_MANY = facts("how_many")
 """What asks for a number of things, as patterns; the things follow."""
+_WHEN = facts("when")
+"""What asks for a time, as patterns."""
+_FOLLOWING, _BACK = facts("follows_up"), facts("points_back")
+"""What a question that follows another one begins with, and the pronouns in it, as patterns."""
 
 _UNSPACED_QUESTION_WORDS, _UNSPACED_PARTICLES = facts("asking"), facts("particles")
 """Of languages without spaces between words, as patterns."""
@@ -47,6 +51,19 @@ def counted_words(question: str, language: str) -> str:
     if found is None or any(is_question_word(word, language) for word in question[: found.start()].split()):
         return ""
     return question[found.end() :]
+
+
+def asks_when(question: str, language: str) -> bool:
+    """Whether the question begins with what asks for a time, with one word before it at most ("in what year")."""
+    asking = _WHEN.get(language)
+    return asking is not None and re.match(rf"\W*(?:\w+ )?(?:{asking})(?!\w)", question, re.IGNORECASE) is not None
+
+
+def points_back(question: str, language: str) -> bool:
+    """Whether a question leans on an earlier one: it begins with a word such as "and", or has a pronoun."""
+    following, back = _FOLLOWING.get(language), _BACK.get(language)
+    pattern = rf"^\W*(?:{following})(?!\w)|(?<!\w)(?:{back})(?!\w)"
+    return following is not None and re.search(pattern, question, re.IGNORECASE) is not None
 
 
 def is_question_word(word: str, language: str) -> bool:

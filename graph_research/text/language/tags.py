@@ -36,6 +36,11 @@ def primary(tag: str) -> str:
     return tag.partition("-")[0].lower()
 
 
+def is_known(tag: str) -> bool:
+    """Whether a tag begins with the ISO 639-1 code of a language that texts are told to be in."""
+    return primary(tag) in _NAMES
+
+
 def is_traditional_chinese(tag: str) -> bool:
     """Whether a tag names Chinese in traditional characters, by its script or its region."""
     return _variant(tag) == "Traditional Chinese"

@@ -8,11 +8,18 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from graph_research.text.language.dates import dates_in
-from graph_research.text.language.tables import listed
+from graph_research.text.language.tables import any_of
 
 _VERSION_WORD = r"(?:version|versión|versione|versie|wersja|revision|rev|release|edition|ausgabe|auflage|fassung|v|r)"
 _NUMBER = re.compile(rf"(?<![a-z]){_VERSION_WORD}[\s._-]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%])", re.IGNORECASE)
 _POINTED = r"(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,]\d)"
+_DOCUMENT_WORD = r"documentation|manual|reference|handbook|release\s+notes|dokumentation|handbuch|manuel|manuale"
+_DAY = r"(?:19|20)\d{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+_RELEASE = rf"(?:{_VERSION_WORD}[^\S\n]*)?(\d{{1,4}}(?:\.\d{{1,4}}){{1,3}})"
+_DATED_RELEASE = re.compile(
+    rf"(?<![\w-]){_DAY}[^\S\n]*[(\[]{_RELEASE}[)\]]|(?<![\w.]){_RELEASE}\]?[^\S\n]*[(–—-][^\S\n]*{_DAY}(?![\w-])",
+    re.IGNORECASE,
+)
 _STAGE = re.compile(r"(?<![^\W_])(?:draft|final|entwurf|old|new|alt|neu|copy|kopie|outdated|archived)(?![^\W_])", re.I)
 _DATE = re.compile(
     r"(?<!\d)(?:19|20)\d{2}(?:[-_.]?(?:0[1-9]|1[0-2])(?:[-_.]?(?:0[1-9]|[12]\d|3[01]))?)?(?!\d)"
@@ -25,25 +32,21 @@ _SUBJECT = (
     r"(?:this|the\s+present)\s+(?:document|page|policy|version|edition|report|guide|manual|specification|standard|notice"
     r"|article|procedure|release|rfc|memo)\s+(?:is|has\s+been|was)\s+(?:now\s+)?"
 )
-_SUPERSEDED = re.compile(
-    rf"{_SUBJECT}(?:superseded|obsoleted?|replaced|withdrawn|deprecated|outdated|out\s+of\s+date|no\s+longer\s+"
-    r"(?:valid|current|maintained|in\s+force))\b"
-    r"|\bstatus\s*:\s*(?:superseded|obsolete|withdrawn|deprecated|replaced|outdated)\b"
-    r"|(?:^|[.!?:|]\s)(?:superseded|obsoleted|replaced|ersetzt|remplacé|sustituido|sostituito|vervangen)\s+(?:by|durch|par"
-    r"|por|da|door)\s"
-    r"|\b(?:dieses\s+dokument|diese\s+(?:fassung|version|richtlinie|seite))\s+(?:ist|wurde)\s+"
-    r"(?:ersetzt|veraltet|überholt|zurückgezogen|nicht\s+mehr\s+gültig)\b",
-    re.IGNORECASE,
+_NO_LONGER_VALID = (
+    r"superseded|obsoleted?|replaced|withdrawn|deprecated|outdated|out\s+of\s+date|no\s+longer\s+(?:valid|current"
+    r"|maintained|in\s+force)|ersetzt|veraltet|überholt|zurückgezogen|nicht\s+mehr\s+gültig|remplacé|sustituido"
+    r"|sostituito|vervangen"
 )
-
-
-def _either(subject: str) -> str:
-    return "|".join(re.escape(word.replace("_", " ")) for words in listed(subject).values() for word in words)
-
-
-_RETRACTED_TITLE = re.compile(rf"\W*(?:{_either('retracted')})(?:\W|$)", re.IGNORECASE)
+_MAY_BE_SUPERSEDED = re.compile(_NO_LONGER_VALID)
+_SUPERSEDED = re.compile(
+    rf"(?:{_SUBJECT}|\bstatus\s*:\s*"
+    r"|\b(?:dieses\s+dokument|diese\s+(?:fassung|version|richtlinie|seite))\s+(?:ist|wurde)\s+"
+    rf")(?:{_NO_LONGER_VALID})\b"
+    rf"|(?:^|[.!?:|]\s)(?:{_NO_LONGER_VALID})\s+(?:by|durch|par|por|da|door)\s"
+)
+_RETRACTED_TITLE = re.compile(rf"\W*(?:{any_of('retracted')})(?:\W|$)", re.IGNORECASE)
 _RETRACTION_NOTICE = re.compile(
-    rf"(?<!\w)(?:{_either('this_work')})[^.!?。！？]{{0,80}}?(?:{_either('retracted')})", re.IGNORECASE
+    rf"(?<!\w)(?:{any_of('this_work')})[^.!?。！？]{{0,80}}?(?:{any_of('retracted')})", re.IGNORECASE
 )
 
 
@@ -54,20 +57,35 @@ class VersionMark(NamedTuple):
     date: str
 
 
-def newest_named_version(name: str, texts: Iterable[str]) -> str:
-    """The highest version of a thing that texts write behind its name, as in `SQLite version 3.40.1`, or without such a
-    word where a line begins with it; empty where there is none. A number without a point counts behind such a word
-    only."""
-    behind = rf"{re.escape(name)}[^\S\n]+"
-    worded = rf"(?<!\w){behind}(?i:{_VERSION_WORD})[^\S\n]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%]|[.,]\d)"
-    pattern = re.compile(rf"{worded}|^{behind}{_POINTED}", re.MULTILINE)
-    named = {match[1] or match[2] for text in texts for match in pattern.finditer(text)}
-    return max(named, key=lambda version: tuple(map(int, version.split("."))), default="")
+def named_versions(name: str, text: str) -> set[str]:
+    """The versions of a thing that a text writes behind its name, as in `SQLite version 3.40.1`; without such a word
+    where a line begins with it, or the text calls it the version that it documents. A number without a point counts
+    behind such a word only."""
+    literal = re.escape(name)  # the pattern begins with it, so that it is looked for as fast as a plain text
+    worded = rf"(?i:{_VERSION_WORD})[^\S\n]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%]|[.,]\d)"
+    documented = rf"{_POINTED}(?=[^\S\n]+(?i:{_DOCUMENT_WORD})\b)"
+    behind = rf"[^\S\n]+(?:{worded}|{documented})|(?<=^{literal})[^\S\n]+{_POINTED}"
+    pattern = re.compile(rf"{literal}(?<!\w{literal})(?:{behind})", re.MULTILINE)
+    return {match[match.lastindex or 0] for match in pattern.finditer(text)}
+
+
+def own_versions(title: str, text: str) -> set[str]:
+    """The versions that a document about a single thing names without its name: behind a word for it in the title, such
+    as `Release 15.14`, and beside the date of each release in a list of them: `2022-12-28 (3.40.1)`, `## [1.4.0] -
+    2024-03-01`."""
+    titled = ".".join(map(str, version_mark(title).number))
+    return {match[1] or match[2] for match in _DATED_RELEASE.finditer(text)} | ({titled} if titled else set())
+
+
+def highest_version(versions: Iterable[str]) -> str:
+    """The highest of some version numbers; empty where there is none."""
+    return max(versions, key=lambda version: tuple(map(int, version.split("."))), default="")
 
 
 def says_it_is_superseded(text: str) -> bool:
     """Whether a document says at its beginning that it is replaced, withdrawn or out of date."""
-    return _SUPERSEDED.search(text[:_HEAD_CHARS]) is not None
+    head = text[:_HEAD_CHARS].lower()
+    return bool(_MAY_BE_SUPERSEDED.search(head) and _SUPERSEDED.search(head))  # the first alone is much faster
 
 
 def says_it_is_retracted(title: str, text: str) -> bool:
@@ -92,7 +110,7 @@ def version_mark(*names: str, date: str = "") -> VersionMark:
             number = tuple(map(int, match[1].split(".")))
             break
     written = next((found[0] for name in names if (found := _DATE.search(name)) and found[0][:1].isdigit()), "")
-    spoken = next((f"{one.year:04}" for name in names for one in dates_in(name) if one.year), "")
     digits = re.sub(r"\D", "", written)
     iso = "-".join(part for part in (digits[:4], digits[4:6], digits[6:8]) if part)
-    return VersionMark(number, iso or spoken or date)
+    spoken = (f"{one.year:04}" for name in names for one in dates_in(name) if one.year)
+    return VersionMark(number, iso or next(spoken, date))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
 from typing import NamedTuple
@@ -102,6 +105,11 @@ def term_weights(text: str) -> Mapping[str, float]:
     return MappingProxyType({word.term: word.weight for word in words(text, language_of(text)) if word.weight > 0.0})
 
 
+def held_weight(weights: Mapping[str, float], terms: Container[str]) -> float:
+    """What those of the weighted terms weigh together that are among `terms`."""
+    return sum(weight for term, weight in weights.items() if term in terms)
+
+
 def index_text(text: str, language: str) -> str:
     """The terms of `words`, those of weight 0 too, joined by spaces; faster than `words`, since places do not count."""
     return " ".join(map(_joined_terms(language).__getitem__, _WORD.findall(text)))
@@ -148,7 +156,7 @@ def language_of(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _language_of(sample: str) -> str:
-    if not sample.isascii():
+    if (len(sample) - len(sample.encode("ascii", "ignore"))) * 4 > len(sample):
         unspaced = sum(len(run) for run in _UNSPACED.findall(sample))
         if unspaced * 4 > len(sample):
             return "ja" if re.search(f"[{_KANA}]", sample) else "zh"
@@ -270,11 +278,16 @@ def read_word_list(language: str) -> None:
 
 @cache
 def _zipf(language: str) -> dict[str, float]:
-    """The Zipf frequencies of wordfreq's short list (words above 1 in a million), empty for an unknown language."""
-    import wordfreq  # not at the top: reading its lists takes a while, and most commands never rank anything
+    """The Zipf frequencies of wordfreq's short list (words above 1 in a million), empty for an unknown language. Only
+    the list is read: to load the package's own code takes longer."""
+    import msgpack  # not at the top: most commands never rank anything
 
-    listed = "nb" if language == "no" else language
-    if listed not in wordfreq.available_languages("small"):  # it would take the list of a related language
+    package = find_spec("wordfreq")
+    assert package is not None
+    assert package.origin is not None
+    file = Path(package.origin).with_name("data") / f"small_{'nb' if language == 'no' else language}.msgpack.gz"
+    if not file.is_file():
         return {}
-    frequencies = wordfreq.get_frequency_dict(listed, wordlist="small")
-    return {word: math.log10(frequency) + 9 for word, frequency in frequencies.items()}
+    _header, *bands = msgpack.unpackb(gzip.decompress(file.read_bytes()))
+    zipf = [math.log10(10 ** (-centibels / 100)) + 9 for centibels in range(len(bands))]
+    return {word: frequency for frequency, band in zip(zipf, bands, strict=True) for word in band}

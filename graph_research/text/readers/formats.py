@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from graph_research.text.document import Document
+from graph_research.text.language.tags import is_known
 from graph_research.text.readers.code import code_document
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.limits import Limits
@@ -48,6 +50,9 @@ class Format:
     read: Callable[[str], Document] | None = None
     limits: Limits = field(default_factory=Limits)
 
+
+CHARSET_SUFFIX = re.compile(r"\.(?:utf-?8|iso-?\d+-\w+|euc-?(?:jp|kr)|big5|shift_?jis)$")
+"""The end of a file's name, in lower case, that tells its character set."""
 
 _ARCHIVE = Limits(bytes=50 * 1024 * 1024, unpacked_bytes=200 * 1024 * 1024, seconds=120.0)
 _BOOK = Limits(bytes=50 * 1024 * 1024, chars=5_000_000, seconds=60.0)
@@ -92,11 +97,14 @@ MEDIA_TYPES: Mapping[str, str] = {suffix: one.media_type for one in FORMATS.valu
 
 
 def media_type_of(name: str) -> str | None:
-    """The media type of a file by its name; None for files that are not read. `x.html.gz` is read if `x.html` is."""
-    path = PurePath(name.lower())
+    """The media type of a file by its name; None for files that are not read. `x.html.gz` is read if `x.html` is, and
+    so are `x.html.fr` and `x.html.ja.euc-jp`, as servers name what they hold in several languages."""
+    path = PurePath(CHARSET_SUFFIX.sub("", name.lower()))
+    inner = MEDIA_TYPES.get(PurePath(path.stem).suffix)
+    if inner is not None and is_known(path.suffix[1:]):
+        return inner
     media_type = MEDIA_TYPES.get(path.suffix)
     if media_type == GZIP:
-        inner = MEDIA_TYPES.get(PurePath(path.stem).suffix)
         return GZIP if inner not in (None, GZIP, ZIP) else None
     return media_type
 

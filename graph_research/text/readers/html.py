@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from graph_research.text.canonical import DocumentBuilder, canonical_text
 from graph_research.text.document import BlockKind, Document
-from graph_research.text.readers.html_date import head_date, stated_date
+from graph_research.text.readers.html_date import head_date
 from graph_research.text.readers.html_head import PageHead, page_head
 from graph_research.text.readers.html_nesting import bound_nesting
 from graph_research.text.readers.html_tags import (
@@ -24,6 +24,7 @@ from graph_research.text.readers.html_tags import (
     INLINE_TAGS,
     NAMED_TAGS,
 )
+from graph_research.text.readers.stated_date import stated_date
 
 _CONTENT = "h1, main, article, [role=main]"
 _ANCHOR_WORDS = frozenset({"headerlink", "anchorlink", "permalink"})
@@ -36,11 +37,12 @@ _LINK_SHARE = 0.75  # a block with more of its characters in links than this is 
 _MAIN_SHARE = 0.4  # a <main> with at least this share of the page's text is the page; the rest is furniture
 
 
-def html_document(source: str) -> Document:
+def html_document(source: str, *, line_key: str = "") -> Document:
     """The visible text of a page as a document.
 
     Tags are tokenized first and entities are decoded in text nodes only, so `a &lt; b` keeps its sign. Raises
-    `DocumentUnreadable` for a page with more than `MAX_TAGS` tags.
+    `DocumentUnreadable` for a page with more than `MAX_TAGS` tags. In a page that was rendered from another file, the
+    comment `LINE_KEY NUMBER` says from which line of it the text behind the comment is.
     """
     bounded = bound_nesting(source)
     tags = frozenset(_TAG.findall(bounded.lower()))
@@ -54,11 +56,11 @@ def html_document(source: str) -> Document:
     builder = DocumentBuilder()
     if body is not None:
         _prune(body, tags)
-        _Reader(builder, _main(body)).read(body)
+        _Reader(builder, _main(body), line_key).read(body)
     heading = builder.first_heading()
     only_adds_the_site = bool(heading) and title.startswith(heading)
     document = builder.document(heading if only_adds_the_site else title)
-    return replace(document, date=date or stated_date(document.text), authors=head.authors, licence=head.licence)
+    return replace(document, date=date or stated_date(document), authors=head.authors, licence=head.licence)
 
 
 def _prune(body: LexborNode, tags: frozenset[str]) -> None:
@@ -104,8 +106,10 @@ def _changed(place: _Place, **changes: Any) -> _Place:
 class _Reader:
     """Walks the tree without recursion and hands finished blocks to the builder."""
 
-    def __init__(self, builder: DocumentBuilder, main: LexborNode | None) -> None:
+    def __init__(self, builder: DocumentBuilder, main: LexborNode | None, line_key: str) -> None:
         self._builder = builder
+        self._line_key = line_key
+        self._lines: list[tuple[int, int]] = []  # the first of `_pieces` that is from a line, and the line
         self._main_id = main.mem_id if main is not None else None
         self._pieces: list[str] = []
         self._cell_starts: list[int] = []
@@ -124,6 +128,8 @@ class _Reader:
                 self._add(node.text_content or "", place)
             elif node.is_element_node:
                 pending.extend(self._enter(node, place))
+            elif self._line_key and node.is_comment_node:
+                self._mark(node.comment_content or "")
         self._flush()
 
     def _enter(self, node: LexborNode, place: _Place) -> list[tuple[LexborNode, _Place, bool]]:
@@ -187,16 +193,38 @@ class _Reader:
             kind = place.kind
             if place.furniture or (kind in ("paragraph", "item", "table") and self._is_links(text)):
                 kind = "boilerplate"
-            cells = self._cells()
-            if kind == "table" and len(cells) > 1 and " ".join(filter(None, cells)) == text:
-                self._builder.add_row(cells)
-            else:
-                self._builder.add(kind, text, level=place.level if kind == "heading" else 0)
+            self._put(kind, text, place.level if kind == "heading" else 0)
         self._pieces.clear()
         self._cell_starts = [] if text else [0] * len(self._cell_starts)  # empty cells before the first text of a row
         self._link_chars = 0
         self._after_break = False
         self._place = _Place()
+        self._lines = [(0, line) for _, line in self._lines[-1:]]
+
+    def _put(self, kind: BlockKind, text: str, level: int) -> None:
+        cells = self._cells()
+        lines = self._placed_lines(text)
+        if kind == "table" and len(cells) > 1 and " ".join(filter(None, cells)) == text:
+            if lines:
+                self._builder.place("line", lines[0][0])
+            self._builder.add_row(cells)
+        elif lines:
+            self._builder.add_placed_lines(kind, lines, level=level)
+        else:
+            self._builder.add(kind, text, level=level)
+
+    def _mark(self, comment: str) -> None:
+        key, _, line = comment.partition(" ")
+        if key == self._line_key:
+            self._lines.append((len(self._pieces), int(line)))
+
+    def _placed_lines(self, text: str) -> list[tuple[int, str]]:
+        """The lines of the block `text` with their numbers; the whole block at its first where they cannot be told
+        apart, empty where no line is marked."""
+        bounds = pairwise([*self._lines, (len(self._pieces), 0)])
+        lines = [(line, canonical_text("".join(self._pieces[start:end]))) for (start, line), (end, _) in bounds]
+        lines = [(number, line) for number, line in lines if line]
+        return lines if " ".join(line for _, line in lines) == text else [(number, text) for number, _ in lines[:1]]
 
     def _cells(self) -> list[str]:
         return [

@@ -9,6 +9,7 @@ from dataclasses import replace
 from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import BlockKind, Document
 from graph_research.text.places import line_places
+from graph_research.text.readers.stated_date import stated_date
 
 _RULE = re.compile(r"\s*([-=*_~#+.])(?:\s*\1){2,}\s*$")
 _MARKER = re.compile(r"\s*(?:[-*•‣–+]|\(?(?:\d{1,3}|[a-z])[.)])\s+(?=\S)")
@@ -32,7 +33,7 @@ def plain_document(source: str) -> Document:
         builder.add_lines(reader.parts(group, first=number == 0))
     first = next((line for line in lines if line.strip() and not _RULE.match(line)), "")
     document = builder.document(first if len(first.strip()) <= _TITLE_CHARS else "")
-    return replace(document, places=line_places(lines, document.text))
+    return replace(document, date=stated_date(document), places=line_places(lines, document.text))
 
 
 def _groups(lines: list[str]) -> Iterator[list[str]]:

@@ -53,12 +53,16 @@ def features(pool: Pool, query: Query) -> Features:
     return Features(covered / 10, document)
 
 
-def _covered(doc: Analysed, weights: Mapping[str, float]) -> Iterator[float]:
+def _covered(doc: Analysed, weights: Mapping[str, float]) -> list[float]:
     """The weight of the terms in each unit, its neighbours and what stands above it."""
-    held = [frozenset(term for term in weights if counts[term]) for counts in doc.counts]
-    for position in range(len(held)):
-        near = held[position].union(*held[max(0, position - 1) : position + 2])
-        yield sum(weight for term, weight in weights.items() if term in near or term in doc.around[position])
+    covered = [0.0] * len(doc.units)
+    for term, weight in weights.items():
+        held = (position for position, _ in doc.postings.get(term, ()))
+        near = {place for position in held for place in (position - 1, position, position + 1)}
+        above = (positions for context, positions in doc.contexts.items() if term in context)
+        for position in near.union(*above).intersection(range(len(covered))):
+            covered[position] += weight
+    return covered
 
 
 def absent_words(pool: Pool, query: Query) -> tuple[str, ...]:

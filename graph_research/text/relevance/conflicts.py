@@ -19,6 +19,7 @@ from graph_research.text.relevance.statements import (
     Statement,
     exclude,
     is_name,
+    named,
     sameness,
     statements,
 )
@@ -214,14 +215,19 @@ def _conflict(group: list[Statement]) -> Conflict | None:
 
 
 def _topic(one: Statement, other: Statement) -> str:
-    """The words of the first statement that the second has too."""
+    """The words of the first statement that the second has too, those above a table's row before its own."""
     text = one.text
+    both = named(one, other).keys() & named(other, one).keys()
+    above = one.sentence.heading or one.sentence.title
+    over = [
+        above[word.start : word.end] for word in words(above, language_of(text)) if word.term in both - one.near.keys()
+    ]
     shared = [
         text[word.start : word.end]
         for word in words(text, language_of(text))
-        if word.term in one.near and word.term in other.near and not one.value.start <= word.start < one.value.end
+        if word.term in both and not one.value.start <= word.start < one.value.end
     ]
-    return " ".join(dict.fromkeys(shared))
+    return " ".join(dict.fromkeys([*over, *shared]))
 
 
 def _sides(group: Sequence[Statement]) -> list[list[Statement]]:

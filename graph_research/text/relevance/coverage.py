@@ -1,11 +1,13 @@
-"""Passages of a long text that together say the most on what is asked, so that a part of the text can stand for it."""
+"""Passages of texts that together say the most on what is asked, so that a part of the texts can stand for them."""
 
 from __future__ import annotations
 
 import heapq
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from graph_research.text.bm25 import inverse_frequency, saturation
@@ -13,9 +15,11 @@ from graph_research.text.document import Document
 from graph_research.text.language.words import index_text, language_of
 from graph_research.text.passages import PassageSpan, passages
 from graph_research.text.relevance.query import parse
+from graph_research.text.sentences import SENTENCE_ENDS, sentences
 
-_AROUND = 0.5  # what a term counts that stands in a heading above the passage only
-_REPEATED = 0.5  # what a term still counts in each further passage
+AROUND = 0.5  # what a term counts that stands in a heading above the passage only
+REPEATED = 0.5  # a term that n earlier passages hold counts 1 / (n + 1) to this power
+LISTED = 0.5  # what a passage without a sentence counts, such as a list of names, beside one made of sentences
 _MOST_KEPT = 64  # documents whose passages are kept: several steps read the same ones
 
 
@@ -27,51 +31,62 @@ class Aspect(NamedTuple):
 
 
 class CoveringPassage(NamedTuple):
-    """`document.text[start:end]`; `gain` is what it adds to the passages before it, comparable between documents."""
+    """`text[start:end]` of the document `source`; `gain` is what it adds to the passages before it."""
 
+    source: str
     start: int
     end: int
+    heading: str
     gain: float
 
 
 class _Read(NamedTuple):
-    """A document's passages with their terms, and how many passages hold each term."""
+    """A document's passages with their terms and the share of each that is written in sentences, and how many passages
+    hold each term."""
 
     language: str
     spans: Sequence[PassageSpan]
+    written: Sequence[float]
     counts: Sequence[Counter[str]]
     headings: Sequence[frozenset[str]]
     holding: Counter[str]
-    mean_length: float
 
 
-def covering_passages(document: Document, aspects: Sequence[Aspect]) -> list[CoveringPassage]:
-    """The passages that share a term with an aspect, in the order in which each adds the most to those before it.
+class _Candidate(NamedTuple):
+    """A passage with what each term that is looked for is worth in it."""
 
-    A passage is worth the sum of BM25 over the terms of each aspect, for its size; a term that earlier passages hold
-    counts half as much for each of them, so that passages on something else come before more of the same. Terms of the
-    headings above a passage count half.
+    source: str
+    span: PassageSpan
+    values: Mapping[str, float]
+
+
+def covering_passages(
+    documents: Mapping[str, Document], aspects: Sequence[Aspect], first: Mapping[str, int] | None = None
+) -> Iterator[CoveringPassage]:
+    """The passages of all documents that share a term with an aspect, in the order in which each adds the most to those
+    before it; before them of each document that `first` names the passage that holds this place of its text.
+
+    A passage is worth the sum of BM25 over the terms of each aspect, with a term's rarity among the passages of all
+    documents; terms of the headings above it count `AROUND`. A term counts less the more earlier passages hold it
+    (`REPEATED`), so that passages on something else come before more of the same; and a passage counts more the more
+    its document's passages are worth on average, so that a text on the subject comes before a chance mention, and the
+    more of it is written in sentences (`LISTED`), which say something of what a list or a declaration names.
     """
-    read = _read(document)
-    weights = [_weights(read, aspect) for aspect in aspects]
-    values = [[_values(read, place, known) for known in weights] for place in range(len(read.spans))]
-    held: list[Counter[str]] = [Counter() for _ in aspects]
-    heap = [(-_gain(parts, held), place) for place, parts in enumerate(values)]
+    read = {source: _read(document) for source, document in documents.items()}
+    candidates = _candidates(read, aspects)
+    held: Counter[str] = Counter()
+    leading = [place for source, start in (first or {}).items() for place in _holding(candidates, source, start)]
+    for place in leading:
+        yield _chosen(candidates[place], held)
+    heap = [(-_gain(candidate, held), n) for n, candidate in enumerate(candidates) if n not in leading]
     heapq.heapify(heap)
-    chosen: list[CoveringPassage] = []
     while heap:
         _, place = heapq.heappop(heap)
-        gain = _gain(values[place], held)
+        gain = _gain(candidates[place], held)
         if heap and -gain > heap[0][0]:  # what it adds has become less since it was put there
             heapq.heappush(heap, (-gain, place))
-            continue
-        if gain <= 0.0:
-            break
-        span = read.spans[place]
-        chosen.append(CoveringPassage(span.start, span.end, gain))
-        for parts, counted in zip(values[place], held, strict=True):
-            counted.update(parts.keys())
-    return chosen
+        elif gain > 0.0:
+            yield _chosen(candidates[place], held)
 
 
 @lru_cache(maxsize=_MOST_KEPT)
@@ -83,35 +98,90 @@ def _read(document: Document) -> _Read:
     inside = Counter(term for counted in counts for term in counted)
     holding = Counter(term for heading in headings for term in heading if term not in inside)
     holding.update(inside)
-    mean_length = sum(counted.total() for counted in counts) / max(1, len(counts)) or 1.0
-    return _Read(language, spans, counts, headings, holding, mean_length)
+    return _Read(language, spans, _written(document, spans), counts, headings, holding)
 
 
-def _weights(read: _Read, aspect: Aspect) -> dict[str, float]:
-    """The terms of an aspect with their share of its weight; one that is in every passage tells none from another."""
-    raw = parse(aspect.text).weights(read.language)
-    total = sum(raw.values()) or 1.0
-    size = len(read.spans)
-    rare = {term: inverse_frequency(size, read.holding[term]) / inverse_frequency(size, 1) for term in raw}
-    return {term: aspect.weight * weight / total * rare[term] for term, weight in raw.items() if read.holding[term]}
+def _written(document: Document, spans: Sequence[PassageSpan]) -> list[float]:
+    """The share of each passage that stands in whole sentences."""
+    whole = [one for one in sentences(document) if document.text[one.start : one.end].endswith(SENTENCE_ENDS)]
+    shares, place = [], 0
+    for span in spans:
+        while place < len(whole) and whole[place].start < span.start:
+            place += 1
+        chars = 0
+        while place < len(whole) and whole[place].end <= span.end:
+            chars += whole[place].end - whole[place].start
+            place += 1
+        shares.append(chars / (span.end - span.start))
+    return shares
 
 
-def _values(read: _Read, place: int, weights: Mapping[str, float]) -> dict[str, float]:
-    """What each term of an aspect is worth in a passage."""
-    counted, heading = read.counts[place], read.headings[place]
+def _candidates(read: Mapping[str, _Read], aspects: Sequence[Aspect]) -> list[_Candidate]:
+    holding: Counter[str] = Counter()
+    for document in read.values():
+        holding.update(document.holding)
+    size = sum(len(document.spans) for document in read.values())
+    mean_length = sum(counted.total() for document in read.values() for counted in document.counts) / max(1, size)
+    weights = {
+        language: _weights(aspects, language, holding, size)
+        for language in {document.language for document in read.values()}
+    }
+    candidates: list[_Candidate] = []
+    for source, document in read.items():
+        wanted = weights[document.language]
+        values = [
+            _values(counted, heading, wanted, LISTED + (1.0 - LISTED) * written, mean_length or 1.0)
+            for counted, heading, written in zip(document.counts, document.headings, document.written, strict=True)
+        ]
+        focus = sum(sum(found.values()) for found in values) / max(1, len(values))
+        candidates += [
+            _Candidate(source, span, {term: focus * value for term, value in found.items()})
+            for span, found in zip(document.spans, values, strict=True)
+        ]
+    return candidates
+
+
+def _weights(aspects: Sequence[Aspect], language: str, holding: Counter[str], size: int) -> dict[str, float]:
+    """What each term counts: its share of each aspect's weight, less the more passages hold it."""
+    weights: dict[str, float] = defaultdict(float)
+    for aspect in aspects:
+        raw = parse(aspect.text).weights(language)
+        total = sum(raw.values()) or 1.0
+        for term, weight in raw.items():
+            weights[term] += aspect.weight * weight / total
+    rarest = inverse_frequency(size, 1)
+    return {
+        term: weight * inverse_frequency(size, holding[term]) / rarest
+        for term, weight in weights.items()
+        if holding[term]
+    }
+
+
+def _values(
+    counted: Counter[str], heading: frozenset[str], weights: Mapping[str, float], worth: float, mean_length: float
+) -> dict[str, float]:
+    """What each term is worth in a passage, which is worth so much by its form."""
     length = counted.total()
     found = {}
     for term, weight in weights.items():
         if count := counted[term]:
-            found[term] = weight * saturation(count, length, read.mean_length)
+            found[term] = worth * weight * saturation(count, length, mean_length)
         elif term in heading:
-            found[term] = weight * _AROUND
+            found[term] = worth * weight * AROUND
     return found
 
 
-def _gain(parts: Sequence[Mapping[str, float]], held: Sequence[Counter[str]]) -> float:
-    return sum(
-        value * _REPEATED ** counted[term]
-        for values, counted in zip(parts, held, strict=True)
-        for term, value in values.items()
-    )
+def _holding(candidates: Sequence[_Candidate], source: str, start: int) -> list[int]:
+    """The first passage of a document that ends behind a place of its text, if there is one."""
+    behind = (n for n, candidate in enumerate(candidates) if candidate.source == source and start < candidate.span.end)
+    return list(islice(behind, 1))
+
+
+def _chosen(candidate: _Candidate, held: Counter[str]) -> CoveringPassage:
+    gain = _gain(candidate, held)
+    held.update(candidate.values.keys())
+    return CoveringPassage(candidate.source, candidate.span.start, candidate.span.end, candidate.span.heading, gain)
+
+
+def _gain(candidate: _Candidate, held: Counter[str]) -> float:
+    return sum(value / math.pow(1 + held[term], REPEATED) for term, value in candidate.values.items())

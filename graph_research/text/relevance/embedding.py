@@ -9,7 +9,7 @@ from operator import mul
 from pathlib import Path
 from typing import Any, Protocol
 
-from graph_research.errors import UserMistake
+from graph_research.errors import UserMistake, why_unreachable
 
 _TABLES = "*.safetensors"
 _TOKENIZERS = ("tokenizer.json", "*tokenizer*.json")
@@ -83,6 +83,8 @@ def load_embedder(name: str) -> Embedder:
 
 def _folder(name: str) -> Path:
     folder = Path(name).expanduser()
+    if reason := why_unreachable(folder):
+        raise EmbedderUnusable(name, reason, _STATIC)
     if folder.is_dir():
         return folder
     if name.isidentifier() and (package := importlib.util.find_spec(name)) and package.submodule_search_locations:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from graph_research.text.language.questions import asked_only, clauses, is_question_word, is_yes_no, listed
+from graph_research.text.language.tables import any_of
 from graph_research.text.language.words import Word, language_of, stem, weight, words
 
 _MOST_CHARS = 4_000
@@ -17,7 +18,7 @@ _ALL_COMMON = 0.1  # the weight of each word of a question that has common words
 _RARE = 1.0  # a capital letter makes a word of at least this weight a name, wherever it stands
 _NAME = re.compile(
     r"(?:\d{1,2}\s(?=[A-Z]))?(?:[A-Z]\.\s?)*(?:[A-Z]|\d+[A-Za-z]|[a-z]+[A-Z_]|\w+[._]\w)[\w.'’/-]*"
-    r"(?:\s(?:(?:of|the|de|la|von|van|der|du|and|&)\s){0,2}(?:[A-Z][\w.'’/-]*|\d[\w.]*))*"
+    rf"(?:\s(?:(?:&|{any_of('within_names')})\s){{0,2}}(?:[A-Z][\w.'’/-]*|\d[\w.]*))*"
 )
 
 
@@ -57,7 +58,8 @@ class Query:
         kept = [piece for piece in dict.fromkeys(pieces) if _says(piece, self.language)][:_MOST_PARTS]
         if len(kept) < 2:
             return (self,)
-        subject = self.subject or _rarest(lead if colon else kept[0], self.language)
+        named = lead if colon and words(lead, self.language) else kept[0]
+        subject = self.subject or _rarest(named, self.language)
         return tuple(Query(self._with(subject, piece), piece, self.language) for piece in kept)
 
     @cached_property

@@ -11,16 +11,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from heapq import nlargest
 
 from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.document import Document
+from graph_research.text.language.dates import dates_in
+from graph_research.text.language.questions import asks_when
 from graph_research.text.language.words import language_of, terms
 from graph_research.text.relevance.counts import counted_thing, states_count
 from graph_research.text.relevance.embedding import Embedder, nearness
 from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.units import Unit, units
 
-_MOST_KEPT = 64  # documents whose words are kept: the agents of a run rank the same ones again and again
+_MOST_KEPT = 128  # documents whose words are kept: the agents of a run rank the same ones again and again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +35,7 @@ class Weights:
     share of that unit's score. `pool`: which part of a term's weight is its rarity in the pool, the rest its rarity in
     the language. `length`: for each natural logarithm of the unit's words, since a lone word is rarely an answer.
     `counted`: where the query asks for a number of things, the weight of their word again for a unit that states one.
+    `dated`: where the query asks when, the score again for a unit that holds a date.
     `meaning`: for the cosine of the query's and the unit's vectors above 0.3, in a pool with an embedder.
     """
 
@@ -40,6 +44,7 @@ class Weights:
     linked: float = 0.3
     length: float = 0.5
     counted: float = 2.0
+    dated: float = 0.3
     meaning: float = 8.0
     pool: float = 0.5
 
@@ -60,10 +65,12 @@ class Analysed:
         self.title = frozenset(terms(document.title, self.language))
         self.counts = [Counter(terms(unit.text, self.language)) for unit in self.units]
         self.lengths = [count.total() for count in self.counts]
-        self.around = [self._context(unit.heading, unit.header) for unit in self.units]
+        self.contexts: dict[frozenset[str], list[int]] = defaultdict(list)
+        """The positions of the units below the same title, heading and table header, by the terms of these."""
         self.postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
         self.totals: Counter[str] = Counter(self.title)
-        for position, counted in enumerate(self.counts):
+        for position, (unit, counted) in enumerate(zip(self.units, self.counts, strict=True)):
+            self.contexts[self._context(unit.heading, unit.header)].append(position)
             self.totals.update(counted)
             for term, count in counted.items():
                 self.postings[term].append((position, count))
@@ -118,9 +125,12 @@ class Pool:
         share *= 1.0 - 1.0 / max(1, len(self.read))  # of few documents it says little what they share
         mixed = {}
         for term, weight in query.weights(language).items():
-            holding = sum(len(doc.postings.get(term, ())) for doc in self.read.values())
-            mixed[term] = (1 - share) * _SCALE * weight + share * inverse_frequency(self.size, holding)
+            mixed[term] = (1 - share) * _SCALE * weight + share * self.rarity(term)
         return mixed
+
+    def rarity(self, term: str) -> float:
+        """How few units of the pool hold a term, as a logarithm."""
+        return inverse_frequency(self.size, sum(len(doc.postings.get(term, ())) for doc in self.read.values()))
 
     def document_score(self, source: str, weights: Mapping[str, float]) -> float:
         """BM25 of a whole document with its title."""
@@ -162,14 +172,15 @@ def rank(pool: Pool, query: Query, weights: Weights = STANDARD) -> list[Ranked]:
         scores[source] = _unit_scores(pool, source, by_language[doc.language], weights)
     if weights.counted and (thing := counted_thing(query)):
         _add_counts(pool, query, thing, by_language, scores, weights.counted)
+    if weights.dated and asks_when(query.own, query.language):
+        for source, doc in pool.read.items():
+            _add_dates(doc, scores[source], weights.dated)
     for source, near in pool.nearness(query).items() if weights.meaning else ():
         scores[source] = [score + weights.meaning * gain for score, gain in zip(scores[source], near, strict=True)]
-    ordered = _ordered(pool, query, scores)
-    if weights.linked and ordered:
-        for source, gain in _links(pool, query, ordered).items():
+    if weights.linked:
+        for source, gain in _links(pool, query, scores).items():
             scores[source] = [score + weights.linked * gain for score in scores[source]]
-        ordered = _ordered(pool, query, scores)
-    return ordered
+    return _ordered(pool, query, scores)
 
 
 def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float], weights: Weights) -> list[float]:
@@ -178,15 +189,17 @@ def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float], weights: W
     for term, weight in terms.items():
         for position, count in doc.postings.get(term, ()):
             own[position] += weight * saturation(count, doc.lengths[position], pool.mean_unit)
+    near = [0.0] * len(doc.units)
+    for context, positions in doc.contexts.items():
+        for term in filter(context.__contains__, terms):
+            for position in positions:
+                if term not in doc.counts[position]:
+                    near[position] += terms[term]
     whole = weights.document * pool.document_score(source, terms)
     scores = []
-    for position, score in enumerate(own):
-        held = doc.counts[position]
-        near = score + weights.around * sum(
-            weight for term, weight in terms.items() if term in doc.around[position] and not held[term]
-        )
-        longer = weights.length * math.log1p(doc.lengths[position])
-        scores.append(near + whole + longer if near > 0.0 else 0.0)
+    for score, further, length in zip(own, near, doc.lengths, strict=True):
+        score += weights.around * further
+        scores.append(score + whole + weights.length * math.log1p(length) if score > 0.0 else 0.0)
     return scores
 
 
@@ -205,32 +218,40 @@ def _add_counts(
             scores[source][position] += share * stated * terms[doc.language].get(thing, 0.0)
 
 
+def _add_dates(doc: Analysed, scores: list[float], share: float) -> None:
+    for position, unit in enumerate(doc.units):
+        if scores[position] and any(dates_in(unit.text)):
+            scores[position] *= 1.0 + share
+
+
 def _ordered(pool: Pool, query: Query, scores: Mapping[str, Sequence[float]]) -> list[Ranked]:
     ranked = []
     for source, doc in pool.read.items():
         asked = query.weights(doc.language)
         total = sum(asked.values()) or 1.0
-        for position, unit in enumerate(doc.units):
-            if scores[source][position] > 0.0:
-                held = doc.counts[position]
-                covered = sum(weight for term, weight in asked.items() if held[term]) / total
-                ranked.append(Ranked(source, position, unit, scores[source][position], covered))
+        held = [0.0] * len(doc.units)
+        for term, weight in asked.items():
+            for position, _ in doc.postings.get(term, ()):
+                held[position] += weight
+        for position, (unit, score) in enumerate(zip(doc.units, scores[source], strict=True)):
+            if score > 0.0:
+                ranked.append(Ranked(source, position, unit, score, held[position] / total))
     return sorted(ranked, key=lambda item: -item.score)
 
 
-def _links(pool: Pool, query: Query, ordered: Sequence[Ranked]) -> dict[str, float]:
+def _links(pool: Pool, query: Query, scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
     """Of documents whose title a best unit of another one names: that unit's score. The query's own names are left
     out: what it asks about has been ranked by it already."""
+    places = ((score, source, place) for source, row in scores.items() for place, score in enumerate(row) if score > 0)
     gains: dict[str, float] = {}
-    for item in ordered[:_LINKING]:
-        for source, mentioned in _mentions(pool, item):
-            if not mentioned <= query.weights(pool.read[source].language).keys():
-                gains[source] = max(gains.get(source, 0.0), item.score)
+    for score, source, position in nlargest(_LINKING, places, key=lambda place: place[0]):
+        for other, mentioned in _mentions(pool, source, pool.read[source].counts[position]):
+            if not mentioned <= query.weights(pool.read[other].language).keys():
+                gains[other] = max(gains.get(other, 0.0), score)
     return gains
 
 
-def _mentions(pool: Pool, item: Ranked) -> Iterator[tuple[str, frozenset[str]]]:
-    held = pool.read[item.source].counts[item.position]
-    for source, doc in pool.read.items():
-        if source != item.source and doc.title and all(held[term] for term in doc.title):
-            yield source, doc.title
+def _mentions(pool: Pool, source: str, held: Mapping[str, int]) -> Iterator[tuple[str, frozenset[str]]]:
+    for other, doc in pool.read.items():
+        if other != source and doc.title and all(term in held for term in doc.title):
+            yield other, doc.title

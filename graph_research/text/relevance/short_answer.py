@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 
 from graph_research.text.language.quantities import values
 from graph_research.text.language.words import language_of, words
@@ -28,7 +29,7 @@ class Candidate:
     text: str
     score: float
     covered: float
-    is_heading: bool = False
+    is_heading: bool = field(default=False, kw_only=True)
 
 
 def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
@@ -38,15 +39,14 @@ def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
     A question for yes or no gets 50 words, since it is answered by a statement, another one 80. A text that holds
     nearly all of the question stands alone. What states nothing is left out where anything else is there.
     """
-    stating = [position for position, one in enumerate(candidates) if states_something(query, one)]
-    ordered = sorted(stating or range(len(candidates)), key=lambda position: -candidates[position].score)
+    ordered = sorted(range(len(candidates)), key=lambda position: -candidates[position].score)
+    stating = (position for position in ordered if states_something(query, candidates[position]))
+    first = next(stating, None)
     room = _YES_NO_WORDS if query.is_yes_no else _MOST_WORDS
-    if not ordered:
-        return []
-    best = candidates[ordered[0]]
     picked: list[int] = []
-    for position in ordered:
+    for position in ordered if first is None else chain([first], stating):
         one = candidates[position]
+        best = candidates[picked[0]] if picked else one
         if picked and (len(picked) == _MOST or best.covered >= _WHOLE or one.score < _LEAST_OF_BEST * best.score):
             break
         length = len(words(one.text, query.language))

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from itertools import takewhile
 
 from graph_research.text.language.opposites import CAPITALISED_NOUNS, NEGATIONS, SCOPES
 from graph_research.text.language.quantities import Value, agree, values
+from graph_research.text.language.tables import any_of
 from graph_research.text.language.units import SCALES
 from graph_research.text.language.words import Word, language_of, words
 
@@ -52,6 +54,7 @@ class Statement:
     scope: frozenset[str]
     others: tuple[Value, ...]
     title: dict[str, float]
+    titled: frozenset[str]
     context: dict[str, float]
     leans: bool
     written: str
@@ -70,6 +73,8 @@ class Nature(StrEnum):
     NONE = "none"
 
 
+_MOST_KEPT = 1024
+"""Sentences of which the statements are kept: each round of a run and its report compare the same ones."""
 _WINDOW = 24
 _HALF = 6
 """So many words from the value a word counts half; a comma or bracket between them is as far as `_CLAUSE` words."""
@@ -78,7 +83,7 @@ _MOST_COUNTED = 3
 _MARK = re.compile(r"[,;()–—]\s|\s[–—(]")
 
 # The unit that a header gives of its column: "Cost (million euros)", "Power, MW", "Kosten in Mio. Euro".
-_UNIT_IN_HEADER = re.compile(r"\s*[(\[]([^()\[\]]+)[)\]]\s*$|(?:,|\s(?:in|en))\s+(\S.*)$")
+_UNIT_IN_HEADER = re.compile(rf"\s*[(\[]([^()\[\]]+)[)\]]\s*$|(?:,|\s(?:{any_of('measured_in')}))\s+(\S.*)$")
 
 _FEWEST = 2
 _LEAST_ALIKE = 0.55
@@ -89,7 +94,7 @@ _SAME_VALUE = 2.0
 _NAME = 0.5
 _FIRST_NAME = 2.0
 """The least weight of a name; of one that begins a sentence, where common words have a capital too."""
-_TITLE_NAME = 1.0
+_UNUSUAL = 3.0
 _SIBLINGS = 0.3
 _MOST_APART = 2
 """The share and the words of their own of two titles that name two things of one kind."""
@@ -100,7 +105,7 @@ _COPY = 6.0
 def statements(sentence: SourceSentence) -> list[Statement]:
     """A statement for each value of a sentence, or of a row's cells behind the first, which names the row."""
     if not sentence.cells:
-        return _statements(sentence, sentence.text)
+        return list(_statements(sentence, sentence.text))
     return [
         row
         for name, cell in _columns(sentence.cells)
@@ -109,17 +114,35 @@ def statements(sentence: SourceSentence) -> list[Statement]:
     ]
 
 
+def row_text(cells: Sequence[tuple[str, str]]) -> str:
+    """A row as a sentence, with the header and the unit of each cell: `Alder Dam | cost: 1,340 million euros.`"""
+    if not cells:
+        return ""
+    columns = list(_columns(cells))
+    row = columns[0][0].partition(": ")[0] if columns else ""
+    return " | ".join([row, *(name.removeprefix(f"{row}: ") + cell for name, cell in columns if cell)]) + "."
+
+
 def _columns(cells: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """For each cell behind the first the cells that name its row with its header, and the cell with the unit that the
-    header gives: `("Alder Dam: cost: ", "1,340 million euros")`."""
+    header gives, else one that a naming cell gives: `("Alder Dam: cost: ", "1,340 million euros")`."""
     naming = [cells[0][1], *takewhile(lambda cell: not values(cell), (cell for _, cell in cells[1:]))]
+    named = [_name_and_unit(cell) for cell in naming]
+    row = ": ".join(name for name, _ in named)
+    row_unit = next((unit for _, unit in named if unit), "")
     for header, cell in cells[1:]:
-        found = _UNIT_IN_HEADER.search(header)
-        name = header[: found.start()] if found else header
+        name, unit = _name_and_unit(header)
         name = name[:1].lower() + name[1:] if name[1:2].islower() else name
-        scale_first = sorted((found[1] or found[2]).split() if found else (), key=lambda word: word not in SCALES)
-        unit = "".join(f" {word}" for word in scale_first)
-        yield f"{': '.join(naming)}: {name}: ", _with_unit(cell, unit)
+        yield f"{row}: {name}: ", _with_unit(cell, unit or row_unit)
+
+
+def _name_and_unit(label: str) -> tuple[str, str]:
+    """A header or the label of a row, and the unit that it gives with a space before it, empty where it gives none."""
+    found = _UNIT_IN_HEADER.search(label)
+    if not found:
+        return label, ""
+    scale_first = sorted((found[1] or found[2]).split(), key=lambda word: word not in SCALES)
+    return label[: found.start()], "".join(f" {word}" for word in scale_first)
 
 
 def _with_unit(cell: str, unit: str) -> str:
@@ -131,13 +154,16 @@ def _with_unit(cell: str, unit: str) -> str:
     return measured if is_number else cell
 
 
-def _statements(sentence: SourceSentence, text: str) -> list[Statement]:
+@lru_cache(maxsize=_MOST_KEPT)
+def _statements(sentence: SourceSentence, text: str) -> Sequence[Statement]:
     found = values(text)
     if not found:
-        return []
+        return ()
     language = language_of(text)
     written = words(text, language)
-    title, heading = _weights(words(sentence.title, language)), _weights(words(sentence.heading, language))
+    entitled = words(sentence.title, language)
+    title, heading = _weights(entitled), _weights(words(sentence.heading, language))
+    titled = frozenset(word.term for word in entitled if _names_a_thing(sentence.title, word, language))
     leans = _leans(text, written)
     context = heading | title
     result = []
@@ -162,6 +188,7 @@ def _statements(sentence: SourceSentence, text: str) -> list[Statement]:
                 scope=_scope(text, outside, language),
                 others=tuple(other for other in found if other is not value),
                 title=title,
+                titled=titled,
                 context=context,
                 leans=leans,
                 written=_written(text, value, written),
@@ -205,12 +232,22 @@ def _gives(one: Statement, value: Value) -> bool:
 def _in_common(one: Statement, other: Statement) -> float:
     """What the words near both values weigh; 0 where these are too few, where the words of one alone outweigh them, and
     where names or titles tell two subjects apart."""
-    shared = _shared(one.near, other.near)
+    mine, theirs = named(one, other), named(other, one)
     alone = _alone(one.near, other) + _alone(other.near, one)
-    few = len(one.near.keys() & other.near.keys()) < _FEWEST
+    shared = _shared(mine, theirs) if alone else max(_shared(mine, theirs), _shared(one.said, other.said))
+    few = len(mine.keys() & theirs.keys()) < _FEWEST
     if few or shared < _LEAST_ALIKE * (shared + alone) or _other_names(one, other) or other_subject(one, other):
         return 0.0
     return shared
+
+
+def named(one: Statement, other: Statement) -> dict[str, float]:
+    """The words near the value, of a table's row with those of its title and heading that stand near the other value:
+    a row "Height | 84 m" below "Alder Dam" names the dam there."""
+    if not one.sentence.cells:
+        return one.near
+    above = {term: min(weight, one.context[term]) for term, weight in other.near.items() if term in one.context}
+    return above | one.near
 
 
 def difference(one: Statement, other: Statement) -> Nature | None:
@@ -266,12 +303,12 @@ def further_values(one: Statement, other: Statement) -> bool:
 def other_subject(one: Statement, other: Statement) -> bool:
     """Whether the titles tell two things of one kind apart, or two others where a sentence names no subject itself."""
     mine, theirs = (
-        [term for term, weight in a.title.items() if weight >= _TITLE_NAME and term not in {*b.title, *b.near}]
-        for a, b in ((one, other), (other, one))
+        [term for term in a.title if term not in {*b.title, *b.near}] for a, b in ((one, other), (other, one))
     )
     if not mine or not theirs:
         return False
-    if any(a.leans and not a.title.keys() & a.near.keys() for a in (one, other)):
+    names = any(term in a.titled for a, own in ((one, mine), (other, theirs)) for term in own)
+    if names and any(a.leans and not a.title.keys() & a.near.keys() for a in (one, other)):
         return _shared(one.near, other.near) < _COPY
     least = min(sum(one.title.values()), sum(other.title.values()))
     return max(len(mine), len(theirs)) <= _MOST_APART and _shared(one.title, other.title) >= _SIBLINGS * least
@@ -281,6 +318,11 @@ def is_name(text: str, word: Word, language: str) -> bool:
     """Whether a word is written like a name."""
     least = _NAME if word.start else _FIRST_NAME
     return language not in CAPITALISED_NOUNS and word.weight >= least and text[word.start].isupper()
+
+
+def _names_a_thing(title: str, word: Word, language: str) -> bool:
+    """Whether a word of a title is written like a name, or is none that its language uses."""
+    return is_name(title, word, language) or (word.weight >= _UNUSUAL and not title[word.start].isdigit())
 
 
 def _written(text: str, value: Value, written: Sequence[Word]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,6 +19,7 @@ from graph_research.text.language.opposites import (
 )
 from graph_research.text.language.quantities import figures, unstated
 from graph_research.text.language.words import MOST_WEIGHT, Word, language_of, words
+from graph_research.text.relevance.exchange import Clause, clauses, exchanged
 from graph_research.text.sentences import sentence_spans
 
 SUPPORTED = 0.5
@@ -47,7 +47,6 @@ _NEAR = 4  # words between two words of a pair
 _LONGEST_REVERSAL = 14
 _SAME = 0.6  # of a claim's words are in a sentence that says the same
 _NAME_WEIGHT = 0.5
-_CLAUSE_END = re.compile(r"[,;:.()–—]")
 
 
 class Lack(StrEnum):
@@ -116,15 +115,12 @@ class _Text:
     def written(self, word: Word) -> str:
         return self.text[word.start : word.end]
 
-    def around(self, place: int, before: int, after: int, *, in_clause: bool = True) -> Context:
+    def around(self, place: int, before: int, after: int) -> Context:
         """The nearest words with a weight, `before` and `after` the word at `place`."""
         context: Context = {}
         for step, wanted in ((1, after), (-1, before)):
             at = place + step
             while 0 <= at < len(self.words) and wanted:
-                left, right = self.words[min(at, at - step)], self.words[max(at, at - step)]
-                if in_clause and _CLAUSE_END.search(self.text[left.end : right.start]):
-                    break
                 if self.words[at].weight > 0.0:
                     context.setdefault(self.words[at].term, self.words[at].weight)
                     wanted -= 1
@@ -135,6 +131,11 @@ class _Text:
     def turning(self) -> set[str]:
         """Its words such as "by", which let two roles change places."""
         return {self.written(word).lower() for word in self.words} & TURNING.get(self.language, frozenset())
+
+    @cached_property
+    def clauses(self) -> list[Clause]:
+        """Its clauses with their values, empty where it has none."""
+        return clauses(self.text, self.words, self.language)
 
     @cached_property
     def negations(self) -> list[tuple[Word, Context]]:
@@ -160,7 +161,7 @@ class _Text:
         """Each word that has an opposite, with the number of the pair and its side."""
         known = opposites() if self.language == "en" else {}
         return [
-            (written, pair, side, self.around(at, 3, 3, in_clause=False))
+            (written, pair, side, self.around(at, 3, 3))
             for at, written in self._listed
             for pair, side in sorted(known.get(self.words[at].term, ()))
         ]
@@ -208,7 +209,7 @@ class _Comparison:
             "denied": max(self._denied_by_claim(), self._denied_by_quotes()),
             "opposed": self._opposed(),
             "quantifier": self._quantifier(),
-            "order": self._order(),
+            "order": max(self._order(), self._exchanged()),
         }
         return features, self.lacks
 
@@ -328,6 +329,14 @@ class _Comparison:
         if written:
             self.lacks.append((Lack.ORDER, written))
         return most**4
+
+    def _exchanged(self) -> float:
+        """1 where values of the claim have changed places with each other in the best sentences."""
+        theirs = [clause for number in sorted(self.best) for clause in self.sentences[number].clauses]
+        for value in exchanged(self.claim.clauses, theirs):
+            self.lacks.append((Lack.ORDER, self.claim.text[value.start : value.end]))
+            return 1.0
+        return 0.0
 
 
 def _share(weights: Context, terms: Collection[str]) -> float:

@@ -1,7 +1,7 @@
 """Run as a program: kills a run of one of `GRAPHS` before and after every write of its store, resumes it, and tells
-what came.
+what came. The store is a file in the folder of each moment, or a schema of the PostgreSQL server that is named.
 
-One warm process forks a child for each life of a run, two runs at a time. Prints one JSON line for each moment.
+One warm process forks a child for each life of a run, several runs at a time. Prints one JSON line for each moment.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from graph_research import Runtime, SqliteCheckpointer
+from graph_research import Runtime
 from graph_research.errors import GraphResearchError
+from graph_research.graph.checkpoint.postgres import PostgresCheckpointer
 from graph_research.graph.context import Context
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import UnknownRun
-from tests.support.graph.crash_process import Log, MortalCheckpointer
+from tests.support.graph.crash_process import Log, Mortal, MortalSqlite
 from tests.support.graph.harness import CLOCK, graph_of
 from tests.support.graph.scenarios import RUN, carry_on, end_of_run
 
@@ -124,6 +125,17 @@ STALLING = """
 GRAPHS = {"turns": PARENT, "led_away": LED_AWAY}
 
 
+class MortalPostgres(Mortal, PostgresCheckpointer):
+    """A mortal store on a server, whose leases end soon after a death."""
+
+
+def store_in(home: Path) -> MortalSqlite | MortalPostgres:
+    """The store of one run, on the server that the third argument names."""
+    if len(sys.argv) > 3:
+        return MortalPostgres(sys.argv[3], schema=f"moment_{home.resolve().name}", lease_seconds=0.4)
+    return MortalSqlite(home / "runs.db")
+
+
 def graph_with(log: Log, text: str) -> Graph:
     async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
         async def fn() -> str:
@@ -145,7 +157,7 @@ def graph_with(log: Log, text: str) -> Graph:
     async def stall(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
         """Has the run cancelled and waits for that, where it `stalls`."""
         if handoff["stalls"]:
-            outside = SqliteCheckpointer(Path("runs.db"))
+            outside = store_in(Path())
             await outside.request_cancel(RUN)
             await outside.close()
             await asyncio.Event().wait()
@@ -157,7 +169,10 @@ def graph_with(log: Log, text: str) -> Graph:
 
 async def live(graph: Graph, log: Log, moment: int | None) -> None:
     """One life of the run, in the working folder, from the start or from where the last one left it."""
-    store = MortalCheckpointer(Path("runs.db"), moment)
+    store = store_in(Path())
+    store.moment = moment
+    while await store.is_driven(RUN):  # noqa: ASYNC110 -- another process held it
+        await asyncio.sleep(0.02)  # the lease of one who was killed runs out
     drive = Runtime(graph, checkpointer=store, clock=CLOCK, interactive=True, poll_seconds=0.01)
     try:
         await store.run(RUN)
@@ -170,7 +185,7 @@ async def live(graph: Graph, log: Log, moment: int | None) -> None:
 
 
 async def outcome(home: Path) -> dict[str, Any]:
-    store = SqliteCheckpointer(home / "runs.db")
+    store = store_in(home)
     status, state, hashes, place = await end_of_run(store)
     events, calls = await store.events(RUN), await store.calls(RUN)
     await store.close()
@@ -207,11 +222,15 @@ def ended(child: int) -> int:
     return os.WTERMSIG(status)
 
 
+_AT_ONCE = 4
+"""Runs, which wait for the leases of those that were killed."""
+
+
 def main(folder: Path, name: str) -> None:
     moment, killed, log = 0, [9], Log(Path("log"))
     graph = graph_with(log, GRAPHS[name])
     while all(killed):
-        homes = [folder / str(moment + more) for more in range(2)]
+        homes = [folder / str(moment + more) for more in range(_AT_ONCE)]
         for home in homes:
             home.mkdir()
         killed = [ended(child) for child in [in_child(graph, log, home, int(home.name)) for home in homes]]
@@ -221,7 +240,7 @@ def main(folder: Path, name: str) -> None:
             ended(child)
         for home, signal in zip(homes, killed, strict=True):
             print(json.dumps({"moment": int(home.name), "killed": signal, **asyncio.run(outcome(home))}))
-        moment += 2
+        moment += _AT_ONCE
 
 
 if __name__ == "__main__":

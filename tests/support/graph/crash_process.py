@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_research import Runtime, SqliteCheckpointer
+from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Context
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.state.rows import RunRow, Write
@@ -77,13 +78,11 @@ class Log:
         return self._path.read_text().splitlines() if self._path.exists() else []
 
 
-class MortalCheckpointer(SqliteCheckpointer):
-    """Kills its process before (even moments) or after (odd moments) a write."""
+class Mortal(Checkpointer):
+    """Before a store among the bases: kills its process before (even moments) or after (odd moments) a write."""
 
-    def __init__(self, path: Path, moment: int | None) -> None:
-        super().__init__(path)
-        self.moment = moment
-        self.writes = 0
+    moment: int | None = None
+    writes = 0
 
     async def create(self, run: RunRow, first: Write) -> None:
         self._reach()
@@ -101,6 +100,10 @@ class MortalCheckpointer(SqliteCheckpointer):
         self.writes += 1
 
 
+class MortalSqlite(Mortal, SqliteCheckpointer):
+    """A mortal store in a file."""
+
+
 def graph_with(log: Log) -> Graph:
     async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
         async def send() -> str:
@@ -116,7 +119,8 @@ def graph_with(log: Log) -> Graph:
 
 
 async def drive(graph: Graph, path: Path, log: Log, moment: int | None, *, resume: bool) -> int:
-    store = MortalCheckpointer(path, moment)
+    store = MortalSqlite(path)
+    store.moment = moment
     runtime = Runtime(graph, checkpointer=store, clock=CLOCK)
     stream = runtime.resume("r") if resume else runtime.stream({}, run_id="r")
     async for event in stream:

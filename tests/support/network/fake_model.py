@@ -137,7 +137,8 @@ def _analyzer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping
         "priority": 1,
     }
     wanted = options["always_gaps"] or not open_gaps
-    listed = [label.removeprefix("finding ") for label, _ in blocks if label.startswith("finding find-")]
+    shown = "\n".join(text for label, text in blocks if label == "findings")
+    listed = re.findall(r"^(find-[0-9a-f]{10}) \(", shown, re.MULTILINE)
     return {
         "findings": findings,
         "confidences": [{"finding_id": name, "confidence": "high"} for name in listed],
@@ -224,8 +225,8 @@ def _section_writer(question: str, blocks: Sequence[tuple[str, str]], options: M
 def _long_outline(blocks: Sequence[tuple[str, str]], prompt: str) -> Any:
     """Sections of about 300 words, as many as the wanted length has room for; each finding in one of them."""
     numbers = _numbers_of_findings(blocks)
-    least, most = map(int, re.findall(r"The report has (\d+) to (\d+) words", prompt)[-1])
-    count = max(1, min((least + most) * 2 // 5 // 300, len(numbers)))
+    words = int(re.findall(r"All sections together have about (\d+) words", prompt)[-1])
+    count = max(1, min(words // 300, len(numbers)))
     return {
         "sections": [
             {
@@ -233,7 +234,7 @@ def _long_outline(blocks: Sequence[tuple[str, str]], prompt: str) -> Any:
                 "answers": "What was found, and what follows from it?",
                 "form": "a table, then what follows",
                 "findings": numbers[place::count],
-                "words": (least + most) * 2 // 5 // count,
+                "words": words // count,
                 "action": "new",
             }
             for place in range(count)
@@ -285,12 +286,15 @@ def _editor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[s
 
 def _verifier(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
     listed = "\n".join(text for label, text in blocks if label == "sentences")
-    numbers = [int(number) for number in re.findall(r"^(\d+)\. ", listed, re.MULTILINE)]
     objected = (
-        {re.search(r"^(\d+)\. ", part)[1] for part in _first_of_sections(listed)} if options.get("objects") else ()
+        {re.search(r"^(\d+)\. ", part, re.MULTILINE)[1] for part in _first_of_sections(listed)}
+        if options.get("objects")
+        else ()
     )
     return {
-        "verdicts": [{"n": n, "verdict": "not" if str(n) in objected else "supported", "reason": ""} for n in numbers]
+        "verdicts": [
+            {"n": n, "verdict": "not" if str(n) in objected else "supported", "reason": ""} for n in _numbers(blocks)
+        ]
     }
 
 
@@ -304,8 +308,13 @@ def _first_of_sections(listed: str) -> list[str]:
 
 
 def _section_mender(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
-    numbers = [int(label.removeprefix("sentence ")) for label, _ in blocks if label.startswith("sentence ")]
-    return {"sentences": [{"n": n, "action": "drop"} for n in numbers]}
+    return {"sentences": [{"n": n, "action": "drop"} for n in _numbers(blocks)]}
+
+
+def _numbers(blocks: Sequence[tuple[str, str]]) -> list[int]:
+    """The numbers of the sentences that a verifier or a mender is asked about."""
+    listed = "\n".join(text for label, text in blocks if label == "sentences")
+    return [int(number) for number in re.findall(r"^(\d+)\. ", listed, re.MULTILINE)]
 
 
 def _evidence(blocks: Sequence[tuple[str, str]], labels: Sequence[str]) -> list[tuple[str, str]]:

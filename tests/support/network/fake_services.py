@@ -172,7 +172,7 @@ class _Server:
                 body = await reader.readexactly(int(length[1]) if length else 0)
                 status, kind, content = await self.answer(target, body)
                 payload = content if isinstance(content, bytes) else json.dumps(content).encode()
-                later = "Retry-After: 0\r\n" if status == 429 else ""
+                later = "Retry-After: 0\r\n" if status >= 429 else ""
                 told = f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {len(payload)}\r\n{later}\r\n"
                 writer.write(told.encode() + payload)
                 await writer.drain()

@@ -217,6 +217,7 @@ def state(**changes: Any) -> dict[str, Any]:
         },
         "decisions": [
             {
+                "id": "dec-1",
                 "agent": "supervisor",
                 "action": "evaluate_phase",
                 "rationale": "Gate of gathering: No high-quality sources found (score 4.5 of 10).",

@@ -18,6 +18,7 @@ from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.search.base import SOURCE_TYPES, Passage, SearchHit, SearchProvider, SearchRequest
+from graph_research.providers.web.page_cache import KeptPages
 from graph_research.providers.web.page_reader import PageReader
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.graph_functions import research_functions
@@ -51,7 +52,7 @@ class PlainContext:
         self.texts: dict[str, str] = {}
         self.events: list[tuple[str, dict[str, Any]]] = []
 
-    async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]]) -> Any:
+    async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]], *, at_hand: bool = False) -> Any:
         answer = await fn()
         self.calls.append((kind, request, answer))
         return answer
@@ -125,7 +126,7 @@ def make_services(
         settings=ResearchSettings(**settings),
         hooks=hooks,
         read_state=read_state,
-        pages=pages,
+        pages=None if pages is None else KeptPages(pages),
     )
 
 
@@ -314,6 +315,7 @@ class Bench:
     """Searches that are asked after the web."""
     condensing: bool = False
     """Whether the model is named for summaries and compression; a scripted one does neither unless it is."""
+    window_tokens: int | None = None
     store: MemoryCheckpointer = field(default_factory=MemoryCheckpointer)
     settings: Mapping[str, Any] = field(default_factory=dict)
     roles: Mapping[str, Sequence[Model]] = field(default_factory=dict)
@@ -321,7 +323,7 @@ class Bench:
     web: FolderOfHits = field(init=False)
 
     def __post_init__(self) -> None:
-        self.model = ScriptedModel(self.script)
+        self.model = ScriptedModel(self.script, window_tokens=self.window_tokens)
         self.web = FolderOfHits("web", self.search)
 
     def runtime(self) -> Runtime:

@@ -69,13 +69,16 @@ class Study:
             "not_answered": [],
         }
 
-    def section(self, request: ModelRequest) -> Row:
-        """The section of the heading that is asked for; what no evidence shows is asked for by its words."""
+    def section(self, request: ModelRequest, *more: Callable[[Writer], Row]) -> Row:
+        """The section of the heading that is asked for, with more sentences in a paragraph; what no evidence shows is
+        asked for by its words."""
         evidence = [*request.material["evidence"], *request.material["passages"]]
         writer = Writer({row["id"]: row["quote"] for row in evidence}, dict(self._texts()))
         blocks = next(
             made for heading, _, made in self.sections(writer) if heading == request.material["section"]["heading"]
         )
+        if more:
+            blocks = [*blocks, paragraph(*(make(writer) for make in more))]
         return {"blocks": blocks, "quotes": writer.asked}
 
     def edit(self, request: ModelRequest) -> Row:

@@ -12,6 +12,7 @@ from prometheus_client import REGISTRY, CollectorRegistry
 
 from graph_research.app.metrics import RunMetrics
 from graph_research.graph.events import Note, Progress
+from graph_research.providers.web.page_cache import KeptPages
 from graph_research.providers.web.page_reader import Page
 from graph_research.research.retrieval.page_fetch import PagePolicy, fetch_pages
 from graph_research.research.retrieval.rank_fusion import fuse
@@ -66,7 +67,7 @@ async def test_a_pdf_that_was_read_is_counted_with_its_pages_and_its_time() -> N
 
     context, registry = PlainContext(), CollectorRegistry()
     found = hit("It opened.", url="https://a.example/1", metadata={"extent": "snippet"})
-    policy = PagePolicy(pages=OnePdf(), most=3)
+    policy = PagePolicy(pages=KeptPages(OnePdf()), most=3)
     await fetch_pages(fuse([[found]]), "Tarn", context, policy)
     metrics = RunMetrics(registry)
     for name, data in context.events:

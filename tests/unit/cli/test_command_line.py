@@ -15,11 +15,36 @@ from tests.support.cli.cli_process import User
 from tests.support.cli.cli_user import QUESTION
 
 COMMANDS = [
-    *("run", "resume", "status", "list", "history", "cancel", "delete", "report", "verify", "doctor", "capabilities"),
+    *(
+        "run",
+        "resume",
+        "worker",
+        "serve",
+        "token",
+        "status",
+        "list",
+        "history",
+        "cancel",
+        "delete",
+        "report",
+        "verify",
+        "doctor",
+        "capabilities",
+    ),
     *("graph list", "graph validate", "graph export", "graph run", "config show", "config trust"),
     *("library add", "library list", "library search", "library remove"),
 ]
-HEAVY = ("pydantic", "jinja2", "networkx", "httpx", "rich", "asyncio", "sqlite3", "graph_research.app.research")
+HEAVY = (
+    "pydantic",
+    "jinja2",
+    "httpx",
+    "fastapi",
+    "uvicorn",
+    "rich",
+    "asyncio",
+    "sqlite3",
+    "graph_research.app.research",
+)
 
 
 def test_help_loads_nothing_heavy() -> None:
@@ -209,6 +234,7 @@ def test_capabilities_list_what_this_version_has(user: User) -> None:
     assert {"local", "web", "tavily", "google", "arxiv", "wikipedia", "searxng", "scripted"} <= set(known["search"])
     assert {"deep_research", "topic_research", "pipeline"} <= set(known["graphs"])
     assert known["roles"]["report"] == "extractive"
+    assert known["jobs"] == {"at_once": 3, "model_call_seconds": 60.0}
 
 
 def test_capabilities_for_people_are_lines_of_plain_text(user: User) -> None:

@@ -248,14 +248,12 @@ def test_a_fork_keeps_the_wishes_in_force_and_takes_its_own(user: User) -> None:
     user.run("resume", "first")
     steps = user.run("history", "first", "--json").json
     reviewed = next(row["step"] for row in steps if row["node"] == "review_gather")
-    user.script("slow.json", {**script, "analyzer": [{"delay_seconds": 60, "text": "{}"}]})
     process = user.start("fork", "first", "--step", str(reviewed), "--run-id", "second")
     log = user.home / "audit" / "second.jsonl"
     with process:
-        wait_until(lambda: log.exists() and log.read_text().count("\n") > 2)
-        user.run("guide", "second", "Mind the year.")
+        wait_until(log.exists)
         process.kill()
         process.finish()
-    user.script("slow.json", script)
+    user.run("guide", "second", "Mind the year.")
     user.run("resume", "second")
     assert state(user, "second", "guidance").startswith("Mind the monks.\nMind the year.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from graph_research.errors import why_unreadable
@@ -9,6 +11,7 @@ from tests.support.cli.cli_process import User
 
 RUN = ("run", "How do tide mills work?", "--library", "library")
 DEBUG = ("debug", "--graph", "x.yaml", "--script")
+LONG = "x" * 300
 MODEL = "scripted:FILE names a JSON object of lists of answers"
 SEARCH = "scripted:FILE names a YAML or JSON list of answers"
 
@@ -73,6 +76,12 @@ def files(user: User) -> User:
             SEARCH,
         ),
         ((*RUN, "--graph", "none.yaml"), "none.yaml' is not a graph file", "name a .yaml file"),
+        (("graph", "validate", f"{LONG}.yaml"), "cannot be read: File name too long", "name a file"),
+        (("library", "add", LONG), "cannot be read: File name too long", "name a folder"),
+        (("library", "search", "mill", "--library", LONG), "cannot be read: File name too long", "name a folder"),
+        (("check", LONG, "--library", "library"), "cannot be read: File name too long", "name a file"),
+        (("graph", "export", "pipeline", "-o", LONG), "cannot be written: File name too long", "name another"),
+        ((*RUN, "--out", LONG), "cannot be written: File name too long", "name another place"),
         (("graph", "run", "folder.yaml"), "folder.yaml' is a folder, not a graph file", "name a .yaml file"),
         (
             ("debug", "--graph", "x.yaml", "--script", "none"),
@@ -94,6 +103,15 @@ def test_a_file_that_cannot_be_read_is_named_with_what_it_is_for(
     assert remedy in said
     assert "Errno" not in said
     assert "codec" not in said
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may enter every folder")
+def test_a_folder_that_may_not_be_entered_is_named(files: User) -> None:
+    (files.folder / "folder").chmod(0)
+    assert "you have no permission" in files.run("library", "add", "folder/below", expect=2).err
+    assert "permission denied" in files.run("library", "add", "folder", expect=1).err
+    assert "you have no permission" in files.run("graph", "validate", "folder/x.yaml", expect=2).err
+    assert "you have no permission" in files.run(*RUN, "--out", "folder/below", expect=2).err
 
 
 def test_settings_that_cannot_be_read_are_named_in_words(user: User) -> None:

@@ -1,4 +1,4 @@
-"""The stores that the runtime is tested on: every test runs on each of them."""
+"""The stores that the runtime is tested on, of which every test runs on each."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import pytest
 
 from graph_research.research.graph_functions import (
     abort_record,
+    brought_new,
     failures_of,
     gathering_stats,
     marked,
@@ -65,6 +66,19 @@ def test_a_source_found_under_two_addresses_is_kept_once_and_topics_name_that_on
     ]
     assert [row["id"] for row in new_sources(known, outputs)] == ["src-2"]
     assert [topic["source_ids"] for topic in topic_results(known, outputs)] == [["src-2"], ["src-2", "src-1"]]
+
+
+def test_a_round_brought_something_where_a_topic_was_read_or_found_a_source_of_its_own() -> None:
+    sub_queries = [{"id": "sq-1-1", "iteration": 1}, {"id": "sq-2-1", "iteration": 2}]
+
+    def topics(found: list[str], findings: str | None = None) -> list[dict[str, Any]]:
+        first = {"sub_query_id": "sq-1-1", "source_ids": ["src-1", "src-2"], "compressed_findings": None}
+        return [first, {"sub_query_id": "sq-2-1", "source_ids": found, "compressed_findings": findings}]
+
+    assert not brought_new(sub_queries, topics(["src-2"]), 2), "the analyzer has read it, with or without a model"
+    assert not brought_new(sub_queries, topics([]), 2)
+    assert brought_new(sub_queries, topics(["src-2", "src-3"]), 2)
+    assert brought_new(sub_queries, topics(["src-2"], "read again for another question"), 2)
 
 
 def test_failed_items_of_a_fan_out_become_search_failures() -> None:

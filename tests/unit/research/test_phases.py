@@ -12,6 +12,7 @@ from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.research.agents.gathering.scout import scout
 from graph_research.research.agents.planner import planner
 from graph_research.research.agents.supervisor import iteration_decider
 from graph_research.research.graph_functions import (
@@ -25,6 +26,7 @@ from graph_research.research.llm.phase_budget import PHASE_SHARES, material_char
 from graph_research.research.models.phase import PHASES
 from graph_research.settings.config import Settings
 from graph_research.text.document import source_id
+from graph_research.text.tokens import count_tokens
 from tests.support.research.harness import (
     COST,
     DOCUMENTS,
@@ -36,6 +38,7 @@ from tests.support.research.harness import (
     hit,
     make_services,
     research_script,
+    small_web,
 )
 
 SCHEMAS = schema_resolver()
@@ -188,10 +191,22 @@ async def test_an_analysis_gives_findings_gaps_and_qualities_as_its_schema_says_
 
 
 @pytest.mark.requirement("B41")
-async def test_a_researcher_is_asked_for_5_to_12_findings_of_its_topic() -> None:
-    bench = Bench(research_script(extractor=[{"notes": [], "findings": [], "limits": []}]), condensing=True)
+@pytest.mark.parametrize(("chars", "findings"), [(2_000, 12), (60_000, 15), (200_000, 20)])
+async def test_a_researcher_is_asked_for_findings_by_how_much_it_reads(chars: int, findings: int) -> None:
+    def long(request: SearchRequest) -> list[SearchHit]:
+        text = " ".join(f"The Tarn plant opened gate {n} of the plant." for n in range(chars // 40))
+        return [hit(text[:chars], url="https://tarn.example/")]
+
+    bench = Bench(
+        research_script(extractor=[{"notes": [], "findings": [], "limits": []}]),
+        search=long,
+        condensing=True,
+        settings={"compression_chars": 80_000},
+    )
     await bench.run(max_iterations=1)
-    assert "5 to 12, as many as the material has" in bench.model.asked("extractor")[0].system
+    system = bench.model.asked("extractor")[0].system
+    assert f"5 to {findings}, fewer only where the material has little" in system
+    assert "two places of one, are at odds on the same thing" in system
 
 
 @pytest.mark.requirement("13.7", "B22")
@@ -206,6 +221,27 @@ def test_each_phase_has_its_share_of_the_usable_window(phase: str, share: int) -
     assert "gathering" not in PHASE_SHARES
 
 
+@pytest.mark.parametrize(("searched", "titles"), [("local", 4), ("web", 0)])
+async def test_a_plan_for_the_library_alone_is_shown_what_else_it_has(searched: str, titles: int) -> None:
+    def many(request: SearchRequest) -> list[SearchHit]:
+        found = [
+            hit(f"The plant is described as of Tarn version {n}.2.", url=f"file:///{n}", title=f"Page {n}")
+            for n in range(12)
+        ]
+        return found[: request.max_results]
+
+    model = ScriptedModel(research_script())
+    services = make_services([model], search=[FolderOfHits(searched, many)])
+    found = await scout(services)({"original_query": "What is the Tarn plant?"}, PlainContext())  # type: ignore[arg-type]
+    handoff = {"original_query": "What is the Tarn plant?", "iteration": 1, "max_sub_queries": 5}
+    await planner(services)({**handoff, **found}, PlainContext())  # type: ignore[arg-type]
+    [request] = model.asked("planner")
+    assert len(request.material["background"]) == 8
+    assert request.material["titles"] == [f"Page {n}" for n in range(8, 8 + titles)]
+    assert ("Only a library of documents on the user's machine is searched" in request.user) == (searched == "local")
+    assert request.material["versions"] == [f"Tarn {7 + titles}.2"]
+
+
 @pytest.mark.requirement("13.7")
 async def test_a_plan_is_shown_passages_within_a_tenth_of_the_window() -> None:
     def many(request: SearchRequest) -> list[SearchHit]:
@@ -213,12 +249,40 @@ async def test_a_plan_is_shown_passages_within_a_tenth_of_the_window() -> None:
 
     model = ScriptedModel(research_script(), window_tokens=12_000)
     services = make_services([model], search=[FolderOfHits("web", many)])
+    found = await scout(services)({"original_query": "The Tarn plant?"}, PlainContext())  # type: ignore[arg-type]
     handoff = {"original_query": "The Tarn plant?", "current_phase": "planning", "iteration": 1, "max_sub_queries": 5}
-    await planner(services)(handoff, PlainContext())  # type: ignore[arg-type]
+    await planner(services)({**handoff, **found}, PlainContext())  # type: ignore[arg-type]
     shown = sum(len(row["text"]) for row in model.asked("planner")[0].material["background"])
     room = material_chars(services, "research", "planning", None)
     assert room is not None
     assert 0.8 * room < shown <= room < 8 * 1_000
+
+
+@pytest.mark.requirement("13.7")
+@pytest.mark.parametrize("window", [24_000, 64_000])
+async def test_the_phases_of_a_run_show_no_more_than_their_shares_of_the_window(window: int) -> None:
+    def long_pages(request: SearchRequest) -> list[SearchHit]:
+        return [
+            hit(f"{found.document.text} {'It was costly. ' * 3_000}", url=found.url)
+            for found in small_web(request)
+            if found.document
+        ]
+
+    gap = {"findings": [OPENED, COST], "gaps": [FISH_GAP]}
+    bench = Bench(research_script(analyzer=[gap]), search=long_pages, window_tokens=window)
+    state = (await bench.run(max_iterations=2)).state
+    usable = (window - min(8_192, window // 4)) * 0.85
+    agents_of = {
+        "planning": ["planner"],
+        "synthesis": ["outliner", "section_writer", "editor"],
+        "refinement": ["refiner"],
+    }
+    for phase, agents in agents_of.items():
+        prompts = [request.user for agent in agents for request in bench.model.asked(agent)]
+        assert 0 < max(map(count_tokens, prompts)) <= PHASE_SHARES[phase] * usable, phase
+    allocation = state["metadata"]["content_allocation"]
+    assert allocation["tokens_available"] == int(PHASE_SHARES["analysis"] * usable)
+    assert 0.7 < allocation["utilization"] <= 1
 
 
 @pytest.mark.requirement("2.7", "B10")

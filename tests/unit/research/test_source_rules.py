@@ -46,6 +46,13 @@ def of(
             of("notes/a.md", provider="local", content_type="text/markdown"),
             Exclusion.MEDIA_TYPE,
         ),
+        (
+            {"media_types": ("pdf", "MD")},
+            of("notes/a.md", provider="local", content_type="text/markdown"),
+            None,
+        ),
+        ({"media_types": ("docx",)}, of("https://a.org/plan.docx"), None),
+        ({"media_types": ("docx",)}, of("https://a.org/plan.md"), Exclusion.MEDIA_TYPE),
         ({"media_types": ("text/*",)}, of("notes/a.md", provider="local", content_type="text/markdown"), None),
         ({"media_types": ("text/html",)}, of("https://a.org/paper.pdf"), Exclusion.MEDIA_TYPE),
         ({"source_languages": ("en-GB",)}, of(text=GERMAN), Exclusion.LANGUAGE),

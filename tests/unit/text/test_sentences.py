@@ -35,6 +35,28 @@ def test_a_dot_within_a_sentence_does_not_end_it(whole: str) -> None:
     assert split(f"{whole} Then it rained.") == [whole, "Then it rained."]
 
 
+@pytest.mark.parametrize(
+    ("language", "whole"),
+    [
+        ("de", "Das sind max. 5 Stück inkl. Rand nach Abs. 2."),
+        ("es", "Cuesta aprox. 30 euros según el art. 5."),
+        ("fr", "M. Dupont cite l'art. 5 à Mme. Martin."),
+        ("it", "Il sig. Rossi cita pag. 12 e art. 3."),
+        ("nl", "Dhr. Jansen en mevr. Smit lezen blz. 12."),
+        ("pl", "Zob. str. 12 i rys. 3 wg art. 5 ust. 2."),
+        ("pt", "Ver pág. 12, da Sra. Lima, por aprox. 30 euros."),
+    ],
+)
+def test_an_abbreviation_of_a_language_does_not_end_a_sentence(language: str, whole: str) -> None:
+    text = f"{whole} Ende."
+    assert [text[start:end] for start, end in sentence_spans(text, language=language)] == [whole, "Ende."]
+
+
+def test_a_long_block_is_parted_behind_the_number_of_a_note() -> None:
+    sentence = f"The mill stands at Marrow Point {'beside the old weir ' * 40}for long.[4][12]"
+    assert split(" ".join([sentence] * 4)) == [sentence] * 4
+
+
 def test_sentences_end_at_signs_and_quotes() -> None:
     assert split("Is it? Yes! “He left.” She stayed. It fell by 3. Then rose.") == [
         "Is it?",

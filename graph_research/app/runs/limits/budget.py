@@ -27,7 +27,7 @@ from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, U
 from graph_research.providers.llm.model_data import Prices
 from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.providers.search.base import SearchHit, SearchProvider, SearchRequest
-from graph_research.providers.web.page_reader import Page, PageReader
+from graph_research.providers.web.page_reader import Page, PageCache
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.usage import spending_of
 from graph_research.research.report.labels.languages import left_out
@@ -243,8 +243,11 @@ class SearchInTime:
 class PagesInTime:
     """A reader that reads no page any more when the time for gathering is over."""
 
-    pages: PageReader
+    pages: PageCache
     budget: Budget
+
+    def is_kept(self, url: str) -> bool:
+        return self.pages.is_kept(url)
 
     async def read(self, url: str) -> Page:
         async with _in_time(self.budget, Stage.GATHERING):

@@ -6,10 +6,11 @@ With S sub-queries, Q searches of a topic, N sources of a topic, R rounds, and a
     R = min(max_iterations, 2)          K = max(3, W / 300)         B = W / 400
     planning      clarify + plan
     gathering     S (Q reflections + 1 extraction that reads N sources)
-    analysis      1 analysis of 8 findings a sub-query
+    analysis      1 analysis of 8 findings a sub-query + 1 comparison of 24 pairs of findings
     writing       outline + K sections + 1 edit
     verification  B batches of the sections' statements (10 words each, 40 a batch) + 1 of the summary's
                   + mending of K sections + 1 batch of what was mended
+    the last round 1 extraction from what is found for open questions
     a later round refinement + its review + gathering of 2 sub-queries + analysis + half of writing and verification
 
 The tokens of each call stand at `_WORK`: those of its prompt with what it shows, and those of its answer. They are
@@ -31,6 +32,7 @@ from enum import StrEnum
 from typing import Any
 
 from graph_research.providers.llm.model_spec import EXTRACTIVE
+from graph_research.research.agents.comparer import MOST_PAIRS
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.writing_functions import STATEMENTS_OF_A_BATCH
 
@@ -43,6 +45,7 @@ _SOURCE_TOKENS, _FINDING_TOKENS, _NOTES_TOKENS, _TOKENS_A_WORD = 2_000, 120, 2_5
 _WORDS_A_SECTION, _LEAST_SECTIONS = 300, 3
 _WORDS_A_STATEMENT, _STATEMENT_TOKENS, _VERDICT_TOKENS = 10, 200, 12
 """A cell of a table is a statement, too."""
+_PAIR_TOKENS = 300
 _CALL_SECONDS, _TOKENS_A_SECOND = 2.0, 50
 _OWN_CALL_SECONDS, _SEARCH_SECONDS = 0.5, 3.0
 
@@ -148,7 +151,7 @@ class Shape:
 
     def whole(self) -> Amount:
         """What the research takes."""
-        first = sum(map(self.stage, Stage), Amount())
+        first = sum(map(self.stage, Stage), self._taken(_READING_FOR_GAPS))
         if self.rounds == 1:
             return first
         later = replace(self, sub_queries=min(_LATER_SUB_QUERIES, self.sub_queries))
@@ -192,6 +195,9 @@ class _Work:
     side_by_side: bool = False
 
 
+_READING_FOR_GAPS = _Work("compression", 9_000, 1_500)
+
+
 def _planning(shape: Shape) -> list[_Work]:
     return [_Work("research", 900, 100), _Work("research", 3_500, 300 + 120 * shape.sub_queries)]
 
@@ -205,7 +211,10 @@ def _gathering(shape: Shape) -> list[_Work]:
 
 
 def _analysis(shape: Shape) -> list[_Work]:
-    return [_Work("research", 2_000 + _findings(shape) + shape.sub_queries * _NOTES_TOKENS, 1_500)]
+    return [
+        _Work("research", 2_000 + _findings(shape) + shape.sub_queries * _NOTES_TOKENS, 1_500),
+        _Work("verification", 1_500 + MOST_PAIRS * _PAIR_TOKENS, MOST_PAIRS * _VERDICT_TOKENS),
+    ]
 
 
 def _writing(shape: Shape) -> list[_Work]:
@@ -220,10 +229,11 @@ def _writing(shape: Shape) -> list[_Work]:
 
 def _verification(shape: Shape) -> list[_Work]:
     statements = shape.words // _WORDS_A_STATEMENT
-    batches = math.ceil(statements / STATEMENTS_OF_A_BATCH)
+    together = max(1, STATEMENTS_OF_A_BATCH * shape.sections // statements)
+    batches = max(math.ceil(shape.sections / together), math.ceil(statements / STATEMENTS_OF_A_BATCH))
     return [
         _batch(statements // batches, batches + 1),
-        _Work("report", 4_000, 250, shape.sections, side_by_side=True),
+        _Work("report", 7_000, 500, math.ceil(shape.sections / 2), side_by_side=True),
         _batch(STATEMENTS_OF_A_BATCH // 2, 1),
     ]
 

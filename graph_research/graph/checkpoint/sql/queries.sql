@@ -175,7 +175,7 @@ SELECT :run, coalesce(max(number), 0) + 1, :kind, :content FROM instructions WHE
 SELECT kind, content FROM instructions WHERE run = :run ORDER BY number
 
 -- name: request_cancel
-UPDATE runs SET cancel = 1 WHERE id = :run
+UPDATE runs SET cancel = 1 WHERE id = :run AND status NOT IN ('completed', 'aborted', 'failed')
 
 -- name: cancel_requested
 SELECT cancel FROM runs WHERE id = :run

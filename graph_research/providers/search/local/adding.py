@@ -78,14 +78,8 @@ class Adding:
 
     async def run(self) -> Counts:
         folder = self._index.folder(str(self._root))
-        found = await asyncio.to_thread(lambda: list(find_files(self._root)))
+        files = await asyncio.to_thread(self._documents)
         known = {row["url"]: row for row in self._index.rows("known", folder=folder)}
-        files = [file for file in found if isinstance(file, FoundFile) and not file.is_bibliography]
-        references = [file.path for file in found if isinstance(file, FoundFile) and file.is_bibliography]
-        self._bibliography = await asyncio.to_thread(Bibliography.read, references)
-        failures = [*(failure for failure in found if isinstance(failure, Failure)), *self._bibliography.unread]
-        self._failed += [failure for failure in failures if not failure.partly]
-        self._partly += [failure for failure in failures if failure.partly]
         done = 0
         try:
             for group in _groups(files):
@@ -98,12 +92,22 @@ class Adding:
             await _to_its_end(self._write)
         self._tell(len(files), len(files), "")
         self._remove(list(known.values()))
-        await _to_its_end(self._index.supersede, folder)
+        await _to_its_end(self._index.relate, folder)
         omissions = [*self._failed, *self._partly]
         await _to_its_end(self._index.note_omissions, folder, map(asdict, omissions))
         if self._is_unread_file():
             await _to_its_end(self._index.remove_folder, folder)
         return Counts(**self._counts, failed=self._failed, partly=self._partly)
+
+    def _documents(self) -> list[FoundFile]:
+        """The documents of the folder; its references and what cannot be read are taken note of."""
+        found = list(find_files(self._root))
+        files = [file for file in found if isinstance(file, FoundFile)]
+        self._bibliography = Bibliography.read([file.references for file in files if file.references])
+        failures = [*(failure for failure in found if isinstance(failure, Failure)), *self._bibliography.unread]
+        self._failed += [failure for failure in failures if not failure.partly]
+        self._partly += [failure for failure in failures if failure.partly]
+        return [file for file in files if not file.references]
 
     def _is_unread_file(self) -> bool:
         """Whether a single file was added that gave no document."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -22,6 +22,14 @@ _MAX_BYTES = 20_000_000
 _MALFORMED = (ValueError, TypeError, AttributeError, KeyError, IndexError, RecursionError)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReferenceFile:
+    """A file that holds references. The items of CSL-JSON, which only its content tells from other JSON, come along."""
+
+    path: Path
+    csl_items: Sequence[Mapping[str, Any]] = ()
+
+
 class Bibliography:
     """The references of a folder, found by the file that they name, else by the title."""
 
@@ -36,7 +44,7 @@ class Bibliography:
                 self._by_title.setdefault(key, reference.entry)
 
     @classmethod
-    def read(cls, files: Sequence[Path]) -> Bibliography:
+    def read(cls, files: Sequence[ReferenceFile]) -> Bibliography:
         """The references in these files; what of them cannot be read is left out and named in `unread`."""
         references: list[Reference] = []
         unread: list[Failure] = []
@@ -62,14 +70,15 @@ def may_have_references(name: str) -> bool:
     return name.lower().endswith(_SUFFIXES) or name == _ZOTERO
 
 
-def is_bibliography(path: Path) -> bool:
-    """Whether a file holds references and is therefore no document itself."""
+def reference_file(path: Path) -> ReferenceFile | None:
+    """The file where it holds references and is therefore no document itself, else None."""
     if may_have_references(path.name):
-        return True
-    return path.suffix.lower() == ".json" and bool(_csl_items(path))
+        return ReferenceFile(path=path)
+    items = _csl_items(path) if path.suffix.lower() == ".json" else ()
+    return ReferenceFile(path=path, csl_items=items) if items else None
 
 
-def _references(file: Path) -> tuple[Sequence[Reference], Sequence[Failure]]:
+def _references(file: ReferenceFile) -> tuple[Sequence[Reference], Sequence[Failure]]:
     """The references in a file, and what of it was not read."""
     references: list[Reference] = []
     failures: list[Failure] = []
@@ -84,33 +93,32 @@ def _references(file: Path) -> tuple[Sequence[Reference], Sequence[Failure]]:
                 malformed += 1
                 places += [str(error)] if isinstance(error, ReferenceInvalid) else []
     except DocumentUnreadable as error:
-        failures.append(Failure(path=str(file), reason=error.message, partly=bool(references)))
+        failures.append(Failure(path=str(file.path), reason=error.message, partly=bool(references)))
     if malformed:
         what = "1 reference is" if malformed == 1 else f"{malformed:,} references are"
         reason = " at ".join([f"{what} malformed and left out", *places[:1]])
-        failures.append(Failure(path=str(file), reason=reason, partly=True))
+        failures.append(Failure(path=str(file.path), reason=reason, partly=True))
     return references, failures
 
 
-def _items(file: Path) -> tuple[Callable[[Any], Reference], Iterable[Any]]:
+def _items(file: ReferenceFile) -> tuple[Callable[[Any], Reference], Iterable[Any]]:
     """What makes a reference of an item, and the items; this, or the next item, raises `DocumentUnreadable`.
     Libraries are imported where they are needed, since importing them takes longer than a command's other work."""
-    if file.name == _ZOTERO:
-        return zotero_reference, zotero_items(file)
-    match file.suffix.lower():
-        case ".json":
-            return csl_reference, _csl_items(file)
-        case ".ris":
-            from graph_research.providers.search.local.references.ris import ris_items, ris_reference
+    path = file.path
+    if file.csl_items:
+        return csl_reference, file.csl_items
+    if path.name == _ZOTERO:
+        return zotero_reference, zotero_items(path)
+    if path.suffix.lower() == ".ris":
+        from graph_research.providers.search.local.references.ris import ris_items, ris_reference
 
-            return ris_reference, ris_items(_text_of(file))
-        case _:
-            from graph_research.providers.search.local.references.bibtex import bibtex_items, bibtex_reference
+        return ris_reference, ris_items(_text_of(path))
+    from graph_research.providers.search.local.references.bibtex import bibtex_items, bibtex_reference
 
-            return bibtex_reference, bibtex_items(_text_of(file))
+    return bibtex_reference, bibtex_items(_text_of(path))
 
 
-def _csl_items(file: Path) -> Sequence[Any]:
+def _csl_items(file: Path) -> Sequence[Mapping[str, Any]]:
     """The items of a CSL-JSON file; nothing for any other JSON, or where it cannot be read."""
     try:
         return csl_items(file) if file.stat().st_size <= _MAX_BYTES else ()

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from graph_research.errors import UserMistake
+from graph_research.errors import UserMistake, why_unreachable
 
 CATALOG_NAME = "library.toml"
 _TIERS = ("PRIMARY_SOURCE", "AUTHORITATIVE", "SECONDARY", "UNVERIFIED", "FLAGGED")
@@ -52,7 +52,7 @@ class Catalog:
     def read(cls, folder: Path) -> Catalog:
         """The catalog beside the documents; empty where there is none. Raises `CatalogInvalid`."""
         file = folder / CATALOG_NAME
-        if not file.is_file():
+        if why_unreachable(file) or not file.is_file():
             return cls()
         try:
             data = file.read_bytes()
@@ -79,12 +79,11 @@ def installed_package(path: str) -> str:
     return re.sub(r"(?:-(?:docs?|html|[\d.]+))+$", "", name)
 
 
-def library_name(path: str, url: str) -> str:
-    """The name of the folder that was added, or of the one above it where that is called like any other; `url` of a
-    document in an archive goes on behind the path of the file."""
-    steps = url.split("/")
-    ends = ("/".join(steps[:number]) for number in range(len(steps), 0, -1))
-    parts = [part for part in path.removesuffix(next(filter(path.endswith, ends), "")).split("/") if part]
+def library_name(root: str, path: str) -> str:
+    """The name of the added folder `root` that holds the file at `path`, or of the one above it where that is called
+    like any other; of a file that was added by itself, of the folder that it lies in."""
+    folder = root.rpartition("/")[0] if root == path else root
+    parts = [part for part in folder.split("/") if part]
     return next((part for part in reversed(parts) if part.lower() not in _ANY_FOLDER), "")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph_research.providers.search.local.bibliography import is_bibliography, may_have_references
+from graph_research.providers.search.local.bibliography import ReferenceFile, may_have_references, reference_file
 from graph_research.providers.search.local.catalog import CATALOG_NAME
 from graph_research.providers.search.local.records import UNSUPPORTED, Failure
 from graph_research.text.decoding import decode
@@ -22,14 +22,15 @@ _COPIES = frozenset({"_sources", "_static"})  # what Sphinx puts beside its page
 
 @dataclass(frozen=True, kw_only=True)
 class FoundFile:
-    """A file that may be indexed. `url` is its path below the added folder, with `/`."""
+    """A file that may be indexed. `url` is its path below the added folder, with `/`. One that holds references is in
+    `references`; it is no document."""
 
     path: Path
     url: str
     mtime_ns: int
     size: int
     content_type: str
-    is_bibliography: bool = False
+    references: ReferenceFile | None = None
 
 
 def find_files(root: Path) -> Iterator[FoundFile | Failure]:
@@ -37,13 +38,14 @@ def find_files(root: Path) -> Iterator[FoundFile | Failure]:
     those of an unsupported type.
 
     `root` is an absolute path without symbolic links. Hidden files and folders are passed over, as are the copies that
-    Sphinx keeps of its sources; linked folders are not entered, and a linked file counts only when its target lies
-    below `root`.
+    Sphinx keeps of its sources; linked folders are not entered. A linked file counts only when its target lies below
+    `root`, and once: under the path of its target where that is found itself, else of the first link.
     """
     if not root.is_dir():
         yield _found(root, root.name, root.parent)
         return
     failures: list[Failure] = []
+    linked: set[Path] = set()
 
     def note(error: OSError) -> None:
         failures.append(Failure(path=str(error.filename), reason=_reason(error)))
@@ -53,15 +55,27 @@ def find_files(root: Path) -> Iterator[FoundFile | Failure]:
         within = Path(folder).relative_to(root).as_posix()
         for name in sorted(files):
             path = Path(folder, name)
-            if (
-                (media_type_of(name) is not None or may_have_references(name))
-                and not name.startswith(".")
-                and name != CATALOG_NAME
-            ):
-                yield _found(path, name if within == "." else f"{within}/{name}", root)
+            if _is_read(name):
+                found = _found(path, name if within == "." else f"{within}/{name}", root)
+                if path.is_symlink() and isinstance(found, FoundFile):
+                    if found.path in linked or _is_found(found.path.relative_to(root)):
+                        continue
+                    linked.add(found.path)
+                yield found
             elif name != CATALOG_NAME and not name.startswith("."):
                 yield _unsupported(path)
     yield from failures
+
+
+def _is_read(name: str) -> bool:
+    """Whether files of this name are read."""
+    is_shown = not name.startswith(".") and name != CATALOG_NAME
+    return is_shown and (media_type_of(name) is not None or may_have_references(name))
+
+
+def _is_found(within: Path) -> bool:
+    """Whether a file at this path below the root is found without a link to it."""
+    return _is_read(within.name) and not any(part.startswith(".") or part in _COPIES for part in within.parts[:-1])
 
 
 def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
@@ -82,8 +96,8 @@ def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
         return Failure(path=str(path), reason="it is a symbolic link that leads out of the folder")
     if not stat.S_ISREG(facts.st_mode):
         return Failure(path=str(path), reason="it is not a regular file")
-    has_references = is_bibliography(target)
-    content_type = "" if has_references else media_type_of(path.name)
+    references = reference_file(target)
+    content_type = "" if references else media_type_of(path.name)
     if content_type is None:
         return _unsupported(path)
     return FoundFile(
@@ -92,7 +106,7 @@ def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
         mtime_ns=facts.st_mtime_ns,
         size=facts.st_size,
         content_type=content_type,
-        is_bibliography=has_references,
+        references=references,
     )
 
 

@@ -8,7 +8,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -20,14 +20,17 @@ import orjson
 from graph_research.graph.checkpoint.sqlite_writer import connected
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import LOCAL
-from graph_research.providers.search.local.query import folder_term
+from graph_research.providers.search.local.build_dates import of_sets
+from graph_research.providers.search.local.passage_ids import first_id, next_id
+from graph_research.providers.search.local.query import without_accents
+from graph_research.providers.search.local.translations import pages
 from graph_research.providers.search.local.versions import superseded
 from graph_research.text.document import Document, source_id
 from graph_research.text.language.versions import says_it_is_superseded
 from graph_research.text.language.words import index_text, language_of
-from graph_research.text.passages import passages
+from graph_research.text.passages import PassageSpan, passages
 
-_VERSION = 8  # raise it with every change of the schema or of what is indexed: an older index is made anew
+_VERSION = 14  # raise it with every change of the schema or of what is indexed: an older index is made anew
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.05
 
@@ -36,34 +39,35 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class IndexEntry:
-    """The columns of a row of `documents`, and of each passage its place and the columns of its row of `words`."""
+    """The columns of a row of `documents`, and of each passage its place, its length and its row of `words`."""
 
     columns: Mapping[str, Any]
-    passages: Sequence[tuple[tuple[int, int], Mapping[str, str]]] = ()
+    passages: Sequence[tuple[PassageSpan, int, Mapping[str, str]]] = ()
 
 
 def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
     """What the index keeps of a document; `values` are its columns but for those that its text gives."""
     language = language_of(document.text)
     path = " ".join(re.findall(r"[^\W_]+", values["url"].rpartition(".")[0]))
-    shared = {"folder": folder_term(values["folder"]), "title": index_text(document.title or path, language)}
-    spans = [
-        (
-            (span.start, span.end),
-            {
-                **shared,
-                "heading": index_text(f"{path} {span.heading}", language),
-                "body": index_text(document.text[span.start : span.end], language),
-            },
-        )
-        for span in passages(document)
-    ]
+
+    def terms(text: str) -> str:
+        return without_accents(index_text(text, language))
+
+    title = terms(document.title or path)
+    spans = []
+    for span in passages(document):
+        body = document.text[span.start : span.end]
+        row = {"title": title, "heading": terms(f"{path} {span.heading}"), "body": terms(body)}
+        length = 1 + sum(column.count(" ") + 1 for column in row.values() if column)  # an average of 0 would divide
+        spans.append((span, length, row))
     columns = {
         **values,
         "reason": None,
         "source_id": source_id(values["url"], document.text),
         "own_title": document.title,
         "text_hash": document.hash,
+        "passages": len(spans),
+        "length": sum(length for _, length, _ in spans),
         "language": language,
         "text": zlib.compress(document.text.encode()),
         "layout": zlib.compress(orjson.dumps(document.layout())),
@@ -77,7 +81,7 @@ def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
 def failure_entry(values: Mapping[str, Any], reason: str) -> IndexEntry:
     """Remembers that a file gave no text."""
     own = ("source_id", "own_title", "own_date", "text_hash", "language", "text", "layout", "says_superseded")
-    nothing = dict.fromkeys(own)
+    nothing = {**dict.fromkeys(own), "passages": 0, "length": 0}
     return IndexEntry({**values, **nothing, "reason": reason, "warnings": "[]"})
 
 
@@ -131,8 +135,11 @@ class Index:
                 for row in self.rows("at_url", folder=columns["folder"], url=columns["url"]):
                     self._delete(row["id"])
                 number = self._run("insert_document", **columns)
-                for (start, end), terms in entry.passages:
-                    passage = self._run("insert_passage", document=number, start=start, end=end)
+                first, before = first_id(columns["folder"]), first_id(columns["folder"] + 1)
+                passage = max(first, self._one("last_passage", before=before)["id"])
+                for span, length, terms in entry.passages:
+                    passage = next_id(passage, length)
+                    self._run("insert_passage", id=passage, document=number, start=span.start, end=span.end)
                     self._run("insert_words", id=passage, **terms)
 
     def touch(self, number: int, *, path: str, mtime_ns: int, size: int) -> None:
@@ -152,20 +159,26 @@ class Index:
             for omission in omissions:
                 self._run("insert_omission", folder=folder, **omission)
 
-    def supersede(self, folder: int) -> None:
-        """Find the old versions in a folder anew."""
-        rows = self.rows("versions", folder=folder)
-        found = superseded(rows, lambda number: self.document(number).text)
-        changed = {row["id"]: found.get(row["id"]) for row in rows if row["superseded"] != found.get(row["id"])}
+    def relate(self, folder: int) -> None:
+        """Find anew the old versions in a folder, its pages in several languages, and which dates are those of sets."""
+        rows = self.rows("relations", folder=folder)
+        found, paged, dated = superseded(rows, self.text), pages(rows, self.text), of_sets(rows)
         with self._transaction():
-            for number, by in changed.items():
-                self._run("supersede", id=number, by=by)
+            for row in rows:
+                now = {
+                    "superseded": found.get(row["id"]),
+                    "page": paged.get(row["id"]),
+                    "date_of_set": int(row["id"] in dated),
+                }
+                if any(row[name] != value for name, value in now.items()):
+                    self._run("relate", id=row["id"], **now)
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Forget these documents."""
-        with self._transaction():
-            for number in numbers:
-                self._delete(number)
+        if numbers:  # most files were not there before
+            with self._transaction():
+                for number in numbers:
+                    self._delete(number)
 
     def remove_folder(self, number: int) -> None:
         """Forget a folder and its documents."""
@@ -176,10 +189,14 @@ class Index:
             self._run("delete_folder", folder=number)
 
     def document(self, number: int) -> Document:
-        """The stored document."""
-        row = self._one("text", id=number)
-        text = zlib.decompress(row["text"]).decode()
-        return Document.from_layout(text, orjson.loads(zlib.decompress(row["layout"])))
+        """The stored document, without the date where that is of a set of documents."""
+        row = self._one("layout", id=number)
+        document = Document.from_layout(self.text(number), orjson.loads(zlib.decompress(row["layout"])))
+        return replace(document, date="") if row["date_of_set"] else document
+
+    def text(self, number: int) -> str:
+        """The text of the stored document."""
+        return zlib.decompress(self._one("text", id=number)["text"]).decode()
 
     def _delete(self, number: int) -> None:
         for query in ("delete_words", "delete_passages", "delete_document"):
@@ -212,7 +229,7 @@ class Index:
         return int(self._connection.execute("PRAGMA user_version").fetchone()["user_version"])
 
     def _make_anew(self) -> None:
-        for table in ("words", "passages", "documents", "omissions", "folders"):
+        for table in ("terms", "words", "passages", "documents", "omissions", "folders"):
             self._connection.execute(f"DROP TABLE IF EXISTS {table}")
         schema = (files(__package__) / "sql" / "schema.sql").read_text()
         for statement in schema.split(";\n"):

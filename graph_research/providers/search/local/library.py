@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from graph_research.errors import why_unreachable
 from graph_research.providers.search.local.adding import Adding, OnProgress, find_root
 from graph_research.providers.search.local.catalog import CatalogEntry, installed_package, library_name
 from graph_research.providers.search.local.index import Index, Row
@@ -55,7 +56,8 @@ class Library:
             async with LimitedReader(self._limits) as reader:
                 for path, root in zip(paths, roots, strict=True):
                     if root is None:
-                        missing = Failure(path=str(path), reason="no such file or folder")
+                        reason = why_unreachable(Path(path)) or "no such file or folder"
+                        missing = Failure(path=str(path), reason=reason)
                         counts = _sum(counts, Counts(failed=[missing]))
                     else:
                         counts = _sum(counts, await Adding(index, reader, root, on_progress).run())
@@ -101,9 +103,12 @@ class Library:
         """Forget an added folder or file, or a single document; how many documents were forgotten."""
         return await self._read(lambda index: _remove(index, Path(path).expanduser())) or 0
 
-    async def find(self, text: str, *, folders: Sequence[str | Path] = (), limit: int = 5) -> Sequence[FoundDocument]:
-        """The documents that answer best, best first; `folders` confines the search to these added folders."""
-        return await self._read(lambda index: _find(index, text, folders, limit, self._embedder)) or []
+    async def find(
+        self, text: str, *, folders: Sequence[str | Path] = (), limit: int = 5, language: str = ""
+    ) -> Sequence[FoundDocument]:
+        """The documents that answer best, best first; `folders` confines the search to these added folders. Pages in
+        several languages are given in `language` (empty: that of `text`), else in English."""
+        return await self._read(lambda index: _find(index, text, folders, limit, language, self._embedder)) or []
 
     async def search(self, text: str, *, folders: Sequence[str | Path] = (), limit: int = 10) -> Sequence[PassageHit]:
         """The passages that answer best, best first, at most three of a document."""
@@ -148,7 +153,12 @@ def _remove(index: Index, path: Path) -> int:
 
 
 def _find(
-    index: Index, text: str, folders: Sequence[str | Path], limit: int, embedder: Embedder | None
+    index: Index,
+    text: str,
+    folders: Sequence[str | Path],
+    limit: int,
+    language: str,
+    embedder: Embedder | None,
 ) -> list[FoundDocument]:
     numbers = [
         row["id"] for folder in folders for row in index.rows("folder", path=str(Path(folder).expanduser().resolve()))
@@ -159,6 +169,7 @@ def _find(
         folders=numbers if folders else None,
         most=limit,
         most_passages=_PASSAGES_A_DOCUMENT,
+        language=language,
         embedder=embedder,
     )
     return [
@@ -167,6 +178,7 @@ def _find(
             document=index.document(found.row["document"]),
             relevance=round(found.passages[0].score, 4),
             passages=found.passages,
+            translations=found.translations,
         )
         for found in ranked
     ]
@@ -185,8 +197,9 @@ def _facts(row: Mapping[str, Any]) -> DocumentFacts:
         authors=tuple(entry.authors),
         published_at=entry.published_at,
         doi=entry.doi,
-        library=library_name(row["path"], row["url"]),
+        library=library_name(row["root"], row["path"]),
         superseded=row["superseded"],
+        page=row["page"],
         bytes_hash=row["bytes_hash"],
     )
 
@@ -211,6 +224,7 @@ def _hits(found: FoundDocument) -> list[PassageHit]:
             score=round(passage.score, 4),
             place=_place(found.document, passage.start, passage.end),
             superseded=found.facts.superseded,
+            translations=found.translations,
         )
         for passage in found.passages[:_HITS_A_DOCUMENT]
     ]

@@ -28,7 +28,10 @@ class LocalSearch:
 
     async def search(self, request: SearchRequest) -> Sequence[SearchHit]:
         found = await self._library.find(
-            request.query, folders=tuple(request.folders) or self._folders, limit=request.max_results
+            request.query,
+            folders=tuple(request.folders) or self._folders,
+            limit=request.max_results,
+            language=request.language,
         )
         return [_hit(one) for one in found]
 
@@ -53,6 +56,7 @@ def _hit(found: FoundDocument) -> SearchHit:
         metadata={
             **({"library": facts.library} if facts.library else {}),
             **({"superseded": facts.superseded} if facts.superseded is not None else {}),
+            **({"page": facts.page} if facts.page is not None else {}),
             "bytes_hash": f"sha256:{facts.bytes_hash}",
         },
     )

@@ -1,36 +1,47 @@
 """Ranking: which documents answer a question, and which of their passages.
 
-A passage's value is FTS5's BM25 over its text, the headings above it and its document's title, where a word of the
-title counts four times. A document is worth what its best passage is. Relevance is the share of the question's weight
-(how rarely the language uses each word) that the best passage of a search carries; that of every other passage is as
-much smaller as its value is.
+A passage's value is BM25 over its text, the headings above it and its document's title, where a word of the title
+counts four times. How rare a term is and how long passages are is counted in the searched folders alone. A document is
+worth what its best passage is. Of a page in several languages the version in the question's language is searched, else
+the English one. Relevance is the share of the question's weight (how rarely the language uses each word)
+that the best passage of a search carries; that of every other passage is as much smaller as its value is.
 
 With an embedding model, the passages that rank best by their words are ranked by meaning too, as sentences are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import heapq
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 import orjson
 
 from graph_research.providers.search.base import Passage
 from graph_research.providers.search.local.index import Index, Row
-from graph_research.providers.search.local.query import parse_query
+from graph_research.providers.search.local.passage_ids import LENGTH_MASK, folder_of
+from graph_research.providers.search.local.query import query_terms
+from graph_research.providers.search.local.translations import left_out
+from graph_research.text.bm25 import MOST_SATURATED, length_norm, rarity
+from graph_research.text.language.tags import question_language
 from graph_research.text.relevance.embedding import Embedder, nearness
 from graph_research.text.relevance.ranking import OLD_VERSION, STANDARD
 
 _CANDIDATES = 200  # passages, of which the best document may have many
+_TITLE = 4  # times that a word of the title counts
 _RANKED_BY_MEANING = 30
 
 
 @dataclass(frozen=True)
 class RankedDocument:
-    """A document's row, and its best passages, best first; the score of each is its relevance."""
+    """A document's row, its best passages, best first, with their relevance as score, and the URLs of the same page in
+    other languages."""
 
     row: Row
     passages: Sequence[Passage]
+    translations: Sequence[str]
 
 
 def rank(
@@ -40,32 +51,92 @@ def rank(
     folders: Sequence[int] | None,
     most: int,
     most_passages: int,
+    language: str,
     embedder: Embedder | None = None,
 ) -> list[RankedDocument]:
-    """The best documents, best first; each text once. `folders` None is the whole index."""
-    languages = index.rows("languages", folders=None if folders is None else orjson.dumps(folders).decode())
-    query = parse_query(text, [row["language"] for row in languages], folders)
-    if not query.match:
-        return []
-    rows = index.rows("best_passages", match=query.match, limit=max(_CANDIDATES, most * most_passages))
+    """The best documents, best first; each text once, and each page in one language: `language` (empty: that of
+    `text`), else English, else that of the best passage. `folders` None is the whole index."""
+    languages = index.rows("languages", folders=_json(folders))
+    weights = query_terms(text, [row["language"] for row in languages])
+    passages, length = (sum(row[size] for row in languages) for size in ("passages", "length"))
+    counts = {
+        term: _counts(index, term, folders) for term in sorted({term for one in weights.values() for term in one})
+    }
+    values = _values(counts.values(), passages, length / max(1, passages))
+    versions: dict[Hashable, list[Row]] = {}
+    for row in index.rows("pages", folders=_json(folders)):
+        versions.setdefault(_page(row), []).append(row)
+    if versions:
+        hidden = left_out(versions.values(), language or question_language(text))
+        [row] = index.rows("passages_of", documents=_json(hidden))
+        for passage in orjson.loads(f"[{row['ids'] or ''}]"):
+            values.pop(passage, None)
+    rows = _best(index, values, max(_CANDIDATES, most * most_passages))
     if embedder is not None:
         rows = _by_meaning(index, text, rows, embedder)
     rows = _old_versions_behind(rows)
-    by_text: dict[str, list[Row]] = {}
-    for row in rows:
-        same_text = by_text.setdefault(row["text_hash"], [])
-        if not same_text or same_text[0]["document"] == row["document"]:
-            same_text.append(row)
-    share = (
-        max(_covered(index, rows[0], weights) for weights in query.weights.values()) / rows[0]["value"] if rows else 0
-    )
+    share = max(_covered(counts, rows[0]["id"], one) for one in weights.values()) / rows[0]["value"] if rows else 0
     return [
         RankedDocument(
             found[0],
             [Passage(start=row["start"], end=row["end"], score=share * row["value"]) for row in found[:most_passages]],
+            [other["url"] for other in versions.get(_page(found[0]), ()) if other["id"] != found[0]["document"]],
         )
-        for found in list(by_text.values())[:most]
+        for found in _each_once(rows)[:most]
     ]
+
+
+def _counts(index: Index, term: str, folders: Sequence[int] | None) -> Counter[int]:
+    """How often each of the searched passages has a term."""
+    [row] = index.rows("occurrences", term=term)
+    anywhere, in_title = (Counter(orjson.loads(f"[{row[column] or ''}]")) for column in ("anywhere", "in_title"))
+    for passage, count in in_title.items():
+        anywhere[passage] += (_TITLE - 1) * count
+    if folders is None:
+        return anywhere
+    return Counter({passage: count for passage, count in anywhere.items() if folder_of(passage) in folders})
+
+
+def _values(counts: Iterable[Mapping[int, int]], passages: int, average: float) -> dict[int, float]:
+    """BM25 of each passage that has a term."""
+    norm = cache(partial(length_norm, average_length=average))
+    values: dict[int, float] = {}
+    for found in counts:
+        if found:
+            most = rarity(passages, len(found)) * MOST_SATURATED
+            for passage, count in found.items():
+                worth = most * count / (count + norm(passage & LENGTH_MASK))
+                values[passage] = values.get(passage, 0.0) + worth
+    return values
+
+
+def _each_once(rows: Iterable[Row]) -> list[list[Row]]:
+    """The rows of each document, without those of which a better one has the same text or is the same page."""
+    shown: dict[Hashable, int] = {}
+    documents: dict[int, list[Row]] = {}
+    for row in rows:
+        keys = [key for key in (row["text_hash"], _page(row)) if key is not None]
+        if all(shown.get(key, row["document"]) == row["document"] for key in keys):
+            shown.update((key, row["document"]) for key in keys)
+            documents.setdefault(row["document"], []).append(row)
+    return list(documents.values())
+
+
+def _page(row: Row) -> tuple[int, str] | None:
+    """The page of which a document is a version in one language; None where it has no other."""
+    return None if row["page"] is None else (row["folder"], row["page"])
+
+
+def _best(index: Index, values: Mapping[int, float], most: int) -> list[Row]:
+    """The best passages, best first."""
+    least = min(heapq.nlargest(most, values.values()), default=0.0)
+    best = sorted((-value, passage) for passage, value in values.items() if value >= least)[:most]
+    rows = index.rows("passages", ids=_json([passage for _, passage in best]))
+    return sorted(({**row, "value": values[row["id"]]} for row in rows), key=lambda row: -row["value"])
+
+
+def _json(value: object) -> str | None:
+    return None if value is None else orjson.dumps(value).decode()
 
 
 def _old_versions_behind(rows: Sequence[Row]) -> list[Row]:
@@ -94,7 +165,6 @@ def _by_meaning(index: Index, text: str, rows: Sequence[Row], embedder: Embedder
     return sorted([*nearer, *rows[_RANKED_BY_MEANING:]], key=lambda row: -row["value"])
 
 
-def _covered(index: Index, row: Row, weights: Mapping[str, float]) -> float:
+def _covered(counts: Mapping[str, Mapping[int, int]], passage: int, weights: Mapping[str, float]) -> float:
     """The share of the question's weight that the terms in a passage have, 0 to 1."""
-    held = index.rows("terms_in_passage", id=row["id"], terms=orjson.dumps(list(weights)).decode())
-    return sum(weights[found["term"]] for found in held) / sum(weights.values())
+    return sum(weight for term, weight in weights.items() if passage in counts[term]) / sum(weights.values())

@@ -64,7 +64,8 @@ class FolderRecord:
 class DocumentFacts:
     """What is known of a document besides its text; `url` is its path relative to the folder that was added, `library`
     the name of that folder. `superseded` is the URL of a newer version in it, empty where the document says itself that
-    it is superseded. `bytes_hash` is the SHA-256 of its file, in hex."""
+    it is superseded. `page` is its path without a language where translations of it lie in the folder, else None.
+    `bytes_hash` is the SHA-256 of its file, in hex."""
 
     source_id: str
     url: str
@@ -77,6 +78,7 @@ class DocumentFacts:
     doi: str | None = None
     library: str = ""
     superseded: str | None = None
+    page: str | None = None
     bytes_hash: str = ""
 
 
@@ -99,18 +101,21 @@ class IndexedFile:
 @dataclass(frozen=True, kw_only=True)
 class FoundDocument:
     """A document with its best passages, best first. `relevance` is 0 to 1, and that of its best passage: which share
-    of the question's weight the best passage of the search carries, and as much less as this one is worth less."""
+    of the question's weight the best passage of the search carries, and as much less as this one is worth less.
+    `translations` are the URLs of the same page in other languages."""
 
     facts: DocumentFacts
     document: Document
     relevance: float
     passages: Sequence[Passage]
+    translations: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class PassageHit:
     """One passage: `text` stands at `locator` in the canonical text of the document at `path` (relative), and at
-    in words, in its file; empty where the file has pages or no places."""
+    in words, in its file; empty where the file has pages or no places. `translations` are the paths of the same page in
+    other languages."""
 
     source_id: str
     title: str
@@ -120,6 +125,7 @@ class PassageHit:
     score: float
     place: str = ""
     superseded: str | None = None
+    translations: Sequence[str] = ()
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -20,7 +20,7 @@ from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.fidelity import record_shown
-from graph_research.research.retrieval.reading import Reading, aspects_of, most_chars_of
+from graph_research.research.retrieval.reading import Reading, aspects_of
 from graph_research.research.retrieval.summarization import condenses
 from graph_research.text.document import Document
 
@@ -29,17 +29,26 @@ LEAST_CHARS = 600
 
 MOST_LIMITS = 8
 
+_MOST_FINDINGS, _CHARS_OF_A_FINDING = 12, 4_000
+"""An answer may have so many findings; where much is read, one for each so many characters."""
+
+_MOST_OF_ONE = 4
+"""One source takes at most this fraction of the room for open questions, which are about different things."""
+
 _NUMBERS = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 
 
 def extractor(services: Services) -> Handler:
     """Notes, findings and limits of one topic, in one call. Where no model extracts, or no usable answer comes, there
-    are none, and the analyzer reads the sources itself. Sources in `read_before` are not read again."""
+    are none, and the analyzer reads the sources itself. Sources in `read_before` are not read again. For open `gaps`
+    the best passages of all sources are read, and no other source is shown; `answered_gaps` are those that a finding
+    answers."""
 
     async def extract(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         settings = services.settings
         read = set(handoff.get("read_before") or ())
-        sources = [Source.model_validate(row) for row in handoff["sources"] if row["id"] not in read]
+        unread = [Source.model_validate(row) for row in handoff["sources"] if row["id"] not in read]
+        sources = [source for source in unread if not source.metadata.get("lists_names")] or unread
         wanted = settings.topic_compression and condenses(services.models, ctx.role or "compression", "gathering")
         if not wanted or not sources:
             return _output()
@@ -47,7 +56,11 @@ def extractor(services: Services) -> Handler:
         aspects = aspects_of(handoff["queries"], handoff.get("checklist") or ())
         reading = await asyncio.to_thread(Reading, sources, documents, aspects)
         agent = _agent(services, reading)
-        material = await asyncio.to_thread(_material, services, handoff, sources, reading)
+        texts = await asyncio.to_thread(_texts, services, handoff, reading)
+        shown = [source for source in sources if texts[source.id]]
+        if not shown:
+            return _output()
+        material = _material(handoff, shown, texts)
         try:
             result = await agent.call(
                 services,
@@ -59,7 +72,8 @@ def extractor(services: Services) -> Handler:
             return _output(degraded=[{**_unread(handoff, error.message, ctx), "kind": DegradationKind.BUDGET.value}])
         except ProviderError as error:
             return _failed(handoff, [_unread(handoff, str(error), ctx)])
-        return _read(result, handoff, sources, documents, ctx)
+        measured = [source for source in sources if not material["gaps"] or "shown_share" not in source.metadata]
+        return _read(result, handoff, shown, measured, documents, ctx)
 
     return extract
 
@@ -79,20 +93,29 @@ def _agent(services: Services, reading: Reading) -> Agent:
             Section(name="sources", noun="source", text="text", least_chars=LEAST_CHARS, shorten=shorter),
             Section(name="queries", noun="query"),
         ),
+        settle=_with_most_findings,
     )
 
 
-def _material(
-    services: Services, handoff: Mapping[str, Any], sources: Sequence[Source], reading: Reading
-) -> dict[str, Any]:
+def _texts(services: Services, handoff: Mapping[str, Any], reading: Reading) -> dict[str, str]:
+    """What is read of each source, by id; for open questions nothing of most."""
     settings = services.settings
-    most_each = most_chars_of(settings, [source.characters for source in sources])
-    texts = reading.texts(most_chars=settings.compression_chars, most_each=most_each, least_each=LEAST_CHARS)
-    return {
+    if not handoff.get("gaps"):
+        return reading.texts(
+            most_chars=settings.compression_chars, most_each=settings.source_chars, least_each=LEAST_CHARS
+        )
+    most = min(settings.compression_chars, handoff.get("most_chars") or settings.compression_chars)
+    each = most // _MOST_OF_ONE
+    return reading.texts(most_chars=most, most_each=min(each, settings.source_chars or each), least_each=0)
+
+
+def _material(handoff: Mapping[str, Any], sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, Any]:
+    material = {
         "question": handoff["original_query"],
         "sub_query": handoff["sub_query"]["query"],
         "queries": list(handoff["queries"]),
         "checklist": list(handoff.get("checklist") or []),
+        "gaps": list(handoff.get("gaps") or []),
         "guidance": handoff.get("guidance"),
         "sources": [
             {
@@ -106,16 +129,25 @@ def _material(
             for n, source in enumerate(sources, start=1)
         ],
     }
+    return _with_most_findings(material)
+
+
+def _with_most_findings(material: dict[str, Any]) -> dict[str, Any]:
+    """The material with the number of findings that the answer may have, by how much of the sources it shows."""
+    chars = sum(own_chars(row["text"]) for row in material["sources"])
+    return {**material, "most_findings": max(_MOST_FINDINGS, round(chars / _CHARS_OF_A_FINDING))}
 
 
 def _read(
     result: AgentResult,
     handoff: Mapping[str, Any],
     sources: Sequence[Source],
+    measured: Sequence[Source],
     documents: Mapping[str, Document],
     ctx: Context,
 ) -> dict[str, Any]:
-    """The answer, its findings proved and its notes with numbers."""
+    """The answer, its findings proved and its notes with numbers of the `sources` that were shown, and how much was
+    shown of the `measured` ones."""
     answer = result.output
     sub_query_id, iteration = handoff["sub_query"]["id"], handoff.get("iteration", 1)
     finder = QuoteFinder(handoff["original_query"], {source.id: source for source in sources}, documents)
@@ -124,7 +156,7 @@ def _read(
     notes = result.degradations("extractor", ctx)
     text = _formatted(answer["notes"], handoff["queries"], sources)
     shown = {row["id"]: own_chars(row["text"]) for row in result.shown.get("sources") or ()}
-    marked, records = record_shown(sources, shown, phase="gathering", iteration=iteration)
+    marked, records = record_shown(measured, shown, phase="gathering", iteration=iteration)
     if not findings and (rows or text is None):
         reason = "no finding stands in a source" if rows else "no statement names its source"
         return _failed(handoff, [*notes, _unread(handoff, reason, ctx)], result.tokens)
@@ -132,6 +164,7 @@ def _read(
         compressed_findings=text,
         findings=[finding.to_json() for finding in findings],
         evidence=[one.to_json() for one in evidence],
+        answered_gaps=_answered(rows, handoff.get("gaps") or [], finder),
         limits=[limit for row in answer["limits"] if (limit := " ".join(row.split()))][:MOST_LIMITS],
         sources=[source.to_json() for source in marked],
         content_fidelity=[record.to_json() for record in records],
@@ -142,9 +175,16 @@ def _read(
     )
 
 
+def _answered(rows: Sequence[Mapping[str, Any]], gaps: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> list[str]:
+    """The ids of the gaps that findings with a quote which stands in its source answer."""
+    proved = [row for row in rows if any(map(finder.holds, row["evidence"]))]
+    numbers = {row.get("answers") for row in proved}
+    return [gap["id"] for n, gap in enumerate(gaps, 1) if n in numbers]
+
+
 def _output(**made: Any) -> dict[str, Any]:
     nothing: dict[str, Any] = {"compressed_findings": None, "quotes_dropped": 0, "tokens": 0}
-    lists = ("findings", "evidence", "limits", "sources", "content_fidelity", "condensed", "degraded")
+    lists = ("findings", "evidence", "answered_gaps", "limits", "sources", "content_fidelity", "condensed", "degraded")
     return {**nothing, **{name: [] for name in lists}, **made}
 
 

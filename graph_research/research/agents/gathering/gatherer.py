@@ -20,12 +20,14 @@ from graph_research.research.retrieval.excerpts import excerpt_of
 from graph_research.research.retrieval.page_fetch import FetchedPages, PagePolicy, fetch_pages
 from graph_research.research.retrieval.query_privacy import PublicWords, word_list
 from graph_research.research.retrieval.rank_fusion import FusedHit, fuse
-from graph_research.research.retrieval.screening import lists_names, screened
+from graph_research.research.retrieval.screening import screened
 from graph_research.research.retrieval.search import Searched, mixed, search_everywhere
 from graph_research.research.scoring.source import score_source
 from graph_research.research.scoring.tiers import is_makers_site, preliminary_quality, tier_of_address
+from graph_research.research.scoring.versions import versions_in
 from graph_research.research.source_rules import ExcludedSource, SourceRules, sift
 from graph_research.text.document import source_id
+from graph_research.text.language.tags import question_language
 from graph_research.text.relevance.query import parse
 
 _ALONE = {"sub_query": {"id": "sq-1-1"}, "iteration": 1, "max_sources_per_query": 5}
@@ -59,6 +61,7 @@ def gatherer(services: Services) -> Handler:
             max_results=most + -(-most // 2),
             source_types=handoff.get("source_types") or services.settings.source_types,
             folders=services.settings.folders,
+            language=question_language(handoff.get("original_query") or handoff["query"]),
             seconds=services.settings.search_timeout,
             public=PublicWords(await _public_texts(handoff, ctx)) if limits else None,
             most_over_web=reading.most if reading else None,
@@ -72,8 +75,11 @@ def gatherer(services: Services) -> Handler:
         before = [Source.model_validate(row) for row in handoff.get("known") or ()]
         kept = screened(_distinct(allowed, known), await _texts_of_libraries(before, ctx))
         now = ctx.now()
-        kept = sorted(kept, key=lambda document: not rules.protects(document.hit))
-        sources = [_source(document.hit, handoff, ctx, now, services.settings, rules) for document in kept[:most]]
+        kept = sorted(kept, key=lambda judged: not rules.protects(judged[0].hit))
+        sources = [
+            _source(document.hit, names_only, handoff, ctx, now, services.settings, rules)
+            for document, names_only in kept[:most]
+        ]
         collected = sum(len(hits) for hits in searched.lists)
         return {
             "sub_query_id": handoff["sub_query"]["id"],
@@ -207,6 +213,7 @@ def _account(
 
 def _source(
     hit: SearchHit,
+    names_only: bool,
     handoff: Mapping[str, Any],
     ctx: Context,
     now: datetime,
@@ -215,12 +222,13 @@ def _source(
 ) -> Source:
     """The hit as a source, its text and layout archived with the node's commit."""
     tier = _tier(hit, rules.flagged_domains, parse(handoff.get("original_query") or "").names)
-    names_only = lists_names(hit)
     published_at = hit.published_at or hit.document.date or None
+    title = hit.title or hit.document.title or hit.url or "Untitled"
+    versions = versions_in(handoff.get("original_query") or "", title, hit.publisher, hit.document.text)
     return Source(
         id=source_id(canonical_url(hit.url) if hit.url else None, hit.document.text),
         sub_query_id=handoff["sub_query"]["id"],
-        title=hit.title or hit.document.title or hit.url or "Untitled",
+        title=title,
         url=hit.url,
         snippet=hit.snippet,
         content=excerpt_of(hit, settings.content_chars),
@@ -243,6 +251,7 @@ def _source(
         metadata={
             **hit.metadata,
             "lists_names": names_only,
+            **({"versions": versions} if versions else {}),
             **({"protected": True} if rules.protects(hit) else {}),
             "passages": [[passage.start, passage.end, passage.score] for passage in hit.passages],
         },

@@ -8,18 +8,26 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.evidence.archive import read_documents
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.plan import Reflection
+from graph_research.research.models.source import Source
 from graph_research.research.retrieval.query_novelty import asked_before
-from graph_research.research.retrieval.reading import most_chars_of
+from graph_research.research.retrieval.reading import chars_of_each
+from graph_research.research.retrieval.search import is_local
+from graph_research.text.document import Document
+from graph_research.text.language.terms import content_terms, occurring
+from graph_research.text.sentences import sentence_spans
 from graph_research.text.wording import one_line, shortened
 
 _SECTIONS = (Section(name="found", noun="source", keep=3),)
 _SHOWN_CHARS = 160
-"""How much of what a source says stands in its line."""
+"""How much of what was found in a source stands in its line."""
+_HEADING_CHARS = 90
+"""How much of that are headings, at most."""
 
 ENOUGH_SOURCES = 3
 """This many relevant sources are likely enough."""
@@ -37,7 +45,10 @@ def reflector(services: Services) -> Handler:
             why = "Reflections are switched off." if searches_left else "No search is left."
             stop = Reflection.model_validate(_stop(len(sources), why))
             return {"reflection": stop.to_json(), "tokens": 0, "degraded": []}
-        most_chars = most_chars_of(services.settings, [row.get("characters") or 0 for row in sources])
+        documents = await read_documents([Source.model_validate(row) for row in sources], ctx)
+        query = handoff["sub_query"]["query"]
+        found = {row["id"]: _found(row, documents[row["id"]], query) for row in sources}
+        most_chars = chars_of_each(services.settings, [row.get("characters") or 0 for row in sources])
         material = {
             **prompt_context(handoff.get("report_options"), ctx),
             "question": handoff["original_query"],
@@ -45,10 +56,11 @@ def reflector(services: Services) -> Handler:
             "queries": list(handoff["queries"]),
             "source_count": len(sources),
             "quality_distribution": dict(sorted(Counter(row["quality"] for row in sources).items())),
-            "found": [_line(row, most_chars, read_before) for row in sources],
+            "found": [_line(row, found[row["id"]], most_chars, read_before) for row in sources],
             "titles": [row["title"] for row in sources],
             "searches_left": searches_left,
             "enough_sources": ENOUGH_SOURCES,
+            "is_local": is_local(services.search),
             "guidance": handoff.get("guidance"),
         }
         result = await agent.call(
@@ -68,14 +80,38 @@ def reflector(services: Services) -> Handler:
     return reflect
 
 
-def _line(row: Mapping[str, Any], most_chars: int, read_before: Collection[str]) -> str:
-    """A source on one line: its title, what was found best in it, and whether its text was read in an earlier round or
-    is too long to be read whole."""
-    says = row.get("metadata", {}).get("summary") or row.get("content") or row.get("snippet") or ""
+def _found(row: Mapping[str, Any], document: Document, query: str) -> str:
+    """What was found in a source: the headings above its passages, those of the best ones first, and the sentence of
+    them with the most words of the query; its summary in place of that, where it has one."""
+    best_first = sorted(row["metadata"].get("passages") or (), key=lambda passage: -passage[2])
+    above = (_heading(document, start) for start, _, _ in best_first)
+    headings = dict.fromkeys(heading for heading in above if heading and heading != row["title"])
+    spans = [span for start, end, _ in best_first for span in sentence_spans(document.text, start, end)]
+    asked = frozenset(content_terms(query))
+    sentences = [one_line(document.text[start:end]) for start, end in spans]
+    fits = max(sentences, key=lambda sentence: len(occurring(asked, sentence)), default="")
+    said = row["metadata"].get("summary") or fits or row.get("content") or row.get("snippet") or ""
+    named = shortened("; ".join(headings), _HEADING_CHARS)
+    return (
+        f"{named}: {shortened(one_line(said), _SHOWN_CHARS - len(named))}"
+        if named
+        else shortened(one_line(said), _SHOWN_CHARS)
+    )
+
+
+def _heading(document: Document, start: int) -> str:
+    """The last heading above a place, or at it."""
+    above = [block for block in document.blocks if block.kind == "heading" and block.start <= start]
+    return one_line(document.text[above[-1].start : above[-1].end]) if above else ""
+
+
+def _line(row: Mapping[str, Any], found: str, most_chars: int, read_before: Collection[str]) -> str:
+    """A source on one line: its title, what was found in it, and whether its text was read in an earlier round or is
+    too long to be read whole."""
     length = row.get("characters") or 0
     cut = f" [read in passages, {length:,} characters are too long]" if length > most_chars else ""
     read = " [read in an earlier round]" if row["id"] in read_before else ""
-    return f"{row['title']}: {shortened(one_line(says), _SHOWN_CHARS)}{cut}{read}"
+    return f"{row['title']}: {found}{cut}{read}"
 
 
 def _stop(source_count: int, rationale: str) -> dict[str, Any]:

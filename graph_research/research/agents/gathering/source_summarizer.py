@@ -20,7 +20,7 @@ from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.fidelity import level_of
 from graph_research.research.models.source import Source
 from graph_research.research.research_settings import ResearchSettings
-from graph_research.research.retrieval.reading import Reading, aspects_of, most_chars_of
+from graph_research.research.retrieval.reading import Reading, aspects_of, chars_of_each
 from graph_research.research.retrieval.summarization import InTime, SharedReplies, TimeLimit, condenses
 from graph_research.text.document import Document
 from graph_research.text.locators import make_locator
@@ -65,7 +65,7 @@ def source_summarizer(services: Services) -> Handler:
         sources = [Source.model_validate(row) for row in handoff["sources"]] if wanted else []
         cached = settings.summarization_cache_enabled
         known = {row["archive_hash"]: row for row in handoff.get("summarized") or [] if cached}
-        shown = most_chars_of(settings, [source.characters for source in sources])
+        shown = chars_of_each(settings, [source.characters for source in sources])
         too_long = [source for source in sources if _needs_summary(source, settings, shown)]
         reused = [_reused(source, known[source.archive_hash]) for source in too_long if source.archive_hash in known]
         long = [source for source in too_long if source.archive_hash not in known]

@@ -10,7 +10,9 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research import decision_log
+from graph_research.research.agents.writing.section_text import HEADER
+from graph_research.research.evidence.findings import CONFIDENCE_RANK
+from graph_research.research.graph_functions import closed_gaps
 from graph_research.research.llm.services import Services
 from graph_research.research.models.draft import (
     Block,
@@ -24,6 +26,7 @@ from graph_research.research.models.draft import (
     paragraphs_of,
     rewritten,
     statements_of,
+    words_of,
 )
 from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.report_options import ReportOptions, report_language
@@ -35,7 +38,9 @@ _WORDS_OF_A_STATEMENT = 40
 """A report of so many words for each proved statement is not filled up."""
 _MOST_QUOTES = 8
 """Quotations that take the place of a section."""
-_MOST_MORE = 30
+_MOST_MORE, _MOST_BESIDE = 30, 4
+"""Findings that stand behind the sections, which cite nothing of them: of a report that is shorter than wanted, and of
+one of the length wanted."""
 _STATING = (StatementKind.QUOTE, StatementKind.FACT, StatementKind.ANALYSIS)
 _DROPPED = (StatementKind.ANALYSIS, StatementKind.TRANSITION, StatementKind.LIMIT)
 """Kinds that are left out where they fail; a failing fact stays and is shown as unsupported."""
@@ -44,8 +49,7 @@ _DROPPED = (StatementKind.ANALYSIS, StatementKind.TRANSITION, StatementKind.LIMI
 def assembler(services: Services) -> Handler:  # noqa: ARG001 -- every handler is made from services
     """The draft, its text and its numbers. No model is asked."""
 
-    async def assemble(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        decision = decision_log.dispatch(handoff, ctx, "finding_count", "gap_count", "has_research_brief")
+    async def assemble(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:  # noqa: ARG001 -- a handler's
         known = {row["id"] for row in handoff["evidence"]}
         parts = _Parts(handoff)
         draft, fabricated = checked_draft(parts.draft(), known)
@@ -62,7 +66,6 @@ def assembler(services: Services) -> Handler:  # noqa: ARG001 -- every handler i
             "draft": draft.to_json(),
             "report": report,
             "report_metadata": metadata,
-            "decisions": [decision_log.completed(decision, has_report=True, report_length=len(report))],
         }
 
     return assemble
@@ -90,20 +93,35 @@ class _Parts:
         return said | {row["id"] for row in verdicts if row["verdict"] != VerdictWord.SUPPORTED}
 
     @cached_property
+    def replaced(self) -> dict[str, Statement]:
+        """By the id of a statement that fails, the one without a failure that it took the place of."""
+        said = {row["id"]: Statement.model_validate(row["statement"]) for row in self.handoff.get("replaced") or []}
+        return {name: row for name, row in said.items() if name in self.failing and row.id not in self.failing}
+
+    @cached_property
     def answered_limits(self) -> set[str]:
-        """The limits of sections that a proved statement of another place answers."""
+        """The limits of sections that the header or a proved statement of another place answers."""
         sections = [DraftSection.model_validate(row) for row in self.handoff["sections"]]
-        proved = {row.id for section in sections for row in section.statements() if self._is_proved(row)}
+        proved = {HEADER} | {row.id for section in sections for row in section.statements() if self._is_proved(row)}
         return {row["limit"] for row in self.handoff.get("answered_limits") or [] if proved & set(row["statements"])}
 
     def closed_gaps(self, draft: Draft) -> list[dict[str, Any]]:
-        """The gaps that a proved statement of the draft answers, closed in this round."""
-        proved = {row.id for row in draft.statements() if self._is_proved(row)}
+        """The gaps that the header or a proved statement of the draft answers, closed in this round."""
+        proved = {HEADER} | {row.id for row in draft.statements() if self._is_proved(row)}
         answered = {row["gap"] for row in self.handoff.get("answered_gaps") or [] if proved & set(row["statements"])}
-        closed = {"addressed": True, "addressed_in": self.handoff["iteration"]}
-        return [{**row, **closed} for row in self.handoff.get("gaps") or [] if row["id"] in answered]
+        return closed_gaps(self.handoff.get("gaps") or [], answered, self.handoff["iteration"])
 
     def draft(self) -> Draft:
+        """The report, with how many of the written sentences it lacks because they fail."""
+        draft = self._draft()
+        sections = [row for section in self.handoff["sections"] for row in section["blocks"]]
+        blocks = [*sections, *self.handoff["summary"], *self.handoff["conclusions"]]
+        written = {row.id for row in statements_of(map(Block.model_validate, blocks))}
+        written |= {Statement.model_validate(row["statement"]).id for row in self.handoff["openings"]}
+        lacking = written & self.failing - {row.id for row in draft.statements()}
+        return draft.model_copy(update={"left_out": len(lacking)})
+
+    def _draft(self) -> Draft:
         """The model's report, filled up; the quotations alone where no model wrote a section."""
         written = self._sections()
         if not any(section.writer is Writer.MODEL for section in written):
@@ -177,8 +195,10 @@ class _Parts:
         return [Block(sentences=opening), *blocks] if opening and blocks else blocks
 
     def _sound(self, rows: Iterable[Mapping[str, Any]]) -> list[Block]:
-        """The blocks without the statements that fail and are neither facts nor the labels of rows."""
-        blocks = [Block.model_validate(row) for row in rows]
+        """The blocks without the statements that fail and are neither facts nor the labels of rows; where what a note
+        asked for fails, with what stood there before."""
+        given = [Block.model_validate(row) for row in rows]
+        blocks = rewritten(given, lambda row: self.replaced.get(row.id, row))
         kept = {cells[0].id for block in blocks for cells in block.rows if cells}
         return rewritten(
             blocks,
@@ -232,13 +252,31 @@ class _Parts:
         return draft.model_copy(update={"sections": [*draft.sections, *more]})
 
     def _uncited(self, draft: Draft) -> list[Statement]:
-        """The findings of which the report cites nothing, as they are: they belong to it."""
-        cited = {name for row in draft.statements() for name in row.evidence_ids}
-        return [
-            Statement(text=row["content"], evidence_ids=list(row["evidence_ids"]))
+        """Findings of which the report cites nothing, the surest first, as far as the report has room for them. A side
+        of a contradiction and a version that the header names are told elsewhere."""
+        least, longest = ReportOptions.model_validate(self.handoff["report_options"]).words
+        sections = (block for section in draft.sections for block in section.blocks)
+        words = words_of([*draft.summary, *sections, *draft.conclusions])
+        most = 0 if words > longest else _MOST_BESIDE if words >= least else _MOST_MORE
+        told = {name for row in draft.statements() for name in row.evidence_ids}
+        told |= {
+            name
+            for row in self.handoff.get("contradictions") or []
+            for side in row["sides"]
+            for name in side["evidence_ids"]
+        }
+        uncited = [
+            row
             for row in self.handoff["findings"]
-            if row["evidence_ids"] and not cited & set(row["evidence_ids"])
-        ][:_MOST_MORE]
+            if row["evidence_ids"] and not told & set(row["evidence_ids"]) and not self._is_in_header(row["content"])
+        ]
+        uncited.sort(key=lambda row: -CONFIDENCE_RANK[row["confidence"]])
+        return [Statement(text=row["content"], evidence_ids=list(row["evidence_ids"])) for row in uncited[:most]]
+
+    def _is_in_header(self, text: str) -> bool:
+        """Whether the text names a thing with the version that the header gives it."""
+        named = self.handoff.get("versions") or []
+        return any(all(word in text for word in version.split()) for version in named)
 
 
 def _cited(section: Mapping[str, Any]) -> list[str]:

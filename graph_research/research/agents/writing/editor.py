@@ -9,9 +9,11 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.section_material import latest_limits
 from graph_research.research.agents.writing.section_text import (
+    HEADER,
     answered_blocks,
     is_shortened,
     length_note,
+    placed,
     places_of,
     section_text,
     too_long,
@@ -58,8 +60,8 @@ def editor(services: Services) -> Handler:
         conclusions, more_made_up = cited_only(_blocks(result, "conclusions", words), known)
         return {
             "found": result.output.get("found", True),
-            "summary": [block.to_json() for block in summary],
-            "conclusions": [block.to_json() for block in conclusions],
+            "summary": [block.to_json() for block in placed(summary, "summary")],
+            "conclusions": [block.to_json() for block in placed(conclusions, "conclusions")],
             "openings": _openings(result.output.get("openings") or [], sections),
             "repeated": _repeated(result.output.get("repeated") or [], sections),
             "answered_gaps": _answered_gaps(result, _open_gaps(handoff), sections),
@@ -103,6 +105,7 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
     return {
         **prompt_context(handoff.get("report_options"), ctx),
         "question": handoff["question"],
+        "versions": list(handoff.get("versions") or []),
         "system_prompt": handoff.get("system_prompt"),
         "guidance": handoff.get("guidance"),
         "type": options.type.value,
@@ -121,12 +124,18 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
 
 def _openings(rows: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection]) -> list[dict[str, Any]]:
     """The first sentence of a section, at most one for each."""
-    by_id = {
-        sections[row["section"] - 1].id: Statement(text=without_markers(row["text"])[0], kind=StatementKind.TRANSITION)
+    texts = {
+        sections[row["section"] - 1].id: without_markers(row["text"])[0]
         for row in rows
         if 1 <= row["section"] <= len(sections) and row["text"].strip()
     }
-    return [{"section": name, "statement": statement.to_json()} for name, statement in by_id.items()]
+    return [
+        {
+            "section": name,
+            "statement": Statement(text=text, kind=StatementKind.TRANSITION, place=f"opening of {name}").to_json(),
+        }
+        for name, text in texts.items()
+    ]
 
 
 def _repeated(places: Sequence[str], sections: Sequence[DraftSection]) -> list[dict[str, Any]]:
@@ -138,7 +147,7 @@ def _repeated(places: Sequence[str], sections: Sequence[DraftSection]) -> list[d
 def _answered_gaps(
     result: AgentResult, gaps: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection]
 ) -> list[dict[str, Any]]:
-    """The gap and the statements of each answer whose number was shown and whose place there is."""
+    """The gap and the statements of each answer whose number was shown; of one below the title `HEADER`."""
     shown = len(result.shown.get("gaps") or [])
     return [
         {"gap": gaps[row["gap"] - 1]["id"], "statements": _ids_at(row["place"], sections)}
@@ -158,6 +167,8 @@ def _answered_limits(result: AgentResult, sections: Sequence[DraftSection]) -> l
 
 
 def _ids_at(place: str, sections: Sequence[DraftSection]) -> list[str]:
+    if place.strip("() ").casefold() == HEADER:
+        return [HEADER]
     found = _at(place, sections)
     return [statement.id for statement in found[1]] if found else []
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -12,16 +14,27 @@ from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.source import Source
+from graph_research.research.report.labels.languages import labels_for
 from graph_research.text.document import Document
-from graph_research.text.relevance.query import parse
+from graph_research.text.language.opposites import NEGATIONS
+from graph_research.text.language.words import held_weight, language_of
+from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import Pool, Ranked, analysed, rank
+from graph_research.text.relevance.units import Unit
+from graph_research.text.sentences import SENTENCE_ENDS
 
-_PASSAGE_CHARS = 500
+_PASSAGE_CHARS, _DEFINITION_CHARS = 500, 1_200
 _OF_A_SENTENCE, _MOST_TRIED = 2, 20
-_LEAST_COVERED = 0.25
+_MOST_OF_A_LIMIT = 6
+_LEAST_COVERED = 0.5
 """Of a sentence's words, by weight, a unit has so much, else it is about something else."""
-_MOST_SOURCES = 60
-_SHOWN_AROUND = 100
+_SPECIFIC, _LEAST_OF_RARE = 1.5, 0.6
+"""A unit bears on a sentence if it holds the sentence's rarest word, which weighs so much in its language, and so much
+of all its words, each weighed by how rare it is in the sources, too."""
+_MOST_SOURCES = 100
+_WORD = re.compile(r"\w+")
+_TITLE_CHARS = 120
+"""A block without the end of a sentence and no longer than this is the title of what follows."""
 
 
 class FurtherPassages:
@@ -34,13 +47,16 @@ class FurtherPassages:
         self._finder = finder
 
     def add(self, item: Ranked) -> None:
-        """Add the stretch around a unit, if the unit is not held."""
+        """Add the stretch around a unit, if the unit is not held, and the stretch ends as a sentence or is a row of a
+        table: titles, names in a list and declarations say nothing."""
         text, name = item.unit.text, item.source
         known = [held for source, held in self._held if source == name]
         if self._finder.sources[name].tier == "FLAGGED" or any(text in held or held in text for held in known):
             return
         document = self._finder.documents[name]
         start, end = _stretch(item, document, known)
+        if item.unit.kind != "row" and not document.text[start:end].endswith(SENTENCE_ENDS):
+            return
         for row in self._finder.evidence([{"source_id": name, "quote": document.text[start:end], "start": start}]):
             self.chosen.setdefault(row.id, row)
             self._held.append((name, row.quote))
@@ -48,17 +64,27 @@ class FurtherPassages:
 
 
 def _stretch(item: Ranked, document: Document, known: Sequence[str]) -> tuple[int, int]:
-    """The unit with those before and after it in its block that are not known, as far as `_PASSAGE_CHARS` go."""
+    """The unit with those before and after it in its block that are not known, as far as `_PASSAGE_CHARS` go; where the
+    block explains a term, as far as `_DEFINITION_CHARS` go, so that the default of a setting stands with its name. The
+    term alone stands for the block that explains it."""
     units = analysed(document).units
-    first = last = item.position
-    for _ in range(2):
+    place = item.position
+    if place + 1 < len(units) and units[place + 1].kind == "definition" and units[place + 1].start == item.unit.start:
+        place += 1
+    first = last = begin = place
+    while begin > 0 and units[begin - 1].block == units[place].block:
+        begin -= 1
+    most = _DEFINITION_CHARS if units[begin].kind == "definition" else _PASSAGE_CHARS
+    grows = True
+    while grows:
+        grows = False
         for step in (first - 1, last + 1):
-            if not 0 <= step < len(units) or units[step].block != item.unit.block:
+            if not 0 <= step < len(units) or units[step].block != units[place].block:
                 continue
             if any(units[step].text in quote for quote in known):
                 continue
-            if max(units[last].end, units[step].end) - min(units[first].start, units[step].start) <= _PASSAGE_CHARS:
-                first, last = min(first, step), max(last, step)
+            if max(units[last].end, units[step].end) - min(units[first].start, units[step].start) <= most:
+                first, last, grows = min(first, step), max(last, step), True
     return units[first].start, units[last].end
 
 
@@ -74,10 +100,11 @@ class NearPassages:
 
     @classmethod
     async def of(cls, handoff: Mapping[str, Any], ctx: Context) -> NearPassages:
-        """Over the texts of the sources that the run has evidence of, the best first where they are many."""
+        """Over the texts of the run's sources, where they are many of those that it has evidence of and the best."""
         named = {row["source_id"] for row in handoff["evidence"]}
-        known = [Source.model_validate(row) for row in handoff["sources"] if row["id"] in named]
-        best = sorted(known, key=lambda source: (-source.score.composite, source.id))[:_MOST_SOURCES]
+        known = map(Source.model_validate, handoff["sources"])
+        order = sorted(known, key=lambda source: (source.id not in named, -source.score.composite, source.id))
+        best = [source for source in order if not source.metadata.get("lists_names")][:_MOST_SOURCES]
         documents = await read_documents(best, ctx)
         return await asyncio.to_thread(cls, {source.id: source for source in best}, documents, handoff["question"])
 
@@ -86,11 +113,34 @@ class NearPassages:
         """Everything that was found, by id."""
         return self._found
 
-    def near(self, text: str, shown: Iterable[Mapping[str, Any]]) -> list[str]:
-        """The ids of the stretches nearest to a text, none of which stands in the rows of passages `shown` with it."""
+    def near(
+        self, text: str, shown: Iterable[Mapping[str, Any]], *, must_bear: bool = False, most: int = _OF_A_SENTENCE
+    ) -> list[str]:
+        """The ids of the stretches nearest to a text, none of which stands in the rows of passages `shown` with it; of
+        them only those that hold its rarest word and most of its rare ones, where they `must_bear` on it."""
+        return self._add([nearest(self._pool, parse(text), must_bear=must_bear)], shown, most, most)
+
+    def lacking(self, text: str, context: str, shown: Iterable[Mapping[str, Any]]) -> list[str]:
+        """The ids of the stretches that bear on what a text says was not found: on each thing that it names, or with a
+        `context`, such as the row of a cell, on all of it and on both."""
+        query = sought(text)
+        queries = [query] if context else query.parts
+        found = [nearest(self._pool, part, must_bear=True) for part in queries]
+        if context:
+            found.append(_in_context(self._pool, query, context))
+        each = _OF_A_SENTENCE if len(found) <= _OF_A_SENTENCE else 1
+        return self._add(found, shown, each, _MOST_OF_A_LIMIT)
+
+    def _add(
+        self, found: Iterable[Iterator[Ranked]], shown: Iterable[Mapping[str, Any]], each: int, most: int
+    ) -> list[str]:
+        """The ids of the first stretches of each of the rankings that are new."""
         further = FurtherPassages(((row["source_id"], _plain(row["text"])) for row in shown), self._finder)
-        for item in rank(self._pool, parse(text))[:_MOST_TRIED]:
-            if len(further.chosen) < _OF_A_SENTENCE and item.covered >= _LEAST_COVERED:
+        for ranking in found:
+            before = len(further.chosen)
+            for item in ranking:
+                if len(further.chosen) >= min(most, before + each):
+                    break
                 further.add(item)
         self._found.update(further.chosen)
         return list(further.chosen)
@@ -98,7 +148,107 @@ class NearPassages:
     def rows(self, besides: Collection[str]) -> list[dict[str, Any]]:
         """What was found as a prompt shows passages, `besides` those of these ids, which it shows already."""
         passages = Passages((row.to_json() for row in self._found.values()), self._sources, self._documents)
-        return passages.rows((name for name in self._found if name not in besides), _SHOWN_AROUND)
+        return passages.rows((name for name in self._found if name not in besides), 0)
+
+
+def sought(text: str) -> Query:
+    """What to look up where a text says that something was not found: the text without the words that say so."""
+    language = language_of(text)
+    absent = {*NEGATIONS.get(language, ()), *_WORD.findall(labels_for(language).not_found.casefold())}
+    return parse(_WORD.sub(lambda match: "" if match[0].casefold() in absent else match[0], text), language)
+
+
+def nearest(pool: Pool, query: Query, *, must_bear: bool = False) -> Iterator[Ranked]:
+    """The units of a pool that hold enough of a query's words, best first, each with what its block says besides, the
+    title of a block as the unit below it; where they `must_bear` on it, only those that do."""
+    tried = [item for item in rank(pool, query)[:_MOST_TRIED] if item.covered >= _LEAST_COVERED]
+    if must_bear:
+        tried = [item for item in tried if _bears_on(pool, item, query)]
+    for item in _without_headings(tried):
+        if below := _below(pool, item, query):
+            yield below
+            continue
+        yield item
+        if rest := _rest(pool, item, query):
+            yield rest
+
+
+def _in_context(pool: Pool, query: Query, context: str) -> Iterator[Ranked]:
+    """The units that hold enough of a query's words and one of its context's, ranked by both."""
+    both = replace(query, text=f"{query.text}. {context}")
+    for item in rank(pool, both)[:_MOST_TRIED]:
+        read = pool.read[item.source]
+        held, own = read.counts[item.position], query.weights(read.language)
+        is_near = held_weight(own, held) >= _LEAST_COVERED * sum(own.values())
+        if is_near and any(held[term] for term in both.weights(read.language).keys() - own.keys()):
+            yield item
+
+
+def _below(pool: Pool, item: Ranked, query: Query) -> Ranked | None:
+    """Where a unit is the title of what follows, the unit below it, up to the next title, that holds most of the
+    query's words that the title lacks."""
+    read = pool.read[item.source]
+    if not _is_title(read.units, item.position):
+        return None
+    below: list[int] = []
+    for place in range(item.position + 1, len(read.units)):
+        if _is_title(read.units, place):
+            break
+        below.append(place)
+    weights = query.weights(read.language)
+    lacking = {term: weight for term, weight in weights.items() if not read.counts[item.position][term]}
+    held = {
+        place: (held_weight(lacking, read.counts[place]), held_weight(weights, read.counts[place])) for place in below
+    }
+    best = max(below, key=lambda place: held[place], default=None)
+    return None if best is None else replace(item, position=best, unit=read.units[best])
+
+
+def _is_title(units: Sequence[Unit], place: int) -> bool:
+    """Whether a unit is a whole short block of prose that is no sentence."""
+    unit = units[place]
+    if unit.kind not in ("sentence", "heading") or len(unit.text) > _TITLE_CHARS:
+        return False
+    alone = all(units[n].block != unit.block for n in (place - 1, place + 1) if 0 <= n < len(units))
+    return alone and not unit.text.endswith(SENTENCE_ENDS)
+
+
+def _bears_on(pool: Pool, item: Ranked, query: Query) -> bool:
+    """Whether a unit holds what a query is about, and not only the words that many units share."""
+    read = pool.read[item.source]
+    weights = query.weights(read.language)
+    rare = {term: weight * pool.rarity(term) for term, weight in weights.items()}
+    held = read.counts[item.position]
+    rarest = max(rare, key=lambda term: rare[term], default=None)
+    if rarest is None:
+        return False
+    share = sum(weight for term, weight in rare.items() if held[term]) / sum(rare.values())
+    return weights[rarest] >= _SPECIFIC and bool(held[rarest]) and share >= _LEAST_OF_RARE
+
+
+def _rest(pool: Pool, item: Ranked, query: Query) -> Ranked | None:
+    """The unit of the same block that holds most of the query's words that the unit lacks, if it holds half of them by
+    weight: what is defined at the beginning of a block often has its value at the end."""
+    read = pool.read[item.source]
+    weights = query.weights(read.language)
+    lacking = {term: weight for term, weight in weights.items() if not read.counts[item.position][term]}
+    block = [place for place, unit in enumerate(read.units) if unit.block == item.unit.block]
+    held = {place: sum(weight for term, weight in lacking.items() if read.counts[place][term]) for place in block}
+    best = max(held, key=lambda place: held[place])
+    if not lacking or 2 * held[best] < sum(lacking.values()):
+        return None
+    return replace(item, position=best, unit=read.units[best])
+
+
+def _without_headings(tried: Sequence[Ranked]) -> list[Ranked]:
+    """The units, best first, without those that another one repeats, which stands where they do: such as the name of
+    a setting above its definition."""
+    best: dict[int, float] = {}
+    for place, item in enumerate(tried):
+        holding = [n for n, other in enumerate(tried) if item.unit.text in other.unit.text and n != place]
+        for n in holding or [place]:
+            best[n] = max(best.get(n, 0.0), item.score * item.covered)
+    return [tried[place] for place in sorted(best, key=lambda place: -best[place])]
 
 
 def _plain(text: str) -> str:

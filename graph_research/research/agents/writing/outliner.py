@@ -9,6 +9,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.section_material import latest_limits
+from graph_research.research.graph_functions import open_gaps
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
@@ -23,6 +24,8 @@ _SHARE_OF_SECTIONS = 0.82
 """Of the report's words; the rest is for the summary and the conclusions."""
 _MOST_LAID_OUT = 0.6
 """Of the words of all sections, in tables and blocks to copy."""
+_WORDS_OF_A_SECTION = 300
+"""What a table of some rows with the sentences around it takes."""
 
 _SECTIONS = (
     Section(name="limits", noun="limit", keep=0),
@@ -49,8 +52,9 @@ def outliner(services: Services) -> Handler:
             fallback=lambda: {"sections": [], "not_answered": []},
             windows=handoff.get("model_windows"),
         )
+        gaps = [gap["id"] for gap in result.shown.get("gaps") or []]
         return {
-            "outline": [section.to_json() for section in _arranged(result.output["sections"], handoff)],
+            "outline": [section.to_json() for section in _arranged(result.output["sections"], handoff, gaps)],
             "not_answered": result.output.get("not_answered") or [],
             "by_code": by_code,
             "degraded": result.degradations(agent.name, ctx),
@@ -72,11 +76,14 @@ def _material(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
     return {
         **prompt_context(handoff.get("report_options"), ctx),
         "question": handoff["question"],
+        "versions": list(handoff.get("versions") or []),
         "research_brief": handoff.get("research_brief"),
         "system_prompt": handoff.get("system_prompt"),
         "guidance": handoff.get("guidance"),
         "type": options.type.value,
         "words": options.words,
+        "section_words": round(_section_words(options), -1),
+        "most_sections": max(2, min(_MOST_SECTIONS, _section_words(options) // _WORDS_OF_A_SECTION)),
         "checklist": [row["text"] for row in handoff.get("checklist") or []],
         "findings": [
             {
@@ -89,7 +96,7 @@ def _material(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
             for n, row in enumerate(handoff["findings"], 1)
         ],
         "contradictions": list(handoff.get("contradictions") or []),
-        "gaps": [row["description"] for row in handoff.get("gaps") or [] if not row["addressed"]],
+        "gaps": open_gaps(handoff.get("gaps") or []),
         "limits": latest_limits(handoff.get("topics") or []),
         "previous": [
             {"id": section.id, "heading": section.heading, "words": words_of(section.blocks)}
@@ -100,9 +107,11 @@ def _material(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
     }
 
 
-def _arranged(rows: Sequence[Mapping[str, Any]], handoff: Mapping[str, Any]) -> list[OutlineSection]:
-    """The outline with ids, finding ids and words; a section of the last round is known by its id or its heading, and
-    those that it does not mention are kept."""
+def _arranged(
+    rows: Sequence[Mapping[str, Any]], handoff: Mapping[str, Any], gaps: Sequence[str]
+) -> list[OutlineSection]:
+    """The outline with ids, those of its findings and of the `gaps` that were shown, and words; a section of the last
+    round is known by its id or its heading, and those that it does not mention are kept."""
     previous = {section.id: section for section in _previous(handoff)}
     headed = {_plain(section.heading): name for name, section in previous.items()}
     findings = list(handoff["findings"])
@@ -126,6 +135,7 @@ def _arranged(rows: Sequence[Mapping[str, Any]], handoff: Mapping[str, Any]) -> 
                 form=row.get("form") or "",
                 words=row.get("words") or 0,
                 finding_ids=[findings[n - 1]["id"] for n in numbers],
+                gap_ids=[gaps[n - 1] for n in dict.fromkeys(row.get("gaps") or []) if 1 <= n <= len(gaps)],
                 action=(action if action is SectionAction.KEEP else SectionAction.REVISE) if known else "new",
             )
         )
@@ -180,19 +190,28 @@ def _terms(text: str) -> list[str]:
     return terms(text, language_of(text))
 
 
+def _section_words(options: ReportOptions) -> int:
+    """The words of all sections together."""
+    return round(_SHARE_OF_SECTIONS * sum(options.words) / 2)
+
+
 def _with_words(
     sections: Sequence[OutlineSection], laid_out: Mapping[str, int], handoff: Mapping[str, Any]
 ) -> list[OutlineSection]:
     """Each section's words, so that together they are as many as the report should have: those that its table and its
     block to copy take, and of the others its share."""
-    least, most = ReportOptions.model_validate(handoff.get("report_options") or {}).words
-    total = _SHARE_OF_SECTIONS * (least + most) / 2
+    total = _section_words(ReportOptions.model_validate(handoff.get("report_options") or {}))
     wished = [section.words or 1 + 60 * len(section.finding_ids) for section in sections]
     fixed = [min(laid_out.get(section.heading, 0), words) for section, words in zip(sections, wished, strict=True)]
     held = min(1.0, _MOST_LAID_OUT * total / sum(fixed)) if any(fixed) else 0.0
     rest = [words - own for words, own in zip(wished, fixed, strict=True)]
     share = (total - held * sum(fixed)) / (sum(rest) or 1)
     return [
-        section.model_copy(update={"words": max(60, round((held * own + share * more) / 10) * 10)})
+        section.model_copy(
+            update={
+                "words": max(60, round((held * own + share * more) / 10) * 10),
+                "layout_words": round(held * own / 10) * 10,
+            }
+        )
         for section, own, more in zip(sections, fixed, rest, strict=True)
     ]

@@ -12,9 +12,11 @@ from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
 from graph_research.text.locators import resolve
+from graph_research.text.sentences import sentence_spans
 
-_AROUND_CHARS = 200
-"""Of the text on either side of a quote that a prompt shows."""
+_AROUND_CHARS = 150
+"""Of the text on either side of a quote a prompt shows the sentences that lie whole in so much of it, or this much of
+a longer one."""
 _PLAIN = str.maketrans("⟦⟧", "[]")
 """Brackets of a source are shown as others, so that only the program marks a quote."""
 
@@ -38,16 +40,20 @@ class Passages:
                 valid=True,
                 surroundings="".join(self._around(row, AROUND_CHARS)),
                 title=self._title(row),
+                beside=self._beside(row),
+                published_at=source.published_at if (source := self._sources.get(row.source_id)) else None,
             )
             for number, row in enumerate(self._known(evidence_ids), 1)
         ]
 
-    def rows(self, evidence_ids: Iterable[str], around_chars: int = _AROUND_CHARS) -> list[dict[str, Any]]:
+    def rows(
+        self, evidence_ids: Iterable[str], around_chars: int = _AROUND_CHARS, *, enough_chars: int | None = None
+    ) -> list[dict[str, Any]]:
         """`{id, source_id, title, date, text, quote}` of each, once; `title` is one line, `text` has the quote between
-        ⟦ and ⟧, and as much of the text on both sides. Those of one source stand together in its order, and what one
-        shows the next does not repeat."""
+        ⟦ and ⟧, and the sentences on both sides, of a quote of `enough_chars` none. Those of one source stand together
+        in its order, and what one shows the next does not repeat."""
         rows = []
-        for row, parts in self._in_order(self._known(dict.fromkeys(evidence_ids)), around_chars):
+        for row, parts in self._in_order(self._known(dict.fromkeys(evidence_ids)), around_chars, enough_chars):
             before, quote, after = (text.translate(_PLAIN) for text in parts)
             source = self._sources.get(row.source_id)
             rows.append(
@@ -69,7 +75,9 @@ class Passages:
         source = self._sources.get(row.source_id)
         return source.title if source else ""
 
-    def _in_order(self, evidence: Sequence[Evidence], chars: int) -> Iterator[tuple[Evidence, tuple[str, str, str]]]:
+    def _in_order(
+        self, evidence: Sequence[Evidence], around_chars: int, enough_chars: int | None
+    ) -> Iterator[tuple[Evidence, tuple[str, str, str]]]:
         """The evidence by source and place, each with the text before it, the quote and the text behind it."""
         of_source: dict[str, list[Evidence]] = {}
         for row in evidence:
@@ -83,9 +91,14 @@ class Passages:
             text = self._documents[source].text if placed else ""
             shown = 0
             for place, ((start, end), row) in enumerate(placed):
+                chars = 0 if enough_chars and len(row.quote) >= enough_chars else around_chars
                 following = min((other[0] for other, _ in placed[place:] if other[0] >= end), default=len(text))
                 first = max(start - chars, min(shown, start))
                 last = max(end, min(end + chars, following) if shown <= end else end)
+                if first > shown and first == start - chars:
+                    first = _next_sentence(text, first, start, end)
+                if last < following and last == end + chars:
+                    last = _last_sentence(text, start, end, last)
                 shown = max(shown, last)
                 yield row, (text[first:start], row.quote, text[end:last])
 
@@ -98,12 +111,30 @@ class Passages:
         except LocatorInvalid:
             return None
 
+    def _beside(self, row: Evidence) -> str:
+        span = self._span(row)
+        return "" if span is None else self._documents[row.source_id].around(*span)
+
     def _around(self, row: Evidence, chars: int) -> tuple[str, str, str]:
         span = self._span(row)
         if span is None:
             return "", row.quote, ""
         (start, end), document = span, self._documents[row.source_id]
         return document.text[max(0, start - chars) : start], row.quote, document.text[end : end + chars]
+
+
+def _next_sentence(text: str, first: int, start: int, end: int) -> int:
+    """Where the first sentence begins that begins between `first` and the quote from `start` to `end`; `first` where
+    the quote itself begins in the middle of a sentence that is longer."""
+    begins = [begin for begin, _ in sentence_spans(text, first, end)][1:]
+    return next((begin for begin in begins if begin <= start), first)
+
+
+def _last_sentence(text: str, start: int, end: int, last: int) -> int:
+    """Where the last sentence ends that ends between the quote from `start` to `end` and `last`; `last` where the quote
+    itself ends in the middle of a sentence that is longer."""
+    ends = [stop for _, stop in sentence_spans(text, start, last)][:-1]
+    return next((stop for stop in reversed(ends) if stop >= end), last)
 
 
 def nearer(row: Mapping[str, Any], most_chars: int) -> str:

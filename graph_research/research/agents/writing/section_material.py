@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import islice
+from math import log, sqrt
 from typing import Any
 
-from graph_research.research.agents.writing.further_passages import FurtherPassages
+from graph_research.research.agents.writing.further_passages import FurtherPassages, nearest, sought
+from graph_research.research.agents.writing.notes import Note, notes_of
 from graph_research.research.agents.writing.passages import Passages
+from graph_research.research.agents.writing.setting_definitions import definitions
 from graph_research.research.budget.priority import weight
 from graph_research.research.evidence.quotes import QuoteFinder
+from graph_research.research.graph_functions import open_gaps
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.outline import OutlineSection, SectionAction
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
-from graph_research.text.language.words import language_of, term_weights
+from graph_research.text.language.words import held_weight, language_of, term_weights
 from graph_research.text.relevance.query import Query, parse
-from graph_research.text.relevance.ranking import Pool, rank
+from graph_research.text.relevance.ranking import Pool, Ranked, rank
 
-_MOST_SOURCES = 30
+_MOST_SOURCES = 60
 """So many documents beside those of the evidence are searched for further passages."""
-_MOST_PASSAGES = 16
-_MOST_OF_LIMITS, _OF_A_LIMIT = 8, 2
-"""Passages in which what a researcher did not find may stand, in all and for each limit."""
+_MOST_DEFINITIONS, _MOST_PASSAGES = 8, 5
+_MOST_OF_LIMITS, _OF_A_LIMIT = 8, 3
+_MOST_OF_GAPS, _OF_A_GAP = 8, 2
+"""Passages in which what a researcher did not find, or an open question asks for, may stand: of both so many in all,
+of each limit, and of each query for a question and each thing that it names."""
 _MOST_OF_A_SOURCE = 4
-_MOST_NOTES = 20
-_NOTE = re.compile(r"^- (.+?)\s*((?:\[\d+\])+)$", re.MULTILINE)
-_SOURCE = re.compile(r"^\[(\d+)\] (src-[0-9a-f]{10})\b", re.MULTILINE)
+_MOST_NOTES = 10
+_LEAST_OF_POINT = 1 / 3
+"""A point of the checklist is shown to each section that has so much to do with it beside the one that has most."""
 
 Row = Mapping[str, Any]
 
@@ -44,16 +52,22 @@ class SectionMaterial:
 
 def sources_of_section(handoff: Row, sources: Mapping[str, Source]) -> list[Source]:
     """The sources whose texts a section is written from: those of its evidence, those of the notes that its writer
-    sees, then the others that its topics read, the best first."""
+    sees, those that were found for what is open, then the others that its topics read, the best first."""
     section = OutlineSection.model_validate(handoff["section"])
-    cited = [row.source_id for row in _evidence(handoff, section)]
+    wanted = _Wanted.of(handoff, section)
+    cited = [row.source_id for row in _evidence(handoff, section, wanted.conflicts)]
     topics = [topic for topic in handoff.get("topics") or [] if set(topic["source_ids"]) & set(cited)]
     near = {name for topic in topics for name in topic["source_ids"]}
     others = sorted(
-        (source for source in sources.values() if source.id in near or not near),
-        key=lambda source: (-source.score.composite, source.id),
+        (
+            source
+            for source in sources.values()
+            if (source.id in near or source.id in wanted.found_since or not near)
+            and not source.metadata.get("lists_names")
+        ),
+        key=lambda source: (source.id not in wanted.found_since, -source.score.composite, source.id),
     )
-    noted = [name for note in _nearest_notes(section, topics) for name in note["source_ids"]]
+    noted = [name for note in _nearest_notes(wanted, topics) for name in note.source_ids]
     own = [name for name in dict.fromkeys([*cited, *noted]) if name in sources]
     chosen = dict.fromkeys([*own, *(source.id for source in others[:_MOST_SOURCES])])
     return [sources[name] for name in chosen]
@@ -64,13 +78,17 @@ def section_material(handoff: Row, sources: Mapping[str, Source], documents: Map
     to be added to the last round's section, passages and notes of earlier rounds, which it was written from, are left
     out."""
     section = OutlineSection.model_validate(handoff["section"])
-    own = _evidence(handoff, section)
+    wanted = _Wanted.of(handoff, section)
+    own = _evidence(handoff, section, wanted.conflicts)
     all_topics = handoff.get("topics") or []
     offered = _latest(all_topics) if _only_adds(handoff, section) else all_topics
     before = {name for topic in all_topics if topic not in offered for name in topic["source_ids"]}
     texts = {name: document for name, document in documents.items() if name not in before}
-    wanted = _Wanted.of(handoff, section)
-    passages = _passages(wanted, own, sources, texts)
+    said = [row["content"] for row in handoff["findings"]]
+    said += [note.text for note in notes_of(all_topics)]
+    others = [OutlineSection.model_validate(row) for row in handoff.get("outline") or [] if row["id"] != section.id]
+    defined = partial(definitions, section, others, said, sources)
+    passages = _passages(wanted, own, sources, texts, defined)
     numbers: dict[str, int] = {}
     for row in (*own, *passages):
         numbers.setdefault(row.source_id, len(numbers) + 1)
@@ -84,9 +102,11 @@ def section_material(handoff: Row, sources: Mapping[str, Source], documents: Map
             "evidence": [row for row in shown if row["id"] in evidence_ids],
             "passages": [row for row in shown if row["id"] not in evidence_ids],
             "sources": [_source(sources[name], n) for name, n in numbers.items() if name in sources],
-            "notes": _notes(section, topics, numbers),
+            "notes": _notes(wanted, topics, numbers),
+            "checklist": [row["text"] for row in handoff.get("checklist") or [] if wanted.is_near(row["text"])],
             "limits": list(wanted.limits),
-            "contradictions": [row for row in handoff.get("contradictions") or [] if _ids(row) & evidence_ids],
+            "gaps": list(wanted.gaps),
+            "contradictions": list(wanted.conflicts),
         },
         evidence={row.id: row for row in (*own, *passages)},
         fresh={row.id: row for row in passages},
@@ -110,15 +130,23 @@ def _scored(handoff: Row, sources: Mapping[str, Source]) -> list[Row]:
     ]
 
 
-def _evidence(handoff: Row, section: OutlineSection) -> list[Evidence]:
+def _evidence(handoff: Row, section: OutlineSection, conflicts: Sequence[Row]) -> list[Evidence]:
     """The evidence of the section's findings in their order, then that of the conflicts which it touches."""
     rows = {row["id"]: row for row in handoff["evidence"]}
-    wanted = set(section.finding_ids)
-    named = [name for row in handoff["findings"] if row["id"] in wanted for name in row["evidence_ids"]]
-    for conflict in handoff.get("contradictions") or []:
-        if _ids(conflict) & set(named):
-            named += sorted(_ids(conflict))
+    named = [*_named(handoff, section), *(name for conflict in conflicts for name in sorted(_ids(conflict)))]
     return [Evidence.model_validate(rows[name]) for name in dict.fromkeys(named) if name in rows]
+
+
+def _named(handoff: Row, section: OutlineSection) -> list[str]:
+    """The ids of the evidence of the section's findings."""
+    wanted = set(section.finding_ids)
+    return [name for row in handoff["findings"] if row["id"] in wanted for name in row["evidence_ids"]]
+
+
+def _share_a_passage(one: Row, other: Row) -> bool:
+    """Whether a quote is the other or a part of it."""
+    said, too = one["quote"], other["quote"]
+    return bool(one["source_id"] == other["source_id"] and (said in too or too in said))
 
 
 def _ids(conflict: Row) -> set[str]:
@@ -127,60 +155,155 @@ def _ids(conflict: Row) -> set[str]:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What further passages of a section are looked for with: what it must answer, and the limits of the reading that
-    have more to do with it than with another section, since the whole texts may hold what their shown parts did not."""
+    """What further passages of a section are looked for with: what it must answer, and the limits of the reading and
+    the open questions that are its own, since the whole texts may hold what their shown parts did not; the conflicts
+    that it tells of; and the sources that were found for open questions."""
 
     query: Query
     others: Sequence[Query]
-    limits: Sequence[str]
+    limits: Sequence[str] = ()
+    gaps: Sequence[Row] = ()
+    conflicts: Sequence[Row] = ()
+    found_since: Collection[str] = ()
 
     @classmethod
     def of(cls, handoff: Row, section: OutlineSection) -> _Wanted:
         outline = [OutlineSection.model_validate(row) for row in handoff.get("outline") or []]
         query, *others = (_query_of(row) for row in (section, *(row for row in outline if row.id != section.id)))
         limits = latest_limits(handoff.get("topics") or [])
-        own = cls(query, others, ())
-        return replace(own, limits=[limit for limit in limits if own.is_owned(limit)])
+        gaps = open_gaps(handoff.get("gaps") or [])
+        named = {name for row in outline if row.action is not SectionAction.KEEP for name in row.gap_ids}
+        own = cls(query, others)
+        return replace(
+            own,
+            limits=list(filter(own.is_owned, limits)),
+            gaps=[
+                row
+                for row in gaps
+                if row["id"] in section.gap_ids or (row["id"] not in named and own.is_owned(_words_of_gap(row)))
+            ],
+            conflicts=own._conflicts(handoff, section),
+            found_since=_found_for(gaps, handoff),
+        )
+
+    def _conflicts(self, handoff: Row, section: OutlineSection) -> list[Row]:
+        """The conflicts of which the section cites a passage, and those that have more to do with it than with another
+        section."""
+        rows = {row["id"]: row for row in handoff["evidence"]}
+        own = [rows[name] for name in _named(handoff, section) if name in rows]
+
+        def touches(conflict: Row) -> bool:
+            sides = [rows[name] for name in _ids(conflict) if name in rows]
+            values = (side["value"] for side in conflict["sides"])
+            return any(_share_a_passage(one, other) for one in own for other in sides) or self.is_owned(
+                ". ".join([conflict["topic"], *values])
+            )
+
+        return list(filter(touches, handoff.get("contradictions") or []))
 
     def is_owned(self, text: str) -> bool:
         """Whether the text shares words with the section, and no larger share of the words of another one."""
-        language, held = language_of(text), set(term_weights(text))
-        shares = [_share(query, language, held) for query in (self.query, *self.others)]
-        return shares[0] > 0.0 and shares[0] == max(shares)
+        own, *others = self.shares(text)
+        return own > 0.0 and own >= max(others, default=0.0)
+
+    def is_near(self, point: str) -> bool:
+        """Whether a point of the checklist may be for the section to meet."""
+        shares = self.shares(point)
+        return shares[0] >= _LEAST_OF_POINT * max(shares)
+
+    def shares(self, text: str) -> list[float]:
+        """What the text has to do with the section, then with each of the others."""
+        held = set(term_weights(text))
+        sections = _words_of_sections((self.query, *self.others), language_of(text))
+        return [held_weight(weights, held) for weights in sections]
+
+
+def _found_for(gaps: Sequence[Row], handoff: Row) -> set[str]:
+    """The ids of the sources that only searches for these gaps found."""
+    queries = {query for gap in gaps for query in gap.get("suggested_queries") or ()}
+    others = [topic for topic in handoff.get("topics") or [] if queries.isdisjoint(topic.get("queries") or ())]
+    read = {name for topic in others for name in topic["source_ids"]}
+    return {row["id"] for row in handoff.get("sources") or ()} - read if read else set()
+
+
+def _words_of_gap(gap: Row) -> str:
+    return " ".join([gap["description"], *(gap.get("suggested_queries") or ())])
 
 
 def _query_of(section: OutlineSection) -> Query:
     return parse(f"{section.heading}. {section.answers}")
 
 
-def _share(query: Query, language: str, terms: Collection[str]) -> float:
-    weights = query.weights(language)
-    return sum(weight for term, weight in weights.items() if term in terms) / (sum(weights.values()) or 1.0)
+@lru_cache(maxsize=32)
+def _words_of_sections(sections: Sequence[Query], language: str) -> Sequence[Mapping[str, float]]:
+    """The words of each section for texts in `language`, each with its share. A word weighs less that more sections
+    have, so that the names of what the whole report is about decide little. A section's words are divided by the root
+    of their weight: neither few words nor many win by their number."""
+    own = [query.weights(language) for query in sections]
+    having = Counter(term for weights in own for term in weights)
+    rare = [{term: weight * log((len(own) + 1) / having[term]) for term, weight in weights.items()} for weights in own]
+    return [{term: weight / sqrt(sum(row.values())) for term, weight in row.items()} for row in rare]
 
 
 def _passages(
-    wanted: _Wanted, own: Sequence[Evidence], sources: Mapping[str, Source], documents: Mapping[str, Document]
+    wanted: _Wanted,
+    own: Sequence[Evidence],
+    sources: Mapping[str, Source],
+    documents: Mapping[str, Document],
+    defined: Callable[[Pool], Iterator[Ranked]],
 ) -> list[Evidence]:
-    """Further stretches of the sources that bear on what the section must answer, none of them among its evidence nor
-    nearer to another section; then those nearest to what the researchers did not find."""
+    """Further stretches of the sources, none of them among the section's evidence: those in which settings are
+    `defined`, those that bear on what it must answer and not more on another section, those nearest to what the
+    researchers did not find, and to what is open."""
     finder = QuoteFinder(wanted.query.text, sources, documents)
     further = FurtherPassages(((row.source_id, row.quote) for row in own), finder)
     pool = Pool(documents)
+    for item in defined(pool):
+        if len(further.chosen) == _MOST_DEFINITIONS:
+            break
+        further.add(item)
+    most = len(further.chosen) + _MOST_PASSAGES
     for item in rank(pool, wanted.query):
-        if len(further.chosen) == _MOST_PASSAGES:
+        if len(further.chosen) == most:
             break
         if further.of_source.get(item.source, 0) < _MOST_OF_A_SOURCE and wanted.is_owned(item.unit.text):
             further.add(item)
     most = len(further.chosen) + _MOST_OF_LIMITS
     for limit in wanted.limits:
         found = len(further.chosen)
-        named = {name for name in documents if sources[name].title and sources[name].title in limit}
-        ranked = rank(pool, parse(limit))
-        for item in (*(item for item in ranked if item.source in named), *ranked):
-            if len(further.chosen) >= min(most, found + _OF_A_LIMIT):
-                break
+        for item in _near_limit(limit, pool, sources) if found < most else ():
             further.add(item)
+            if len(further.chosen) == min(most, found + _OF_A_LIMIT):
+                break
+    most = len(further.chosen) + _MOST_OF_GAPS
+    for gap in wanted.gaps:
+        for item in _near_gap(gap, pool) if len(further.chosen) < most else ():
+            further.add(item)
+            if len(further.chosen) == most:
+                break
     return list(further.chosen.values())
+
+
+def _near_limit(limit: str, pool: Pool, sources: Mapping[str, Source]) -> Iterator[Ranked]:
+    """What stands nearest to each thing that a limit names: in the sources that it names, then what bears on it in
+    all."""
+    titles = {name: sources[name].title for name in pool.documents if sources[name].title in limit}
+    for title in titles.values():
+        limit = limit.replace(title, "") if title else limit
+    queries = sought(limit).parts
+    named = Pool({name: pool.documents[name] for name, title in titles.items() if title})
+    for query in queries if named.documents else ():
+        yield from rank(named, query)[:1]
+    for query in queries:
+        yield from islice(nearest(pool, query, must_bear=True), _OF_A_LIMIT)
+
+
+def _near_gap(gap: Row, pool: Pool) -> Iterator[Ranked]:
+    """What stands nearest to the queries that were sent for an open question, then to each thing that it names."""
+    for query in gap.get("suggested_queries") or ():
+        yield from islice(nearest(pool, parse(query)), _OF_A_GAP)
+    for part in parse(gap["description"]).parts:
+        yield from islice(nearest(pool, part), _OF_A_GAP)
 
 
 def _rows(
@@ -237,30 +360,20 @@ def _source(source: Source, n: int) -> dict[str, Any]:
     }
 
 
-def _notes(section: OutlineSection, topics: Iterable[Row], numbers: Mapping[str, int]) -> list[dict[str, Any]]:
+def _notes(wanted: _Wanted, topics: Iterable[Row], numbers: Mapping[str, int]) -> list[dict[str, Any]]:
     """The nearest notes, each with the numbers of its sources in this prompt, the ids of those that have none."""
     return [
         {
-            "text": note["text"],
-            "sources": [f"source {numbers[name]}" if name in numbers else name for name in note["source_ids"]],
+            "text": note.text,
+            "sources": [f"source {numbers[name]}" if name in numbers else name for name in note.source_ids],
         }
-        for note in _nearest_notes(section, topics)
+        for note in _nearest_notes(wanted, topics)
     ]
 
 
-def _nearest_notes(section: OutlineSection, topics: Iterable[Row]) -> list[dict[str, Any]]:
-    """Statements of the researchers' notes that share most words with the section, in their order, with their
-    sources."""
-    query = parse(f"{section.heading}. {section.answers}")
-    notes: dict[str, dict[str, Any]] = {}
-    for topic in topics:
-        text = topic.get("compressed_findings") or ""
-        names = {int(n): name for n, name in _SOURCE.findall(text)}
-        for said, marks in _NOTE.findall(text):
-            read = [names[int(n)] for n in re.findall(r"\d+", marks) if int(n) in names]
-            weights = query.weights(language_of(said))
-            score = sum(weights.get(term, 0.0) for term in term_weights(said))
-            notes.setdefault(said, {"text": said, "source_ids": read, "score": score})
-    ordered = sorted(notes.values(), key=lambda note: -float(note["score"]))[:_MOST_NOTES]
-    kept = {note["text"] for note in ordered if note["score"] > 0.0}
-    return [note for note in notes.values() if note["text"] in kept]
+def _nearest_notes(wanted: _Wanted, topics: Iterable[Row]) -> list[Note]:
+    """Statements of the researchers' notes that have most to do with the section, in their order. What all sections
+    share decides as little as for passages, so that notes on the documents themselves come last."""
+    notes = [(note, wanted.shares(note.text)[0]) for note in notes_of(topics)]
+    least = sorted((share for _, share in notes), reverse=True)[:_MOST_NOTES]
+    return [note for note, share in notes if share > 0.0 and share >= least[-1]]

@@ -1,9 +1,9 @@
-"""The section mender: rewrites or drops the sentences of a section that its passages do not support."""
+"""The section mender: rewrites or drops the sentences of sections that their passages do not support."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -12,50 +12,66 @@ from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.agents.writing.section_text import answered_statement, section_text, with_answers
 from graph_research.research.agents.writing.verifier import read_passages
-from graph_research.research.evidence.citations import in_context
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
-from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement, rewritten, statements_of
+from graph_research.research.models.draft import (
+    Block,
+    BlockType,
+    DraftSection,
+    Statement,
+    StatementKind,
+    rewritten,
+    statements_of,
+)
 from graph_research.research.report.draft import cited_only
+from graph_research.text.language.words import held_weight, term_weights
 
 _ALL = 10_000
 _SECTIONS = (
     Section(name="passages", noun="passage", text="text", least_chars=0, keep=_ALL, shorten=nearer),
-    Section(name="text", noun="section"),
+    Section(name="parts", noun="section", text="text", keep=0),
     Section(name="failing", noun="sentence", keep=1),
 )
+_LEAST_LACKING = 0.5
 
 
 def section_mender(services: Services) -> Handler:
-    """The section with each failing sentence rewritten, dropped, or as it was where no model gives a usable answer.
-    `kept` are those that the model stands by, with its answer to the objection, for the verifier to read again;
-    `evidence` is what the section cites newly: passages that code found near the failing sentences."""
+    """The sections with each sentence that fails, or has a note, rewritten, dropped, or as it was where no model gives
+    a usable answer. `kept` are those that failed and that the model stands by, with its answer to the objection, for
+    the verifier to read again; `replaced` are those that only had a note, by the id of what stands in their place, in
+    case that fails; `evidence` is what the sections cite newly: passages that code found near these sentences. A limit
+    on which none bears stays as it is, and where nothing else is left no model is asked."""
     agent = Agent(name="section_mender", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def mend(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        section = DraftSection.model_validate(handoff["section"])
-        reasons = {row["id"]: {"reason": row["reason"], "where": row["where"]} for row in handoff["failing"]}
-        failing = list({row.id: row for row in section.statements() if row.id in reasons}.values())
-        around = [block for block in section.blocks if any(row.id in reasons for row in block.statements())]
-        cited = [name for row in statements_of(around) for name in row.evidence_ids]
-        passages = await read_passages(handoff, cited, ctx)
+        sections = [DraftSection.model_validate(part["section"]) for part in handoff["parts"]]
+        objections = {row["id"]: row for part in handoff["parts"] for row in part["failing"]}
+        named = {row.id: row for section in sections for row in section.statements() if row.id in objections}
+        cited = [name for row in named.values() for name in row.evidence_ids]
+        passages, near = await read_passages(handoff, cited, ctx), await NearPassages.of(handoff, ctx)
+        failing = await asyncio.to_thread(
+            _looked_up, list(named.values()), _beside_cells(sections), objections, passages, near
+        )
+        if not failing:
+            return _output(sections)
         own = list(dict.fromkeys(name for row in failing for name in row.evidence_ids))
-        near, cells = await NearPassages.of(handoff, ctx), _cells(section)
-        await asyncio.to_thread(_look_up, failing, cells, passages, near)
+        offered = _lacking(failing, objections, {row["id"]: row["quote"] for row in handoff["evidence"]})
+        further = await read_passages(handoff, offered, ctx)
         result = await agent.call(
             services,
             {
                 **prompt_context(handoff.get("report_options"), ctx),
                 "question": handoff["question"],
-                "heading": section.heading,
-                "text": section_text(section),
-                "failing": [{"n": n, **reasons[row.id], **row.to_json()} for n, row in enumerate(failing, 1)],
+                "parts": [_part(section, failing) for section in sections],
+                "failing": [
+                    {"cell": "", **objections[row.id], **row.to_json(), "n": n} for n, row in enumerate(failing, 1)
+                ],
                 "passages": [
                     *passages.rows(own),
-                    *near.rows(own),
-                    *passages.rows((name for name in cited if name not in {*own, *near.evidence}), 0),
+                    *further.rows((name for name in offered if name not in own), 0),
+                    *near.rows({*own, *offered}),
                 ],
             },
             ctx,
@@ -63,19 +79,39 @@ def section_mender(services: Services) -> Handler:
             windows=handoff.get("model_windows"),
         )
         changed = {failing[row["n"] - 1].id: row for row in result.output["sentences"] if 1 <= row["n"] <= len(failing)}
-        kept = {name: row for name, row in changed.items() if row["action"] == "keep"}
         known = {*(row["id"] for row in handoff["evidence"]), *near.evidence}
-        blocks, fabricated = cited_only(with_answers(_mended(section, changed)), known)
-        used = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
-        return {
-            "section": section.model_copy(update={"blocks": blocks}).to_json(),
-            "kept": [{"id": name, "answer": row.get("reason") or ""} for name, row in kept.items()],
-            "evidence": [row.to_json() for name, row in near.evidence.items() if name in used],
-            "fabricated": fabricated,
-            "degraded": result.degradations(agent.name, ctx),
-        }
+        mended = [cited_only(with_answers(_mended(section, changed)), known) for section in sections]
+        used = {name for blocks, _ in mended for row in statements_of(blocks) for name in row.evidence_ids}
+        return _output(
+            [section.model_copy(update={"blocks": new}) for section, (new, _) in zip(sections, mended, strict=True)],
+            replaced=_replaced([row for row in failing if objections[row.id].get("is_note")], changed, mended),
+            kept=[
+                {"id": name, "answer": row.get("reason") or ""}
+                for name, row in changed.items()
+                if row["action"] == "keep" and not objections[name].get("is_note")
+            ],
+            evidence=[row.to_json() for name, row in near.evidence.items() if name in used],
+            fabricated=sum(fabricated for _, fabricated in mended),
+            degraded=result.degradations(agent.name, ctx),
+        )
 
     return mend
+
+
+def _output(sections: Sequence[DraftSection], **made: Any) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"kept": [], "replaced": [], "evidence": [], "fabricated": 0, "degraded": []}
+    return {**nothing, "sections": [section.to_json() for section in sections], **made}
+
+
+def _part(section: DraftSection, failing: Collection[Statement]) -> dict[str, Any]:
+    """What the prompt shows of the section: the blocks with failing sentences; where a block to copy is among them, all
+    of it with the evidence, since such a block is mended from what the others cite."""
+    named = {row.id for row in failing}
+    near = [block for block in section.blocks if not named.isdisjoint(row.id for row in block.statements())]
+    if any(block.type is BlockType.CODE for block in near):
+        return {"heading": section.heading, "text": section_text(section)}
+    shown = section.model_copy(update={"blocks": near})
+    return {"heading": section.heading, "text": section_text(shown, with_evidence=False)}
 
 
 def _mended(section: DraftSection, changed: Mapping[str, Mapping[str, Any]]) -> list[Block]:
@@ -89,23 +125,76 @@ def _mended(section: DraftSection, changed: Mapping[str, Mapping[str, Any]]) -> 
             return statement
         if row["action"] == "drop" or not (row.get("text") or "").strip():
             return statement if statement.id in labels else None
-        answer = {"kind": statement.kind, "evidence_ids": statement.evidence_ids, **row}
+        answer = {"kind": statement.kind, "evidence_ids": statement.evidence_ids, **row, "place": statement.place}
         return answered_statement(answer, is_code=statement.id in code)
 
     return rewritten(section.blocks, change)
 
 
-def _look_up(failing: Sequence[Statement], cells: Mapping[str, str], passages: Passages, near: NearPassages) -> None:
-    """Find what else the sources say about each of the sentences, about a cell with its row and column."""
+def _replaced(
+    noted: Iterable[Statement], changed: Mapping[str, Mapping[str, Any]], mended: Iterable[tuple[list[Block], int]]
+) -> list[dict[str, Any]]:
+    """The noted statements that were rewritten, each with the id of what stands in its place."""
+    now = {row.text: row for blocks, _ in mended for row in statements_of(blocks)}
+    texts = ((row, (changed.get(row.id) or {}).get("text")) for row in noted)
+    return [{"id": now[text].id, "statement": row.to_json()} for row, text in texts if text in now and now[text] != row]
+
+
+def _lacking(
+    failing: Sequence[Statement], objections: Mapping[str, Mapping[str, Any]], quotes: Mapping[str, str]
+) -> list[str]:
+    """For each sentence the evidence of the run that holds most of what its objection says is missing, and at least
+    half of it: another sentence may cite what this one lacks."""
+    held = {name: set(term_weights(quote)) for name, quote in quotes.items()}
+    names = []
     for row in failing:
-        near.near(f"{cells.get(row.id, '')} {row.text}", passages.rows(row.evidence_ids))
+        missing = term_weights(_missing(objections[row.id]))
+        said = term_weights(row.text)
+        others = [name for name in quotes if name not in row.evidence_ids]
+        best = max(others, key=lambda name: (_share(missing, held[name]), _share(said, held[name])), default="")
+        if best and row.kind is not StatementKind.LIMIT and _share(missing, held[best]) >= _LEAST_LACKING:
+            names.append(best)
+    return list(dict.fromkeys(names))
 
 
-def _cells(section: DraftSection) -> dict[str, str]:
-    """The context of each cell, by the statement's id."""
-    return {
-        cell.id: context
-        for block in section.blocks
-        for number, row in enumerate(block.rows, 1)
-        for cell, context in in_context(row, block.header, number)
-    }
+def _missing(objection: Mapping[str, Any]) -> str:
+    """What the objection says is missing, without the word of the verdict before it."""
+    return str(objection["reason"]).partition(": ")[2]
+
+
+def _share(weights: Mapping[str, float], terms: Set[str]) -> float:
+    return held_weight(weights, terms) / (sum(weights.values()) or 1.0)
+
+
+def _looked_up(
+    named: Sequence[Statement],
+    beside: Mapping[str, str],
+    objections: Mapping[str, Mapping[str, Any]],
+    passages: Passages,
+    near: NearPassages,
+) -> list[Statement]:
+    """The sentences without the limits that nothing in the sources bears on; a cell is looked up with its row and
+    column, and what a limit names one by one."""
+    failing = []
+    for row in named:
+        shown = passages.rows(row.evidence_ids)
+        text = f"{objections[row.id].get('cell') or ''} {row.text}"
+        if row.kind is not StatementKind.LIMIT:
+            near.near(text, shown, most=1)
+            near.near(_missing(objections[row.id]), shown, most=1)
+            failing.append(row)
+        elif near.lacking(text, beside.get(row.id, ""), shown):
+            failing.append(row)
+    return failing
+
+
+def _beside_cells(sections: Iterable[DraftSection]) -> dict[str, str]:
+    """What stands beside each cell of the tables: the row's other cells that were found, and the caption."""
+    beside = {}
+    for block in (block for section in sections for block in section.blocks):
+        for row in block.rows:
+            others = [cell for cell in row[1:] if cell.kind is not StatementKind.LIMIT]
+            for cell in row:
+                said = [other.text for other in others if other is not cell]
+                beside[cell.id] = ". ".join(filter(None, [*said, block.caption]))
+    return beside

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graph_research.graph.context import Context
-from graph_research.research.evidence.citations import without_markers
+from graph_research.research.evidence.citations import in_context, without_markers
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.draft import (
     EMPTY_CELL,
@@ -23,6 +24,8 @@ _MOST_OF_WORDS = 1.4
 """Blocks with so many times the words that they should have are sent back to be shortened."""
 _MOST_UNFOUND = 2
 """A row with so many cells in which nothing was found tells less than no row."""
+HEADER = "header"
+"""The place of what the program prints below the title of the report."""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -106,6 +109,34 @@ def _rectangular(block: Block) -> Block:
     return block.model_copy(update={"rows": rows, "header": header})
 
 
+def placed(blocks: Iterable[Block], part: str) -> list[Block]:
+    """The blocks with the place of each statement: the `part` of the draft, for a cell its row and column too, and a
+    number where the same stands there before. A statement that only moves within them keeps its place."""
+    seen: Counter[str] = Counter()
+
+    def at(place: str, statement: Statement) -> Statement:
+        if statement == EMPTY_CELL:
+            return statement
+        first = statement.model_copy(update={"place": place})
+        seen[first.id] += 1
+        number = seen[first.id]
+        return first if number == 1 else first.model_copy(update={"place": f"{place} #{number}"})
+
+    return [
+        block.model_copy(
+            update={
+                "sentences": [at(part, row) for row in block.sentences],
+                "items": [[at(part, row) for row in item] for item in block.items],
+                "rows": [
+                    [at(f"{part} / {context}", cell) for cell, context in in_context(row, block.header, number)]
+                    for number, row in enumerate(block.rows, 1)
+                ],
+            }
+        )
+        for block in blocks
+    ]
+
+
 def with_answers(blocks: Iterable[Block]) -> list[Block]:
     """The blocks without the rows of tables of which two cells or more say that nothing was found, and without tables
     that have no other row."""
@@ -117,7 +148,7 @@ def with_answers(blocks: Iterable[Block]) -> list[Block]:
     return kept
 
 
-def section_text(section: DraftSection, number: int | None = None) -> str:
+def section_text(section: DraftSection, number: int | None = None, *, with_evidence: bool = True) -> str:
     """The section as a prompt shows it, the evidence ids after each sentence. With `number`, each sentence of its
     paragraphs and lists and each row of its tables begins with `(NUMBER.PLACE)`, which `places_of` leads back from."""
     place = 0
@@ -127,17 +158,20 @@ def section_text(section: DraftSection, number: int | None = None) -> str:
         place += 1
         return "" if number is None else f"({number}.{place}) "
 
+    def cited(statement: Statement) -> str:
+        return _cited(statement, statement.evidence_ids if with_evidence else ())
+
     def line(statements: Sequence[Statement]) -> str:
-        return " ".join(f"{mark()}{_cited(row)}" for row in statements)
+        return " ".join(f"{mark()}{cited(row)}" for row in statements)
 
     lines = []
     for block in section.blocks:
         if block.type is BlockType.TABLE:
             lines.append(f"| {' | '.join(block.header)} |")
             for label, *cells in filter(None, block.rows):
-                lines.append(f"{mark()}| {' | '.join([label.text, *map(_cited, cells)])} |")
+                lines.append(f"{mark()}| {' | '.join([label.text, *map(cited, cells)])} |")
         elif block.type is BlockType.CODE:
-            lines += [f"```{block.language}\n{_cited(row)}\n```" for row in block.sentences]
+            lines += [f"```{block.language}\n{cited(row)}\n```" for row in block.sentences]
         else:
             lines += [line(block.sentences)] if block.sentences else []
             lines += [f"- {line(item)}" for item in block.items]
@@ -155,8 +189,10 @@ def places_of(section: DraftSection) -> list[list[Statement]]:
     return places
 
 
-def _cited(statement: Statement) -> str:
-    marks = "".join(f"[{name}]" for name in statement.evidence_ids)
-    named = f"{statement.kind.value}, judged: {statement.judged}" if statement.judged else statement.kind.value
+def _cited(statement: Statement, evidence_ids: Iterable[str]) -> str:
+    marks = "".join(f"[{name}]" for name in evidence_ids)
+    named = (
+        f"{statement.kind.value}, judged: {', '.join(statement.judged)}" if statement.judged else statement.kind.value
+    )
     kind = "" if statement.kind in (StatementKind.FACT, StatementKind.QUOTE) else f" <{named}>"
     return f"{statement.text}{kind}{' ' + marks if marks else ''}"

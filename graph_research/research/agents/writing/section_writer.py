@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.agents.writing.further_passages import nearest
 from graph_research.research.agents.writing.passages import nearer
 from graph_research.research.agents.writing.section_material import (
     section_material,
@@ -18,6 +21,7 @@ from graph_research.research.agents.writing.section_text import (
     answered_blocks,
     is_shortened,
     length_note,
+    placed,
     section_text,
     too_long,
 )
@@ -41,6 +45,8 @@ from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.source import Source
 from graph_research.research.report.draft import cited_only
 from graph_research.text.document import Document
+from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import Pool
 
 _CERTAINTY = {"confirmed": 4.0, "high": 3.0, "medium": 2.0, "low": 1.0}
 
@@ -50,6 +56,7 @@ _SECTIONS = (
     Section(name="evidence", noun="quote", text="text", least_chars=0, keep=_ALL, shorten=nearer),
     Section(name="passages", noun="passage", text="text", least_chars=200, keep=0, shorten=nearer),
     Section(name="limits", noun="limit", keep=0),
+    Section(name="gaps", noun="gap", keep=0),
     Section(name="previous", noun="previous version"),
     Section(name="findings", noun="finding", rank=lambda row: _certainty(row) + row["weight"], keep=2),
     Section(name="evidence", noun="quote", rank=lambda row: row["weight"], keep=2),
@@ -66,7 +73,7 @@ def _certainty(row: Mapping[str, Any]) -> float:
 def section_writer(services: Services) -> Handler:
     """The section, null where no model gives one that holds a sentence. `evidence` is new evidence that it cites:
     passages that code offered, and quotes that the writer asked for and that stand in a source. `contradictions` are
-    those that it tells of beside the ones it was shown."""
+    those that it tells of beside the ones it was shown, `answered_gaps` the open questions that sentences answer."""
     agent = Agent(
         name="section_writer",
         role="report",
@@ -89,7 +96,8 @@ def section_writer(services: Services) -> Handler:
             windows=handoff.get("model_windows"),
             review=lambda answer: too_long(answered_blocks(answer["blocks"]), section.words),
         )
-        answer = _shortened(result, section.words)
+        result = _shortened(result, section.words)
+        answer = result.output
         order = [row["id"] for row in material.rows["sources"]]
         documents = {**documents, **await read_documents(_named_only(answer, sources, documents), ctx)}
         finder = QuoteFinder(handoff["question"], sources, documents)
@@ -104,12 +112,15 @@ def section_writer(services: Services) -> Handler:
         told = _told(answer, keys, known)
         cited |= {name for conflict in told for side in conflict.sides for name in side.evidence_ids}
         fresh = {**material.fresh, **asked}
-        written = DraftSection(heading=section.heading, level=section.level, blocks=blocks, id=section.id)
+        written = DraftSection(
+            heading=section.heading, level=section.level, blocks=placed(blocks, section.id), id=section.id
+        )
         return {
             "id": section.id,
             "section": written.to_json() if any(written.statements()) else None,
             "evidence": [row.to_json() for name, row in fresh.items() if name in cited],
             "contradictions": [row.to_json() for row in told],
+            "answered_gaps": _answered(result, keys, written),
             "quotes_dropped": finder.dropped,
             "fabricated": fabricated,
             "degraded": [
@@ -138,23 +149,23 @@ def _about(handoff: Mapping[str, Any], section: OutlineSection, ctx: Context) ->
     return {
         **prompt_context(handoff.get("report_options"), ctx),
         "question": handoff["question"],
+        "versions": list(handoff.get("versions") or []),
         "system_prompt": handoff.get("system_prompt"),
         "guidance": handoff.get("guidance"),
         "improvements": list(handoff.get("report_improvements") or []),
         "section": section.to_json(),
         "others": [row.heading for row in outline if row.id != section.id],
         "overall_percent": round(100 * handoff["confidence"]["confidence"]) if handoff.get("confidence") else None,
-        "checklist": [row["text"] for row in handoff.get("checklist") or []],
         "previous": next((section_text(row) for row in before if row.id == section.id), ""),
     }
 
 
-def _shortened(result: AgentResult, words: int) -> Mapping[str, Any]:
+def _shortened(result: AgentResult, words: int) -> AgentResult:
     """The answer, or the one that was sent back as too long where this is not what it was sent back for."""
     if result.before is None:
-        return result.output
+        return result
     before, after = (answered_blocks(answer["blocks"]) for answer in (result.before, result.output))
-    return result.output if is_shortened(before, after, words) else result.before
+    return result if is_shortened(before, after, words) else replace(result, output=dict(result.before))
 
 
 def _settled(material: dict[str, Any]) -> dict[str, Any]:
@@ -180,45 +191,71 @@ def _said_of(blocks: Iterable[Block]) -> dict[str, str]:
 
 def _asked(
     answer: Mapping[str, Any], order: Sequence[str], finder: QuoteFinder
-) -> tuple[dict[str, str | None], dict[str, Evidence]]:
-    """The evidence id for each key of the quotes that the answer asks for, None where there is none, and that evidence
-    by id. A quote that does not stand in its source, such as the words of a note, is the nearest one there that
-    supports it."""
-    keys: dict[str, str | None] = {}
+) -> tuple[dict[str, list[str]], dict[str, Evidence]]:
+    """The evidence ids for each key of the quotes that the answer asks for, and that evidence by id. A quote that does
+    not stand in its source, such as the words of a note, is the nearest one there that supports it, else for each thing
+    that it names the nearest; whether they support the sentence is for its check."""
+    keys: dict[str, list[str]] = {}
     asked: dict[str, Evidence] = {}
     said = _said_of(answered_blocks(answer["blocks"]))
     for row in answer.get("quotes") or []:
         [named] = attributed([{"evidence": [row]}], order, finder.documents)
         [quote] = named["evidence"]
-        if not finder.holds(quote):
-            quote = nearest_quote(quote["quote"], quote["source_id"], finder.documents) or quote
-        found = finder.evidence([quote], said.get(row["key"], ""))
-        keys[row["key"]] = found[0].id if found else None
-        asked.update({evidence.id: evidence for evidence in found})
+        found = finder.evidence(
+            [quote] if finder.holds(quote) else _nearest(quote, finder.documents) or [quote], said.get(row["key"], "")
+        )
+        keys[row["key"]] = [one.id for one in found]
+        asked.update({one.id: one for one in found})
     return keys, asked
 
 
-def _resolved(keys: Mapping[str, str | None], statement: Statement) -> Statement:
+def _nearest(quote: Mapping[str, Any], documents: Mapping[str, Document]) -> list[dict[str, Any]]:
+    """Quotes of the source that say what these words say, together."""
+    name = quote["source_id"]
+    if found := nearest_quote(quote["quote"], name, documents):
+        return [found]
+    pool = Pool({name: documents[name]} if name in documents else {})
+    units = {
+        item.unit.start: item.unit
+        for part in parse(quote["quote"]).parts
+        for item in islice(nearest(pool, part, must_bear=True), 1)
+    }
+    return [{"source_id": name, "quote": units[start].text, "start": start} for start in sorted(units)]
+
+
+def _resolved(keys: Mapping[str, Sequence[str]], statement: Statement) -> Statement:
     """The statement with the evidence of the quotes that were asked for in place of their keys."""
-    ids = [keys.get(name, name) for name in statement.evidence_ids]
-    return statement.model_copy(update={"evidence_ids": [name for name in ids if name]})
+    ids = [one for name in statement.evidence_ids for one in keys.get(name, [name])]
+    return statement.model_copy(update={"evidence_ids": list(dict.fromkeys(ids))})
 
 
 def _told(
-    answer: Mapping[str, Any], keys: Mapping[str, str | None], evidence: Mapping[str, Evidence]
+    answer: Mapping[str, Any], keys: Mapping[str, Sequence[str]], evidence: Mapping[str, Evidence]
 ) -> list[Contradiction]:
     """The contradictions that the answer names beside those that it was shown."""
     rows = [
         {
             **row,
             "sides": [
-                {**side, "evidence_ids": [keys.get(name, name) or "" for name in side["evidence_ids"]]}
+                {**side, "evidence_ids": [one for name in side["evidence_ids"] for one in keys.get(name, [name])]}
                 for side in row["sides"]
             ],
         }
         for row in answer.get("contradictions") or []
     ]
     return told_by_writer(rows, evidence)
+
+
+def _answered(result: AgentResult, keys: Mapping[str, Sequence[str]], written: DraftSection) -> list[dict[str, Any]]:
+    """The open questions that the answer names by the numbers shown, each with the sentences that cite their answer."""
+    gaps = result.shown.get("gaps") or []
+    answered = []
+    for row in result.output.get("answered_gaps") or []:
+        if 1 <= row["gap"] <= len(gaps):
+            cited = {one for name in row["evidence_ids"] for one in keys.get(name, [name])}
+            ids = [statement.id for statement in written.statements() if cited & set(statement.evidence_ids)]
+            answered.append({"gap": gaps[row["gap"] - 1]["id"], "statements": ids})
+    return answered
 
 
 def _verbatim(

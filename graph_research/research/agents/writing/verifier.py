@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.agents.writing.comparisons import Checked, Said, SaidElsewhere, checked_units, decisions
 from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.evidence.archive import read_documents
@@ -16,27 +18,34 @@ from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
-from graph_research.research.models.draft import Statement, StatementKind, StatementVerdict, VerdictWord
+from graph_research.research.models.draft import (
+    DraftSection,
+    Statement,
+    StatementKind,
+    StatementVerdict,
+    VerdictWord,
+    is_checked_by_code,
+)
 from graph_research.research.models.source import Source
 from graph_research.text.language.opposites import is_absolute
 from graph_research.text.language.words import language_of
 
 _ALL = 10_000
+_ENOUGH_CHARS = 200
+"""A quote that long is read without the text around it."""
 _SECTIONS = (
+    Section(name="comparisons", noun="comparison", text="text", keep=0),
+    Section(name="decisions", noun="section", text="text", keep=0),
     Section(name="passages", noun="passage", text="text", least_chars=0, keep=_ALL, shorten=nearer),
     Section(name="statements", noun="sentence", keep=1),
 )
 """The text around quotes gives way first; a sentence that has no room is not verified."""
 
 
-_BY_CODE = (StatementKind.QUOTE, StatementKind.LIMIT)
-"""Kinds that code alone checks: no passage shows that something was not found."""
-
-
 def verifier(services: Services) -> Handler:
-    """`checks` has a row for each statement of the batch with what code objects to, `statement_verdicts` what the
-    model says of those without a verdict; without a model of the role `verification` nobody does, and the statements
-    stay cited. A cell that stands in several places is supported only where it is in all of them."""
+    """`checks` has a row for each statement of the batch with what code objects to, `statement_verdicts` the verdicts
+    that they came with and what the model says of those without one; without a model of the role `verification` nobody
+    does, and the statements stay cited."""
     agent = Agent(name="verifier", role="verification", phase="synthesis", sections=_SECTIONS, settle=_settled)
 
     async def verify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -48,41 +57,35 @@ def verifier(services: Services) -> Handler:
                 {"id": name, "problem": problem}
                 for name, problem in _problems(handoff, statements, passages, verdicts).items()
             ],
-            "statement_verdicts": [verdict.to_json() for verdict in verdicts.values()],
+            "statement_verdicts": [
+                *(row["verdict"] for row in handoff["batch"] if row.get("verdict")),
+                *(verdict.to_json() for verdict in verdicts.values()),
+            ],
             "degraded": degraded,
         }
 
     async def _verdicts(
         handoff: Mapping[str, Any], statements: Sequence[Statement], passages: Passages, ctx: Context
     ) -> tuple[dict[str, StatementVerdict], list[dict[str, Any]]]:
-        """What the model says of the statements, by id. Code alone checks quotes, limits and labels."""
+        """What the model says of the statements, by id. Code alone checks quotes, limits and labels, and what cites no
+        passage."""
         by_code = agent.is_by_code(services, ctx)
         asked = [
             (row, given)
             for row, given in zip(statements, handoff["batch"], strict=True)
-            if not (
-                given.get("verdict")
-                or row.kind in _BY_CODE
-                or (given.get("context") and row.kind is StatementKind.TRANSITION)
-            )
+            if not (given.get("verdict") or is_checked_by_code(row.kind, in_table=bool(given.get("context"))))
+            and (row.kind is StatementKind.TRANSITION or passages.cited(row.evidence_ids))
         ]
         if by_code or not asked:
             return {}, []
         rows = _numbered(asked)
-        cited = [name for row, _ in asked for name in row.evidence_ids]
-        others: Mapping[str, list[str]] = {}
-        near_rows: list[dict[str, Any]] = []
-        if absolute := _absolute(asked):
-            near = await NearPassages.of(handoff, ctx)
-            others = await asyncio.to_thread(_others, absolute, passages, near)
-            near_rows = near.rows(cited)
+        beside = await _Beside.of(handoff, asked, passages, ctx)
         result = await agent.call(
             services,
             {
                 **prompt_context(handoff.get("report_options"), ctx),
                 "question": handoff["question"],
-                "statements": [{**row, "others": others.get(row["id"], [])} for row in rows],
-                "passages": [*passages.rows(cited), *near_rows],
+                **beside.material(rows),
             },
             ctx,
             fallback=lambda: {"verdicts": []},
@@ -106,12 +109,90 @@ def _numbered(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[dict
                     "id": statement.id,
                     "text": text,
                     "where": given.get("where") or "",
+                    "cell": given.get("context") or "",
+                    "row": given.get("row") or "",
+                    "column": given.get("column") or "",
                     "is_code": bool(lines),
                     "goes_on": place > 0,
                     "answer": given.get("answer") or "",
                 }
             )
     return rows
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """What the prompt shows beside the statements: the passages that they cite, and what may say otherwise, as ids of
+    passages and as `comparisons`, by the id of the statement. Those of the editor have the sections' `decisions`, and
+    passages without the text around their quotes, which the sections were checked with."""
+
+    passages: Sequence[Mapping[str, Any]]
+    others: Mapping[str, Sequence[str]]
+    comparisons: Mapping[str, Sequence[Said]]
+    decisions: Sequence[Mapping[str, Any]]
+
+    @classmethod
+    async def of(
+        cls,
+        handoff: Mapping[str, Any],
+        asked: Sequence[tuple[Statement, Mapping[str, Any]]],
+        passages: Passages,
+        ctx: Context,
+    ) -> _Beside:
+        sections = [DraftSection.model_validate(row) for row in handoff.get("sections") or []]
+        by_editor = bool(sections) and {row.id for row, _ in asked}.isdisjoint(
+            row.id for section in sections for row in section.statements()
+        )
+        cited = [name for row, _ in asked for name in row.evidence_ids]
+        rows = passages.rows(cited, 0) if by_editor else passages.rows(cited, enough_chars=_ENOUGH_CHARS)
+        units = checked_units({**given, "id": row.id} for row, given in asked)
+        comparisons = await asyncio.to_thread(_comparisons, handoff, sections, units)
+        compared = {name for unit in units if unit.ids[0] in comparisons for name in unit.ids}
+        others: Mapping[str, list[str]] = {}
+        if absolute := [pair for pair in _absolute(asked) if pair[0].id not in compared]:
+            near = await NearPassages.of(handoff, ctx)
+            others = await asyncio.to_thread(_others, absolute, passages, near)
+            rows += near.rows(cited)
+        return cls(
+            passages=rows,
+            others=others,
+            comparisons=comparisons,
+            decisions=decisions(sections, [row for row, _ in asked]) if by_editor else [],
+        )
+
+    def material(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The passages and comparisons with the short names that the prompt shows, and the statements with those that
+        they cite and those that they are compared with."""
+        names = {row["id"]: f"p{n}" for n, row in enumerate(self.passages, 1)}
+        said = list(dict.fromkeys(one for row in rows for one in self.comparisons.get(row["id"], ())))
+        named = {one: f"c{n}" for n, one in enumerate(said, 1)}
+
+        def known(ids: Iterable[str]) -> list[str]:
+            return [names[one] for one in ids if one in names]
+
+        return {
+            "passages": [{**row, "name": names[row["id"]]} for row in self.passages],
+            "comparisons": [{"name": named[one], "where": one.where, "text": one.text} for one in said],
+            "decisions": [{**row, "text": "\n".join(row["lines"])} for row in self.decisions],
+            "statements": [
+                {
+                    **row,
+                    "others": list(others),
+                    "cites": known(row["evidence_ids"]),
+                    "compares": [*known(others), *compared],
+                }
+                for row in rows
+                for others in [self.others.get(row["id"], ())]
+                for compared in [[named[one] for one in self.comparisons.get(row["id"], ())]]
+            ],
+        }
+
+
+def _comparisons(
+    handoff: Mapping[str, Any], sections: Sequence[DraftSection], units: Sequence[Checked]
+) -> dict[str, list[Said]]:
+    said = SaidElsewhere(handoff.get("findings") or [], handoff.get("topics") or [], sections)
+    return said.beside(units)
 
 
 def _absolute(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[tuple[Statement, str]]:
@@ -121,8 +202,8 @@ def _absolute(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[tupl
 
 
 def _others(absolute: Sequence[tuple[Statement, str]], passages: Passages, near: NearPassages) -> dict[str, list[str]]:
-    """For each of the statements the ids of passages that it does not cite and that may tell of an exception."""
-    return {row.id: near.near(text, passages.rows(row.evidence_ids)) for row, text in absolute}
+    """For each of the statements the id of a passage that it does not cite and that may tell of an exception."""
+    return {row.id: near.near(text, passages.rows(row.evidence_ids), must_bear=True, most=1) for row, text in absolute}
 
 
 def _said(result: AgentResult, rows: Sequence[Mapping[str, Any]]) -> dict[str, StatementVerdict]:
@@ -164,13 +245,12 @@ def _problems(
     passages: Passages,
     verdicts: Mapping[str, StatementVerdict],
 ) -> dict[str, str]:
-    """What code objects to, by the statement's id; empty where it holds in each place."""
+    """What code objects to, by the statement's id; empty where it holds."""
     problems: dict[str, str] = {}
     for row, given in zip(statements, handoff["batch"], strict=True):
         earlier = given.get("verdict")
         verdict = StatementVerdict.model_validate(earlier) if earlier else verdicts.get(row.id)
-        problem = _problem(row, given, passages, handoff["question"], verdict)
-        problems[row.id] = problems.get(row.id) or problem
+        problems[row.id] = _problem(row, given, passages, handoff["question"], verdict)
     return problems
 
 
@@ -197,6 +277,11 @@ def _problem(
 
 
 def _settled(material: dict[str, Any]) -> dict[str, Any]:
-    """Only the passages of the statements that are shown."""
+    """Only the passages and comparisons of the statements that are shown."""
     cited = {name for row in material["statements"] for name in (*row["evidence_ids"], *row["others"])}
-    return {**material, "passages": [row for row in material["passages"] if row["id"] in cited]}
+    compared = {name for row in material["statements"] for name in row["compares"]}
+    return {
+        **material,
+        "passages": [row for row in material["passages"] if row["id"] in cited],
+        "comparisons": [row for row in material["comparisons"] if row["name"] in compared],
+    }

@@ -172,17 +172,16 @@ class _Layout:
                 yield Paragraph(self.sentences.paragraph(block.sentences))
 
     def _disagreements(self) -> Iterator[Element]:
-        """Those that no section compares."""
+        """Those that no section compares. What only differs in scope, date, unit or definition is in the page."""
         if untold := untold_disagreements(self.report):
             yield Heading(self.labels.disagreements, 1)
             yield Paragraph(line(f"{self.labels.disagreements_lead} {self.labels.disagreements_marked}"))
-            for contradiction in untold:
-                yield Heading(_topic(contradiction), 2)
-                if nature := self.labels.natures.get(contradiction.nature):
-                    yield Paragraph(line(self.labels.not_a_conflict.format(nature=nature), Style.EMPHASIS))
-                yield from self._disagreement(contradiction)
+        for contradiction in untold:
+            yield from self._disagreement(contradiction)
 
     def _disagreement(self, contradiction: CitedContradiction) -> Iterator[Element]:
+        topic = one_line(contradiction.topic)
+        yield Heading(topic[:1].upper() + topic[1:], 2)
         if description := one_line(description_beside_values(contradiction)):
             yield Paragraph(line(description))
         yield self.sentences.sides(contradiction)
@@ -231,11 +230,6 @@ class _Layout:
                 source=source_title(source) if source else citation.source_id,
                 where=place(citation.locator, self.labels, citation.place),
             )
-
-
-def _topic(contradiction: CitedContradiction) -> str:
-    topic = one_line(contradiction.topic)
-    return topic[:1].upper() + topic[1:]
 
 
 def _titled(source: ReportSource) -> Spans:

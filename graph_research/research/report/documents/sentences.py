@@ -24,7 +24,6 @@ from graph_research.research.report.reading import (
     analysis_columns,
     disputed_statements,
     letter,
-    runs,
     same_source,
     source_marks,
 )
@@ -43,8 +42,8 @@ class Sentences:
         self._disputed = disputed_statements(report)
 
     def paragraph(self, statements: Sequence[CitedStatement]) -> Spans:
-        """Running text. Analysis is marked once, where a run of it ends."""
-        return joined(self._sentence(row, says_analysis=row is run[-1]) for _, run in runs(statements) for row in run)
+        """Running text. Each sentence of analysis has the mark, so that a fact before it is not taken for analysis."""
+        return joined(map(self._sentence, statements))
 
     def item(self, statements: Sequence[CitedStatement]) -> Spans:
         """A quote that stands alone says whose it is; anything else is running text."""

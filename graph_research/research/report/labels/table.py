@@ -116,6 +116,7 @@ class Labels:
     reason_one_origin: str
     reason_few_sources: str
     reason_disputed: str
+    reason_lone_claims: str
     reason_weak_claims: str
     reason_failed: str
     reason_unsupported: str
@@ -178,7 +179,6 @@ class Labels:
     outcomes: Mapping[str, str]
     resolved: str
     resolved_in_iteration: str
-    resolved_by_analysis: str
     confidence: str
     levels: Mapping[str, str]
     factors: tuple[str, ...]
@@ -234,6 +234,7 @@ class Labels:
     left_out: Mapping[str, str]
     limit_quotes: str
     limit_fabricated: str
+    limit_left_out: str
     limit_checks: str
     limit_open: str
     limit_language: str

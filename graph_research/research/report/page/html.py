@@ -60,6 +60,7 @@ def render_html(
         groups=reading.grouped_sources(report),
         folders=list(dict.fromkeys(source.folder for source in report.sources if source.folder and source.citations)),
         untold=reading.untold_disagreements(report),
+        explained=reading.explained_differences(report),
         more_evidence=reading.more_evidence(report),
         open_gaps=reading.open_gaps(report),
         matrix=reading.matrix_view(report, labels),

@@ -21,7 +21,7 @@ _ATTRIBUTES = {
 }
 _OWN_REFERENCE = re.compile(r"url\(#[\w-]+\)")
 _COORDINATES = re.compile(r"[ACHLMQSTVZ\d .,-]*")
-"""What most attributes hold, and what needs no closer look."""
+"""What most attributes hold, and what needs neither a closer look nor escaping."""
 _OUTSIDE = re.compile(r"url\s*\(|@import|expression|javascript:|[<\\]", re.IGNORECASE)
 
 
@@ -70,12 +70,15 @@ def _style(sheet: str, styles: list[str]) -> str:
 
 
 def _attributes(element: ElementTree.Element) -> str:
-    kept = [(name, value) for name, value in element.attrib.items() if name in _ATTRIBUTES]
-    return "".join(f' {name}="{html.escape(value)}"' for name, value in kept if _is_safe(value))
+    kept = ((name, _attribute(value)) for name, value in element.attrib.items() if name in _ATTRIBUTES)
+    return "".join(f' {name}="{value}"' for name, value in kept if value is not None)
 
 
-def _is_safe(value: str) -> bool:
-    return _COORDINATES.fullmatch(value) is not None or not _OUTSIDE.search(_OWN_REFERENCE.sub("", value))
+def _attribute(value: str) -> str | None:
+    """The value as markup, None where it may lead outside."""
+    if _COORDINATES.fullmatch(value):
+        return value
+    return None if _OUTSIDE.search(_OWN_REFERENCE.sub("", value)) else html.escape(value)
 
 
 def _name(element: ElementTree.Element) -> str:

@@ -17,6 +17,12 @@ def listed(subject: str) -> dict[str, list[str]]:
     return {language: table[subject].split() for language, table in _tables().items() if subject in table}
 
 
+def any_of(subject: str) -> str:
+    """A pattern for the words of a subject in all languages, the longest first; `_` stands for white space in them."""
+    written = {word for words in listed(subject).values() for word in words}
+    return "|".join(sorted(written, key=lambda word: (-len(word), word))).replace("_", r"\s+")
+
+
 def numbered(subject: str) -> dict[str, int]:
     """The words of a subject in all languages with their numbers."""
     pairs = (word.split("=") for words in listed(subject).values() for word in words)

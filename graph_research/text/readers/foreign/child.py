@@ -28,6 +28,7 @@ def main() -> None:
     warm_up()
     status = _open_status()
     _confine(int(sys.argv[2]))
+    _send("")  # ready: what a file may take counts from here
     while header := sys.stdin.buffer.readline():
         request = json.loads(header)
         limits = Limits(**request["limits"])

@@ -6,6 +6,7 @@ import io
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 
@@ -15,22 +16,24 @@ from graph_research.text.decoding import decode
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers import formats as registry
-from graph_research.text.readers.foreign import pdf
 from graph_research.text.readers.foreign.archive import read_zip, unpack_gzip
 from graph_research.text.readers.foreign.epub import read_epub
 from graph_research.text.readers.foreign.mail import read_eml
 from graph_research.text.readers.foreign.office import read_docx, read_pptx
 from graph_research.text.readers.foreign.opendocument import read_odp, read_ods, read_odt
+from graph_research.text.readers.foreign.pdf.reader import read_pdf
+from graph_research.text.readers.foreign.pdf.reader import warm_up as warm_up_pdf
 from graph_research.text.readers.foreign.rtf import read_rtf
 from graph_research.text.readers.foreign.sheets import read_xlsx
 from graph_research.text.readers.foreign.xml_text import read_xml
 from graph_research.text.readers.formats import FORMATS, READERS, media_type_of, type_of_bytes
 from graph_research.text.readers.limits import FilePart, Limits
+from graph_research.text.readers.stated_date import stated_date
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MAX_DEPTH = 3  # a mail may be attached to a mail
 _FOREIGN: Mapping[str, Callable[[bytes, Limits], Document]] = {
-    registry.PDF: pdf.read_pdf,
+    registry.PDF: read_pdf,
     registry.DOCX: read_docx,
     registry.PPTX: read_pptx,
     registry.XLSX: read_xlsx,
@@ -80,6 +83,7 @@ def _read(data: bytes, media_type: str, name: str, limits: Limits, depth: int = 
             document = read_eml(data, partial(_member, depth=depth + 1))
         elif media_type in _FOREIGN:
             document = _FOREIGN[media_type](data, limits)
+            document = replace(document, date=stated_date(document) or document.date)
         else:
             document = READERS[media_type](decode(data))
     except (DocumentUnreadable, MemoryError):
@@ -95,7 +99,7 @@ def _read(data: bytes, media_type: str, name: str, limits: Limits, depth: int = 
 
 def warm_up() -> None:
     """Load whatever readers load late, since opening files will be forbidden."""
-    pdf.warm_up()
+    warm_up_pdf()
     workbook = openpyxl.Workbook()
     workbook.active.append(["text", 1.5])
     made = io.BytesIO()

@@ -23,6 +23,7 @@ _PACKAGES = ("graph_research", "pypdf", "pypdfium2", "lxml", "openpyxl", "stripr
 _PART_BYTES = 64 * 1024 * 1024
 _ANSWER_BYTES = 16 * _PART_BYTES
 _MEMORY_BYTES = 400 * 1024 * 1024  # beside what the idle child takes: in all less than 512 MB
+_START_SECONDS = 60.0
 _KEPT_ENVIRONMENT = ("SYSTEMROOT", "LD_LIBRARY_PATH")
 
 
@@ -62,6 +63,8 @@ class LimitedReader(AbstractAsyncContextManager["LimitedReader"]):
         parts: list[FilePart] = []
         async with self._turn:
             try:
+                if self._child is None:
+                    await self._start()
                 async with asyncio.timeout(limits.seconds):
                     async for part in self._ask(data, media_type, name, limits):
                         parts.append(part)
@@ -77,8 +80,8 @@ class LimitedReader(AbstractAsyncContextManager["LimitedReader"]):
         return tuple(parts)
 
     async def _ask(self, data: bytes, media_type: str, name: str, limits: Limits) -> AsyncIterator[FilePart]:
-        child = self._child = self._child or await self._start()
-        if child.stdin is None or child.stdout is None:
+        child = self._child
+        if child is None or child.stdin is None or child.stdout is None:
             raise OSError("the child process has no pipes")
         request = {"bytes": len(data), "media_type": media_type, "name": name, "limits": asdict(limits)}
         child.stdin.write(json.dumps(request).encode() + b"\n" + data)
@@ -91,9 +94,10 @@ class LimitedReader(AbstractAsyncContextManager["LimitedReader"]):
             yield _part(row)
         self.peak_bytes = max(self.peak_bytes, row["peak_bytes"])
 
-    async def _start(self) -> asyncio.subprocess.Process:
-        """Isolated mode: no user's settings, no PYTHON* variables, no current folder on the path."""
-        return await asyncio.create_subprocess_exec(
+    async def _start(self) -> None:
+        """Isolated mode: no user's settings, no PYTHON* variables, no current folder on the path. That the child loads
+        its libraries is no part of a file's time."""
+        self._child = await asyncio.create_subprocess_exec(
             sys.executable,
             "-I",
             str(Path(__file__).with_name("child.py")),
@@ -106,6 +110,11 @@ class LimitedReader(AbstractAsyncContextManager["LimitedReader"]):
             limit=_PART_BYTES,
             start_new_session=True,
         )
+        if self._child.stdout is not None:
+            try:
+                await asyncio.wait_for(self._child.stdout.readuntil(b"\n"), _START_SECONDS)
+            except TimeoutError as error:
+                raise OSError("the child process does not start") from error
 
     async def _end(self) -> None:
         child, self._child = self._child, None

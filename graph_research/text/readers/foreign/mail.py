@@ -29,7 +29,7 @@ def read_eml(data: bytes, read: Callable[[bytes, str], Document]) -> Document:
     builder.add("heading", subject, level=1)
     for name in _HEADERS:
         if value := _header(message, name):
-            builder.add("item", f"{name}: {value}")
+            builder.add("paragraph", f"{name}: {value}")
     builder.add_document(_body(message))
     warnings = []
     for number, attachment in enumerate(message.iter_attachments()):

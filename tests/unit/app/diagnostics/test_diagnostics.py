@@ -16,6 +16,7 @@ import pytest
 
 from graph_research.app.diagnostics.checks import Check, examine
 from graph_research.app.diagnostics.providers import Provider, check_providers, name_of_model, providers_of, with_names
+from graph_research.app.library import open_library
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.providers.errors import NoProvider
@@ -91,6 +92,19 @@ async def test_what_is_missing_is_reported_with_what_it_would_add(tmp_path: Path
     assert "more with OPENALEX_API_KEY: ten times" in checks["openalex"].text
     assert "the program claude is not on this machine" in checks["[cli]claude"].text
     assert all(check.reachable is None and check.latency_ms is None for check in checks.values())
+
+
+async def test_files_of_the_library_that_were_not_read_are_named_with_the_reason(tmp_path: Path) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for n in range(4):
+        (folder / f"torn{n}.pdf").write_text("<html>")
+    space = workspace(tmp_path)
+    await open_library(space).add([folder])
+    told = by_name(await examine(space, http=Nobody()))["library index"].text
+    assert "4 files not read, or only in part: " in told
+    assert f"{folder}/torn0.pdf: it is not a PDF" in told
+    assert told.endswith("; and 1 more")
 
 
 async def test_command_lines_are_found_on_the_path(tmp_path: Path) -> None:

@@ -59,6 +59,15 @@ def test_a_file_that_is_not_a_bundle_is_told_from_a_damaged_one(stranger: User, 
     assert "it was cut off, or is another archive than a bundle" in stranger.run("verify", "cut.grb", expect=2).err
 
 
+@pytest.mark.requirement("13.8")
+def test_status_and_report_say_the_same_of_how_much_was_shown_of_each_source(researcher: User) -> None:
+    status, report = (researcher.run(command, "tides", "--json").json for command in ("status", "report"))
+    shown = status["content_fidelity"]
+    assert shown == report["statistics"]["content_fidelity"]
+    assert shown["items"].keys() == {source["id"] for source in report["sources"]}
+    assert {row["source_id"] for row in shown["records"]} <= shown["items"].keys()
+
+
 @pytest.mark.requirement("1.14", "B38")
 def test_the_decision_log_stands_in_the_report_and_goes_along_in_a_bundle(
     user: User, bundle: Path, researcher: User
@@ -70,7 +79,7 @@ def test_the_decision_log_stands_in_the_report_and_goes_along_in_a_bundle(
     for report in reports:
         assert report["metadata"]["agent_decisions"] == state["decisions"]
     for row in state["decisions"]:
-        assert set(row) == {"agent", "action", "rationale", "inputs", "outputs", "timestamp"}
+        assert set(row) == {"id", "agent", "action", "rationale", "inputs", "outputs", "timestamp"}
     assert {"execute_planning", "execute_gathering", "evaluate_phase", "judge_phase", "decide_iteration"} <= {
         row["action"] for row in state["decisions"]
     }

@@ -65,9 +65,9 @@ def test_the_end_of_the_run_says_what_was_saved_on(user: User) -> None:
 def test_a_budget_in_money_does_the_same(user: User) -> None:
     price = '"spent.json" = {input = 10.0, output = 10.0}'
     user.write("home/config.toml", f"[research.model_price_overrides]\n{price}\n")
-    done = research(user, "spent", WASTEFUL, "--max-cost", "0.28", "--json").json
+    done = research(user, "spent", WASTEFUL, "--max-cost", "0.25", "--json").json
     assert done["status"] == "completed"
-    assert "gathering ended early, to keep within 0.28 USD" in done["saved"]
+    assert "gathering ended early, to keep within 0.25 USD" in done["saved"]
 
 
 def test_a_budget_that_is_large_enough_leaves_nothing_out(user: User) -> None:
@@ -112,9 +112,9 @@ GAPS = {
 
 def test_a_further_round_begins_only_while_there_is_room_for_it(user: User) -> None:
     script = {**WASTEFUL, "analyzer": [{"delay_seconds": 0, "json": GAPS}]}
-    done = research(user, "rounds", script, "--max-tokens", "28000", "--json").json
+    done = research(user, "rounds", script, "--max-tokens", "26000", "--json").json
     assert (done["status"], done["iterations"]) == ("completed", 1)
-    assert "no further round was made, to keep within 28,000 tokens" in done["saved"], done["saved"]
+    assert "no further round was made, to keep within 26,000 tokens" in done["saved"], done["saved"]
     assert user.run("replay", "rounds", "--json").json["identical"] is True
 
 

@@ -57,7 +57,11 @@ def test_what_the_user_writes_is_completed_and_numbered_again() -> None:
     ("text", "line", "what"),
     [
         ("", 1, "a plan has research_brief, sub_queries and checklist"),
-        ("sub_queries:\n  - query: a\n  quer: b\n", 3, "not valid YAML"),
+        (
+            "sub_queries:\n  - query: a\n  quer: b\n",
+            3,
+            "while parsing a block collection; a text that contains `: `",
+        ),
         ("research_brief: a\nsub_queries: []\n", 1, "at least one sub-query"),
         ("research_brief: a\n", 1, "at least one sub-query"),
         ("sub_queries:\n  - query: a\n    prioritty: 2\n", 3, 'did you mean "priority"'),

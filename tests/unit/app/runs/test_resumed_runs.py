@@ -29,7 +29,7 @@ def test_a_run_that_was_cancelled_refuses_an_answer_too(user: User) -> None:
 
 def test_a_new_time_limit_takes_the_place_of_the_runs_own(user: User) -> None:
     pipeline(user, "late", LATE, "--timeout", "1")
-    user.script("brief.json", {"*": [{"delay_seconds": 1.2, "text": "{}"}]})
+    user.script("brief.json", {"*": [{"delay_seconds": 0.4, "text": "{}"}]})
     done = user.run("resume", "late", "--timeout", "60", "--json", expect=(0, 1))
     assert done.json["cause"] != "timeout"
     assert "--timeout" in user.run("resume", "late", "--timeout", "0", expect=2).err
@@ -82,4 +82,4 @@ def test_a_folder_without_documents_is_named(user: User) -> None:
     done = user.run("library", "add", "pictures")
     assert "1 file of type .png, which is not read" in done.err
     assert done.err.endswith("no file that can be read was found in pictures\n")
-    assert done.out == "0 added, 0 updated, 0 unchanged, 0 removed, 1 failed\n"
+    assert done.out == "0 added, 0 updated, 0 unchanged, 0 removed, 0 failed, 1 of types that are not read\n"

@@ -1,10 +1,12 @@
 """Which searches a run gets, what is said of those that it does not get, and a run over a search server."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from graph_research.app.application import Application
 from graph_research.app.request import RunRequest, request_for
 from graph_research.app.wiring.clients import open_clients
 from graph_research.app.wiring.search import build_searches, select_searches, serves_of, with_searches
@@ -133,6 +135,16 @@ async def test_the_searches_of_a_run_are_kept_with_it(tmp_path: Path) -> None:
     assert again == request
     assert again.search == ("tavily", "semantic_scholar")
     assert again.skipped[0] == "google (GOOGLE_API_KEY and GOOGLE_CSE_ID are not set)"
+
+
+async def test_a_run_whose_rules_for_sources_allow_none_of_its_searches_is_refused(tmp_path: Path) -> None:
+    space = workspace(tmp_path, {"GRAPH_RESEARCH_SOURCE_KINDS": "web,news"})
+    (tmp_path / "papers").mkdir()
+    request = replace(request_for(space, QUESTION), search=("local",), library=("papers",))
+    async with Application(space) as app:
+        with pytest.raises(NoProvider, match="allows news, web only, and no search of the run finds that: local"):
+            await app.create(request)
+        await app.create(replace(request, search=("local", "wikipedia")))
 
 
 async def test_every_kind_can_be_built_from_its_settings_and_keys(tmp_path: Path) -> None:

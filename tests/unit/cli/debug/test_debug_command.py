@@ -107,7 +107,7 @@ def test_what_a_script_cannot_mean_is_not_done_in_another_way(user: User, line: 
 
 
 def test_a_question_is_debugged_down_to_its_prompts(user: User) -> None:
-    script = "prompt\nuntil search\nwhere\nup\nprint question\nuntil analyze\nprompt\nout\ncalls\n"
+    script = "until clarify\nprompt\nuntil search\nwhere\nup\nprint question\nuntil analyze\nprompt\nout\ncalls\n"
     out = debugged(user, script, QUESTION, "--library", "library", "--run-id", "r", "--now", NOW)
     prompts = out.split("(debug) prompt\n")
     assert prompts[1].startswith("its first call: model\n")
@@ -126,7 +126,7 @@ def test_a_stored_run_is_stepped_through_and_its_documents_cannot_move_the_curso
     script = tmp_path / "script"
     script.write_text("until gather\ndiff\nnext\nback\nhistory\n")
     out = researcher.run("debug", "tides", "--script", str(script)).out
-    assert "tides · before clarify:1 · step 0 · history" in out
+    assert "tides · before dispatch_clarify:1 · step 0 · history" in out
     assert "tides · before gather:1 · step" in out
     assert "\x1b" not in out
     assert researcher.run("status", "tides", "--json").json["status"] == "completed"

@@ -24,7 +24,7 @@ def item(path: str) -> ItemFinished:
 def test_phases_are_the_nodes_of_the_root_without_the_supervisors() -> None:
     shown: list[Snapshot] = []
     progress = Progress(shown.append)
-    for path in ("plan", "review_plan", "gather", "gather[0]/search", "analyze"):
+    for path in ("dispatch_plan", "plan", "review_plan", "gather", "gather[0]/search", "analyze"):
         progress.saw(started(path))
     assert [one.phase for one in shown] == ["plan", "gather", "analyze"]
 

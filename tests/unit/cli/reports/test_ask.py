@@ -42,6 +42,8 @@ def test_what_the_archive_answers_is_not_searched_and_joins_the_report(analyst: 
     assert IN_ARCHIVE in after["notice"]
     assert analyst.run("verify", "tides", "--json").json["invalid"] == 0
     assert analyst.run("replay", done["follow_up"], "--json").json["identical"] is True
+    nodes = {row["node"] for row in analyst.run("history", done["follow_up"], "--json").json}
+    assert any(node.endswith("compare") for node in nodes), "findings are compared as in the research"
 
 
 def test_what_it_lacks_is_searched_for_and_its_source_is_archived_with_the_run(analyst: User) -> None:
@@ -64,6 +66,21 @@ def test_a_number_that_the_archive_lacks_is_searched_for_though_it_tells_of_the_
     done = analyst.run("ask", "tides", "How many tide mills are there?", "--json").json
     assert done["searches"] >= 1
     assert any("seventeen tide mills" in text for text in done["sentences_added"])
+
+
+def test_sources_that_disagree_on_the_answer_join_the_contradictions_of_the_report(analyst: User) -> None:
+    analyst.write(
+        "library/harbour.md", "# Lowmere\n\nThe lighthouse of Lowmere was built in 1871 by the harbour board.\n"
+    )
+    analyst.write(
+        "library/guide.md", "# Lowmere\n\nThe lighthouse of Lowmere was built in 1881 by the harbour board.\n"
+    )
+    before = report(analyst)["contradictions"]
+    analyst.run("ask", "tides", "When was the lighthouse of Lowmere built?")
+    added = [row for row in report(analyst)["contradictions"] if row not in before]
+    assert [sorted(side["value"] for side in row["sides"]) for row in added] == [["1871", "1881"]]
+    analyst.run("exclude", "tides", "guide.md")
+    assert report(analyst)["contradictions"] == before
 
 
 def test_a_source_that_was_left_out_stays_out(analyst: User) -> None:

@@ -68,6 +68,10 @@ def test_free_words_are_unclear_and_what_the_library_has_nothing_of_is_not_found
     assert (first["verdict"], "1.61 billion" in first["quote"]["quote"]) == ("unclear", True)
     assert "words do not decide it: the passage has no" in first["reason"]
     assert (second["verdict"], third["verdict"]) == ("contradicted", "not_found")
+    assert third["reason"] == "the nearest passage has no Penguins, breed, southern, glaciers"
+    shown = user.run("check", "mine.txt", "--library", str(DEMO_LIBRARY)).out
+    assert "nearest: “" in shown
+    assert "One may say it in other words, which code does not tell" in shown
 
 
 @pytest.mark.parametrize("suffix", ["md", "html"])

@@ -76,6 +76,23 @@ def test_a_model_mends_each_touched_section_in_one_call(user: User, answer: Any,
     assert user.run("verify", "tides", "--json").json["invalid"] == 0
 
 
+def test_a_model_that_cannot_be_asked_is_named_before_anything_is_read_and_another_may_write(user: User) -> None:
+    spec = user.script("mender.json", {"*": ["?"] * 80})
+    asked = ("run", QUESTION, "--library", "library", "--run-id", "tides", "--max-iterations", "1")
+    user.run(*asked, "--role", f"report={spec}")
+    user.write("library/mills.md", DOCUMENTS["mills.md"].replace("40 kilowatts", "50 kilowatts"))
+    refused = user.run("refresh", "tides", "--rewrite", "--llm", "anthropic:claude-sonnet-5-5", expect=2)
+    assert "ANTHROPIC_API_KEY is not set" in refused.err
+    assert "name another model" in refused.err
+    assert not refused.out
+    (user.folder / "mender.json").unlink()
+    assert user.run("refresh", "tides", "--rewrite", expect=2).out == ""
+    assert user.run("versions", "tides", "--json").json[-1]["version"] == 1
+    quoted = user.run("refresh", "tides", "--rewrite", "--llm", "extractive", "--json").json["revised"]
+    assert (quoted["version"], quoted["calls"]) == (2, 0)
+    assert any("50 kilowatts" in text for text in quoted["sentences_added"])
+
+
 def test_a_conflict_with_a_changed_value_stays_a_conflict_with_the_new_one(user: User) -> None:
     said = "salmon smolt mortality at the Marrow Bay tidal lagoon was {}."
     study = f"The tagging study found that {said.format('4.2 percent')} It followed 400 fish with tags."

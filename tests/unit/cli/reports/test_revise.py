@@ -58,6 +58,10 @@ def test_what_names_no_source_or_sentence_is_refused_with_those_there_are(analys
     assert "give more of the text" in analyst.run("edit", "tides", "tide mill", "--drop", expect=2).err
     assert "say what to change" in analyst.run("edit", "tides", "s1", expect=2).err
     assert "not between 0 and 1" in analyst.run("edit", "tides", "s1", "--confidence", "7", expect=2).err
+    marked = analyst.run("edit", "tides", "s1", "--text", "As I read it, 40 kilowatts [1].", expect=2).err
+    assert "the text holds a citation mark such as [1]" in marked
+    assert "library cannot be written: it is a folder" in analyst.run("report", "tides", "-o", "library", expect=2).err
+    assert ". cannot be written: it is a folder" in analyst.run("report", "tides", "-o", ".", expect=2).err
     assert "there is nothing to undo" in analyst.run("versions", "tides", "--undo", expect=2).err
     assert "has no version 9" in analyst.run("report", "tides", "--version", "9", expect=2).err
     refused = analyst.run("diff", "tides@v1", "tides@v99", expect=2).err

@@ -8,15 +8,17 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Literal
 
+import orjson
 import pytest
 
 from graph_research import SqliteCheckpointer
-from graph_research.graph.checkpoint.conformance import CheckpointerConformance, first, row, run_row
+from graph_research.graph.checkpoint.conformance import CheckpointerConformance, first, row, run_row, stored_event
 from graph_research.graph.errors import RunBusy, StoreDamaged
 from graph_research.graph.state.rows import Instruction, Write
 from graph_research.graph.values.codec import text_hash
@@ -64,6 +66,17 @@ async def test_what_was_written_is_there_for_the_next_process(tmp_path: Path) ->
         assert await store.text(text_hash("a text worth keeping " * 200)) == "a text worth keeping " * 200
 
 
+async def test_what_the_loop_has_committed_is_brought_from_the_log_into_the_file(tmp_path: Path) -> None:
+    async with opened(tmp_path / "runs.db") as store:
+        await store.create(run_row("a"), first("a", {"n": 0}))
+        for step in range(1, 200):
+            await store.write(Write(run_id="a", steps=[row(step, {"replace": {"n": step}})]))
+        await store.run("a")  # read in the thread, behind the checkpoint
+        without_log = f"{(tmp_path / 'runs.db').as_uri()}?immutable=1"
+        with closing(sqlite3.connect(without_log, uri=True)) as connection:
+            assert connection.execute("SELECT count(*) FROM steps").fetchone()[0] > 100
+
+
 async def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
     await filled(tmp_path / "runs.db")
     assert stat.S_IMODE((tmp_path / "runs.db").stat().st_mode) == 0o600
@@ -77,6 +90,30 @@ async def test_writes_that_wait_together_are_all_kept_and_a_bad_one_takes_no_oth
         results = await asyncio.gather(*writes, return_exceptions=True)
         assert [type(result) for result in results if result is not None] == [StoreDamaged]
         assert (await store.state("a"))["n"] == 59
+
+
+async def test_events_that_are_read_while_others_are_written_have_no_gap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop writes while the thread reads, between its statements."""
+    reads, written = threading.Event(), threading.Event()
+
+    def verify(*_: object) -> None:
+        reads.set()
+        written.wait()
+
+    async with opened(tmp_path / "runs.db") as store:
+        await store.create(run_row("a"), first("a", {}))
+        await store.write(Write(run_id="a", last_seq=1, events=orjson.dumps([stored_event(1)])))
+        monkeypatch.setattr("graph_research.graph.checkpoint.sqlite.verify", verify)
+        reading = asyncio.create_task(store.events("a"))
+        await asyncio.to_thread(reads.wait)
+        for seq, steps in ((2, []), (3, [row(1, {})])):
+            events = orjson.dumps([stored_event(seq)])
+            await store.write(Write(run_id="a", steps=steps, last_seq=seq, events=events))
+        written.set()
+        assert [event.seq for event in await reading] == [1]
+        assert [event.seq for event in await store.events("a", after=1)] == [2, 3]
 
 
 async def test_a_write_that_is_cancelled_is_durable_all_the_same(tmp_path: Path) -> None:

@@ -304,7 +304,12 @@ async def test_who_does_not_know_the_token_launches_nothing_and_others_still_may
 
 
 @pytest.mark.parametrize(
-    "rubbish", [b"GET / HTTP/1.1\r\n\r\n" * 20, b"Content-Length: 999999999\r\n\r\n", b"Content-Length: 3\r\n\r\nxyz"]
+    "rubbish",
+    [
+        b'POST / HTTP/1.1\r\nContent-Length: 29\r\n\r\n{"command":"initialize"     }',
+        b"Content-Length: 999999999\r\n\r\n",
+        b"Content-Length: 3\r\n\r\nxyz",
+    ],
 )
 async def test_what_is_no_message_ends_the_connection_and_nothing_else(rubbish: bytes) -> None:
     async with connected(graph_of(COUNTDOWN)) as client:

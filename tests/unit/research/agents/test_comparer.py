@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from graph_research.providers.llm.base import ModelRequest
+from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.agents.comparer import MOST_PAIRS
 from graph_research.research.report.build import build_report
 from graph_research.research.report.model import Report
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.text.relevance.alike import alike_pairs
-from tests.support.research.harness import Bench, finding, one_section, research_script
+from tests.support.research.harness import Bench, finding, one_section, research_script, small_web
 
 SAFE = finding(
     "Fish pass the Tarn plant beside the gates.",
@@ -76,6 +78,32 @@ async def test_a_conflict_in_other_words_becomes_a_contradiction_and_lowers_both
     assert all(row.refutes and not row.differs for row in report.matrix)
 
 
+@pytest.mark.parametrize(("page", "found"), [("cost.html", 0), (None, 1)])
+async def test_versions_of_a_page_in_several_languages_do_not_contradict_each_other(
+    page: str | None, found: int
+) -> None:
+    def search(request: SearchRequest) -> list[SearchHit]:
+        return [replace(hit, metadata={"library": "tarn", "page": page}) for hit in small_web(request)]
+
+    made = replace(bench("conflict", SAFE, GATES), search=search)
+    state = (await made.run(max_iterations=1)).state
+    assert len(state["contradictions"]) == len(made.model.asked("comparer")) == found
+
+
+async def test_a_side_of_a_conflict_is_the_quote_that_says_its_value() -> None:
+    cost = ("https://reuters.com/tarn-cost", "Maintenance of the Tarn plant cost 4.1 million in 2020.")
+    gates = finding(GATES["content"], cost, ("https://reuters.com/tarn-cost", "Most of it was spent on gates."))
+    made = bench("conflict", SAFE, gates, topic="What passes", values=["fish", "most was spent on gates"])
+    state = (await made.run(max_iterations=1)).state
+    [contradiction] = state["contradictions"]
+    quotes = {row["id"]: row["quote"] for row in state["evidence"]}
+    sides = [[quotes[name] for name in side["evidence_ids"]] for side in contradiction["sides"]]
+    assert sides == [
+        ["Fish pass the Tarn plant through a channel beside the gates."],
+        ["Most of it was spent on gates."],
+    ]
+
+
 @pytest.mark.parametrize("verdict", ["definition", "agree", "none"])
 async def test_the_matrix_shows_what_the_model_found(verdict: str) -> None:
     made = bench(verdict, SAFE, GATES)
@@ -109,6 +137,22 @@ async def test_a_contradiction_that_was_named_gets_the_nature_that_the_model_fin
     assert len(report_of(state).contradictions) == (nature != "none")
     shown = made.model.asked("section_writer")[0].material["contradictions"]
     assert len(shown) == (nature != "none")
+
+
+async def test_what_the_analyzer_explains_is_not_judged_again() -> None:
+    sides = [{"value": "a", "evidence": row["evidence"]} for row in (LAGOON, GATES)]
+    made = bench("conflict", LAGOON, GATES)
+    named = {
+        "kind": "statement",
+        "topic": "The plant",
+        "sides": sides,
+        "nature": "scope",
+        "description": "Parts of it.",
+    }
+    made.script["analyzer"][0]["contradictions"] = [named]  # type: ignore[index]
+    state = (await made.run(max_iterations=1)).state
+    assert [row["nature"] for row in state["contradictions"]] == ["scope"]
+    assert not made.model.asked("comparer"), "its sides are those of the two findings, too"
 
 
 @pytest.mark.parametrize(

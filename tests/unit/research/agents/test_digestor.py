@@ -114,12 +114,12 @@ def test_events_and_record_tell_sizes_but_never_the_text() -> None:
     assert not completed["cache_hit"]
     assert completed["duration_ms"] >= 0
     [record] = output["content_fidelity"]
-    assert record["item_id"] == given.id
+    assert record["source_id"] == given.id
     assert record["phase"] == "digest"
     assert record["reason"] == "digest_compression"
-    assert record["current_level"] == "digest"
+    assert record["level"] == "digest"
     assert record["original_tokens"] == given.characters // 4
-    assert record["current_tokens"] == completed["digest_chars"] // 4
+    assert record["final_tokens"] == completed["digest_chars"] // 4
     assert FILLER not in json.dumps(ctx.events)
 
 
@@ -177,12 +177,13 @@ def test_a_source_keeps_its_text_where_its_digest_fails(error: Exception, kind: 
     good, bad = archived(ctx, 1), archived(ctx, 2, title="Broken text")
     output = run(ctx, [good, bad], Condenser({"Broken text": error}))
     assert [row["id"] for row in output["sources"]] == [good.id]
-    kept = next(row for row in output["content_fidelity"] if row["item_id"] == bad.id)
-    assert kept["current_level"] == "full"
+    kept = next(row for row in output["content_fidelity"] if row["source_id"] == bad.id)
+    assert kept["level"] == "full"
     assert kept["warnings"][0].startswith("digest_failed: ")
     [told] = events(ctx, "digest.error")
     assert told["error_type"] == kind
     assert "sk-12345678901" not in told["message"]
+    assert "sk-12345678901" not in json.dumps(output)
     assert output["degraded"][0]["agent"] == "digestor"
 
 
@@ -256,6 +257,7 @@ def test_after_many_failures_the_others_are_not_tried() -> None:
     run(ctx, sources, model, options={"max_concurrent": 1})
     assert events(ctx, "digest.circuit_breaker_triggered") == [{"window_failures": 5, "window_size": 5}]
     assert [event["reason"] for event in events(ctx, "digest.skipped")] == ["breaker_open"] * 3
+    assert len(events(ctx, "digest.started")) == 5, "the others are not started"
 
 
 @pytest.mark.requirement("11.21", "23.1")

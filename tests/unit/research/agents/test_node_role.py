@@ -25,6 +25,9 @@ MATERIAL: Mapping[str, Any] = {
     "constraints": None,
     "guidance": None,
     "background": [],
+    "titles": [],
+    "versions": [],
+    "is_local": False,
 }
 GRAPH = """
 graph: thinking

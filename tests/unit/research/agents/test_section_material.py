@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import Passages
 from graph_research.research.agents.writing.section_material import latest_limits, section_material, sources_of_section
 from graph_research.research.agents.writing.section_writer import section_writer
@@ -14,6 +15,7 @@ from graph_research.research.evidence.findings import proved_findings
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
+from graph_research.text.readers.html import html_document
 from graph_research.text.readers.plain import plain_document
 from graph_research.text.tokens import count_tokens
 from tests.support.research.harness import PlainContext, make_services
@@ -28,7 +30,7 @@ def test_limits_of_an_earlier_round_are_not_told_again() -> None:
 
 
 def test_the_sources_of_a_note_are_read_for_its_section_however_many_others_there_are() -> None:
-    ids = [f"src-{n:010}" for n in range(60)]
+    ids = [f"src-{n:010}" for n in range(90)]
     sources = {name: Source(id=name, archive_hash=f"sha256:{name}") for name in ids}
     quoted = {
         "id": "ev-0000000001",
@@ -68,16 +70,33 @@ PAGES = {
 }
 
 
-def quotes_for(section: Mapping[str, Any], limits: Sequence[str] = ()) -> list[str]:
+def quotes_for(
+    section: Mapping[str, Any],
+    limits: Sequence[str] = (),
+    gap: str = "",
+    outline: Sequence[Mapping[str, Any]] = (LOCKS, RECOVERY),
+    queries: Sequence[str] = (),
+) -> list[str]:
     sources, documents = shelf(**PAGES)
     handoff = {
         "section": section,
-        "outline": [LOCKS, RECOVERY],
+        "outline": list(outline),
         "findings": [],
         "evidence": [],
+        "gaps": [
+            {"id": "gap-0000000001", "description": gap, "suggested_queries": list(queries), "addressed": False},
+            {"id": "gap-0000000002", "description": "Recovery of pages?", "addressed": True},
+        ],
         "topics": [{"sub_query_id": "sq-1-1", "source_ids": list(sources), "limits": list(limits)}],
     }
     return [row["quote"] for row in section_material(handoff, sources, documents).rows["passages"]]
+
+
+def test_the_queries_for_an_open_question_are_looked_up_in_the_sources_that_topics_read_too() -> None:
+    outline = [{**LOCKS, "gap_ids": ["gap-0000000001"]}, RECOVERY]
+    asked = {"gap": "How large may it grow?", "outline": outline}
+    assert not any("1000 pages" in quote for quote in quotes_for(outline[0], **asked))
+    assert any("1000 pages" in quote for quote in quotes_for(outline[0], **asked, queries=["checkpoint threshold"]))
 
 
 def test_a_passage_that_is_nearer_to_another_section_is_left_to_it() -> None:
@@ -91,6 +110,150 @@ def test_what_a_researcher_did_not_find_is_looked_up_in_the_whole_texts_for_the_
     assert not any("1000 pages" in quote for quote in quotes_for(RECOVERY))
     assert any("1000 pages" in quote for quote in quotes_for(RECOVERY, [limit]))
     assert not any("1000 pages" in quote for quote in quotes_for(LOCKS, [limit]))
+
+
+def test_an_open_question_is_looked_up_thing_by_thing_for_the_section_it_belongs_to() -> None:
+    gap = "Settings of recovery after a crash: the checkpoint threshold, the pages that are copied, and the weather."
+    assert any("1000 pages" in quote for quote in quotes_for(RECOVERY, gap=gap))
+    assert not any("1000 pages" in quote for quote in quotes_for(LOCKS, gap=gap))
+
+
+def test_an_open_question_belongs_to_the_section_that_the_outline_gives_it_to_whatever_its_words() -> None:
+    gap = "Settings of recovery after a crash: the checkpoint threshold, the pages that are copied, and the weather."
+    outline = [{**LOCKS, "gap_ids": ["gap-0000000001"]}, RECOVERY]
+    assert any("1000 pages" in quote for quote in quotes_for(outline[0], gap=gap, outline=outline))
+    assert not any("1000 pages" in quote for quote in quotes_for(RECOVERY, gap=gap, outline=outline))
+
+
+def test_names_that_every_section_has_do_not_decide_where_an_open_question_belongs() -> None:
+    choice = {"id": "sec-1", "heading": "When to choose Larch or Alder", "answers": "Larch or Alder?"}
+    load = {
+        "id": "sec-2",
+        "heading": "Larch and Alder under load",
+        "answers": "How does each behave when many connections replay, copy and wait, and what should be measured?",
+    }
+    outline = [choice, load, {"id": "sec-3", "heading": "Setting up Larch and Alder", "answers": "Which values?"}]
+    gap = "What Larch and Alder wait for: the checkpoint threshold, the pages that are copied, and the connections."
+    assert any("1000 pages" in quote for quote in quotes_for(load, gap=gap, outline=outline))
+    assert not any("1000 pages" in quote for quote in quotes_for(choice, gap=gap, outline=outline))
+
+
+SETTINGS = "<h1>Settings</h1><dl>" + "".join(
+    f"<dt><code>{name}</code> (integer)</dt><dd><p>{text}</p></dd>"
+    for name, text in {
+        "lock_timeout": "Aborts a statement that waits longer. The default is zero.",
+        "wal_level": "How much the log holds. The default is replica.",
+        "log_spare": "Kept for later. The default is off.",
+        "max_age": "How old a page may be. The default is ten.",
+    }.items()
+)
+
+
+def test_a_section_on_settings_gets_the_definitions_of_those_that_the_findings_name_too() -> None:
+    document = html_document(SETTINGS + "</dl>")
+    source = Source(id="src-0000000001", title="Settings", archive_hash=document.hash)
+    settings = {"id": "sec-1", "heading": "Configuration", "answers": "Which lock_timeout and max_age?"}
+    crash = {"id": "sec-2", "heading": "Recovery", "answers": "What does wal_level decide?"}
+    handoff = {
+        "outline": [settings, crash],
+        "findings": [{"id": "f", "content": "An archive needs wal_level to be replica.", "evidence_ids": []}],
+        "evidence": [],
+        "topics": [],
+    }
+    shown = {
+        section["id"]: [
+            row["quote"].partition(" ")[0]
+            for row in section_material(
+                {**handoff, "section": section}, {source.id: source}, {source.id: document}
+            ).rows["passages"]
+            if "(integer)" in row["quote"]
+        ]
+        for section in (settings, crash)
+    }
+    assert shown == {"sec-1": ["lock_timeout", "wal_level", "max_age"], "sec-2": ["wal_level"]}
+
+
+def test_notes_on_the_documents_give_way_to_notes_on_what_the_section_is_about() -> None:
+    document = plain_document("Locks")
+    source = Source(id="src-0000000001", title="Locks", archive_hash=document.hash)
+    outline = [
+        {"id": f"sec-{n}", "heading": f"{thing} of Aria and Brio pages", "answers": f"Which {thing} does Aria have?"}
+        for n, thing in enumerate(("locks", "backups", "types"))
+    ]
+    about = [f"Which Aria pages, Brio pages and pages of Aria are of year {n}." for n in range(2000, 2010)]
+    notes = "\n".join(f"- {text} [1]" for text in (*about, "A writer holds its locks until it ends."))
+    handoff = {
+        "section": outline[0],
+        "outline": outline,
+        "findings": [],
+        "evidence": [],
+        "topics": [
+            {
+                "sub_query_id": "sq-1-1",
+                "source_ids": [source.id],
+                "compressed_findings": f"{notes}\n\n[1] {source.id} Locks",
+            }
+        ],
+        "contradictions": [
+            {"topic": "Locks", "sides": [{"value": "Locks", "evidence_ids": ["ev-0000000001"]}], "description": ""}
+        ],
+    }
+    quoted = {
+        "id": "ev-0000000001",
+        "source_id": source.id,
+        "quote": "Locks",
+        "locator": "text:0-5",
+        "archive_hash": source.archive_hash,
+    }
+    material = section_material({**handoff, "evidence": [quoted]}, {source.id: source}, {source.id: document})
+    assert "A writer holds its locks until it ends." in [note["text"] for note in material.rows["notes"]]
+
+
+def test_a_section_is_shown_the_points_of_the_checklist_that_are_nearer_to_it_than_to_others() -> None:
+    points = ["Who holds a lock, and for how long?", "Who replays the log in recovery?", "What does it cost?"]
+    sources, documents = shelf(**PAGES)
+    handoff = {"outline": [LOCKS, RECOVERY], "findings": [], "evidence": [], "topics": []}
+    handoff["checklist"] = [{"id": f"check-{n}", "text": text} for n, text in enumerate(points)]
+    shown = [
+        section_material({**handoff, "section": section}, sources, documents).rows["checklist"]
+        for section in (LOCKS, RECOVERY)
+    ]
+    assert shown == [[points[0], points[2]], [points[1], points[2]]]
+
+
+def told(section: Mapping[str, Any], quoted: str) -> list[str]:
+    """The topics of the conflicts that the writer of a section which cites this passage is shown."""
+    sources, documents = shelf(**PAGES)
+    finder = QuoteFinder("q", sources, documents)
+    name = next(iter(sources))
+    rows = [{"content": "A finding.", "confidence": "high", "evidence": [{"source_id": name, "quote": quoted}]}]
+    findings, evidence = proved_findings(rows, finder, 1)
+    sides = [
+        *finder.evidence([{"source_id": name, "quote": "A writer holds the lock of the file while it writes."}]),
+        *finder.evidence([{"source_id": [*sources][1], "quote": "The pages are copied back."}]),
+    ]
+    conflict = {
+        "id": "con-0000000001",
+        "topic": "What recovery after a crash does",
+        "sides": [{"value": "one", "evidence_ids": [row.id]} for row in sides],
+    }
+    handoff = {
+        "section": {**section, "finding_ids": [row.id for row in findings]},
+        "outline": [LOCKS, RECOVERY],
+        "findings": [row.to_json() for row in findings],
+        "evidence": [row.to_json() for row in (*evidence, *sides)],
+        "contradictions": [conflict],
+        "topics": [],
+    }
+    material = section_material(handoff, sources, documents)
+    assert not material.rows["contradictions"] or {row.id for row in sides} <= material.evidence.keys()
+    return [row["topic"] for row in material.rows["contradictions"]]
+
+
+def test_a_conflict_reaches_the_section_that_it_is_about_and_those_that_cite_one_of_its_passages() -> None:
+    assert told(RECOVERY, "The weather of the coast is mild.")
+    assert told(LOCKS, "A writer holds the lock of the file")
+    assert not told(LOCKS, "The weather of the coast is mild.")
 
 
 @pytest.mark.requirement("13.5", "13.7")
@@ -141,6 +304,33 @@ async def test_a_writers_prompt_stays_within_the_window_and_keeps_what_the_user_
     assert 2 <= len(shown) < len(evidence)
 
 
+def test_a_quote_is_shown_with_whole_sentences_around_it() -> None:
+    long = f"It was first built in {'very ' * 30}old times."
+    text = f"{long} The keeper signed. The gate is closed. It opens at noon. {long}"
+    sources, documents = shelf(Gate=text)
+    [(name, _)] = documents.items()
+    evidence = QuoteFinder("", sources, documents).evidence([{"source_id": name, "quote": "The gate is closed."}])
+    [row] = Passages((row.to_json() for row in evidence), sources, documents).rows(row.id for row in evidence)
+    assert row["text"].strip() == "The keeper signed. ⟦The gate is closed.⟧ It opens at noon."
+
+
+@pytest.mark.parametrize(
+    ("quote", "shown"),
+    [
+        ("The gate is closed in winter.", "⟦The gate is closed in winter.⟧"),
+        ("is closed", "The gate ⟦is closed⟧ in winter."),
+        ("very old times", f"{'very ' * 30}⟦very old times⟧. The gate is closed in winter."),
+    ],
+)
+def test_a_piece_of_a_sentence_is_shown_only_where_the_quote_is_in_that_sentence(quote: str, shown: str) -> None:
+    long = f"It was first built in {'very ' * 40}old times."
+    sources, documents = shelf(Gate=f"{long} The gate is closed in winter. {long}")
+    [name] = sources
+    evidence = QuoteFinder("", sources, documents).evidence([{"source_id": name, "quote": quote}])
+    [row] = Passages((row.to_json() for row in evidence), sources, documents).rows(row.id for row in evidence)
+    assert row["text"].strip() == shown
+
+
 def test_what_one_excerpt_shows_of_a_source_the_next_does_not_repeat() -> None:
     sources, documents = shelf(Log=PAGES["Log"])
     [(name, document)] = documents.items()
@@ -161,3 +351,19 @@ def test_neither_a_title_nor_a_text_can_pass_for_another_passage() -> None:
     [row] = Passages((row.to_json() for row in evidence), sources, documents).rows([evidence[0].id])
     assert "\n" not in row["title"]
     assert (row["title"] + row["text"]).count("⟦") == 1
+
+
+def test_the_name_of_a_setting_is_shown_with_its_whole_definition() -> None:
+    rest = "The time is counted for each attempt apart, whichever statement makes it, and not for the transaction. " * 5
+    html = (
+        "<h1>Settings</h1><dl><dt>lock_timeout (integer)</dt>"
+        f"<dd><p>Abort a statement that waits longer for a lock. {rest}"
+        "A value of zero (the default) disables it.</p></dd>"
+        "<dt>lock_depth (integer)</dt><dd><p>Of the weather.</p></dd></dl>"
+    )
+    document = html_document(html)
+    source = Source(id="src-0000000001", title="Settings", archive_hash=document.hash)
+    near = NearPassages({source.id: source}, {source.id: document}, "Which settings are there?")
+    [quote] = [near.evidence[name].quote for name in near.near("lock_timeout", [])]
+    assert quote.startswith("lock_timeout (integer)")
+    assert "A value of zero (the default) disables it." in quote

@@ -7,6 +7,7 @@ import pytest
 from graph_research.research.audit.judge import LibraryDocument, judged
 from graph_research.research.audit.model import Verdict
 from graph_research.research.audit.statements import sentences_of
+from graph_research.text.locators import resolve
 from graph_research.text.readers.markdown import markdown_document
 from graph_research.text.readers.plain import plain_document
 
@@ -22,10 +23,67 @@ DAMS = markdown_document(
         ("The cost of the Alder Dam was 900 million euros.", Verdict.CONTRADICTED),
         ("The Birch Dam has a power of 95 MW.", Verdict.CONTRADICTED),
         ("The Birch Dam has a power of 80 MW.", Verdict.SUPPORTED),
-        ("The cost of the Alder Dam was 1,340 million euros.", Verdict.UNCLEAR),
+        ("The cost of the Alder Dam was 1,340 million euros.", Verdict.SUPPORTED),
+        ("The Alder Dam has a power of 120 MW and the Birch Dam of 80 MW.", Verdict.SUPPORTED),
+        ("The Alder Dam has a power of 80 MW and the Birch Dam of 120 MW.", Verdict.CONTRADICTED),
     ],
 )
 def test_a_row_of_a_table_is_compared_with_the_header_and_unit_of_its_columns(text: str, verdict: Verdict) -> None:
     [sentence] = sentences_of(plain_document(text))
     library = [LibraryDocument(source_id="src-1", title=DAMS.title, path="dams.md", document=DAMS)]
     assert judged(1, sentence, library, [], []).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "is_supported"),
+    [
+        ("The Alder Dam opened in 1962, and the Birch Dam cost 900 million euros.", True),
+        ("The Alder Dam cost 900 million euros, and the Birch Dam opened in 1962.", False),
+        ("The Alder Dam cost 900 million euros.", False),
+    ],
+)
+def test_each_part_of_a_sentence_stands_in_one_passage(text: str, is_supported: bool) -> None:
+    said = "Dams\n\nThe Alder Dam was opened in 1962 by the mayor.\n\nThe Birch Dam cost 900 million euros.\n"
+    [sentence] = sentences_of(plain_document(text))
+    library = [LibraryDocument(source_id="src-1", title="Dams", path="dams.txt", document=plain_document(said))]
+    assert (judged(1, sentence, library, [], []).verdict is Verdict.SUPPORTED) is is_supported
+
+
+def fares(source_id: str, amount: int, superseded: str | None = None) -> LibraryDocument:
+    document = markdown_document(f"# Ferry fares\n\nAn adult ticket to Gull Island costs {amount} euros.\n")
+    return LibraryDocument(
+        source_id=source_id, title=document.title, path=f"{source_id}.md", document=document, superseded=superseded
+    )
+
+
+def test_what_only_an_old_version_says_is_shown_with_what_the_newer_one_says() -> None:
+    [sentence] = sentences_of(plain_document("An adult ticket to Gull Island costs 7 euros."))
+    old, new = fares("old", 7, superseded="new.md"), fares("new", 9)
+    for library, cited in (([old, new], []), ([new], [old])):
+        row = judged(1, sentence, library, cited, [])
+        assert row.verdict is Verdict.SUPPORTED
+        assert row.reason == "only an old version says it, which new.md supersedes"
+        assert row.against is not None
+        assert "9 euros" in row.against.quote
+    current = judged(1, sentence, [old, fares("copy", 7)], [], [])
+    assert (current.quote is not None and current.quote.path, current.reason) == ("copy.md", "")
+
+
+def test_rows_that_say_it_together_are_quoted_together() -> None:
+    [sentence] = sentences_of(plain_document("The Alder Dam has a power of 120 MW and the Birch Dam of 80 MW."))
+    library = [LibraryDocument(source_id="src-1", title=DAMS.title, path="dams.md", document=DAMS)]
+    row = judged(1, sentence, library, [], [])
+    assert row.quote is not None
+    assert row.quote.quote == "Dam Cost (million euros) Power, MW Alder Dam 1,340 120 Birch Dam 900 80"
+    start, end = resolve(DAMS.text, row.quote.locator)
+    assert DAMS.text[start:end] == row.quote.quote
+    assert len({quote.locator for quote in row.passages}) == len(row.passages)
+
+
+def test_the_few_words_of_a_short_sentence_stand_in_its_order_in_a_passage_that_supports_it() -> None:
+    licence = markdown_document(
+        "# Licence\n\nThe licence requires a stop of four turbines at night, a rule that had never been tested.\n"
+    )
+    held = [LibraryDocument(source_id="licence", title="Licence", path="licence.md", document=licence)]
+    sentence = sentences_of(plain_document("Turbines never stop."))[0]
+    assert judged(1, sentence, held, [], []).verdict is not Verdict.SUPPORTED

@@ -45,3 +45,8 @@ def test_entries_of_a_list_of_sources_are_found_however_they_are_numbered() -> N
 )
 def test_questions_leads_and_empty_sentences_are_not_checkable(text: str) -> None:
     assert not ReportSentence(text=text).is_checkable
+
+
+@pytest.mark.parametrize("text", ["Paris is the capital of France.", "Turbines never stop."])
+def test_a_short_statement_is_checkable(text: str) -> None:
+    assert ReportSentence(text=text).is_checkable

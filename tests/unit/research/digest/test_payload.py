@@ -78,7 +78,7 @@ def test_a_content_without_a_digest_reads_as_none(text: str | None) -> None:
 
 def test_what_is_too_long_loses_its_end_but_no_snippet_is_changed() -> None:
     long = make_payload(
-        "word " * 900, ["point " * 200] * 12, [SNIPPET], question="q", original_chars=9_000, source_text_hash=HASH
+        "word " * 900, ["point " * 200] * 12, [SNIPPET], question="q", original_chars=90_000, source_text_hash=HASH
     )
     assert len(long.summary) <= 2_000
     assert long.summary.endswith("…")
@@ -93,6 +93,17 @@ def test_the_characters_of_a_digest_are_those_of_its_parts() -> None:
     assert made.digest_chars == len("The gates are new.") + len("Renewed in 2019.") + len(SNIPPET.text)
     assert made.compression_ratio == round(made.digest_chars / 20_000, 4)
     assert payload(original_chars=1).compression_ratio == 1.0
+
+
+@pytest.mark.requirement("11.6")
+def test_a_digest_is_at_most_half_as_long_as_its_text() -> None:
+    snippets = [SNIPPET.model_copy(update={"text": "x" * 400})] * 5
+    wordy = make_payload(
+        "word " * 900, ["point " * 200] * 12, snippets, question="q", original_chars=10_001, source_text_hash=HASH
+    )
+    assert wordy.key_points
+    assert wordy.digest_chars <= 5_000
+    assert wordy.compression_ratio <= 0.5
 
 
 def test_the_hash_of_a_question_ignores_white_space_only() -> None:

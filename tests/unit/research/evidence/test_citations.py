@@ -37,12 +37,13 @@ def only_problem(piece, texts=None):
     return citation.problem
 
 
-def test_more_evidence_that_fails_its_check_is_left_out_and_numbers_no_source():
+def test_more_evidence_that_fails_its_check_is_given_by_its_quote_and_without_one_left_out():
     study = finished_research
     wrong = study.fact("The lagoon has 99 turbines.", study.TURBINES)
-    result = cited({"more": [wrong, study.quote(study.FISH)]}, study.TURBINES, study.FISH)
-    assert [row.text for row in result.more_evidence] == [study.FISH["quote"]]
-    assert [(row.n, row.evidence_id) for row in result.citations] == [(1, study.FISH["id"])]
+    unknown = study.fact("It has 98.", study.COST_AUDIT)
+    result = cited({"more": [wrong, unknown, study.quote(study.FISH)]}, study.TURBINES, study.FISH)
+    assert [row.text for row in result.more_evidence] == [study.TURBINES["quote"], study.FISH["quote"]]
+    assert [row.evidence_id for row in result.citations] == [study.TURBINES["id"], study.FISH["id"]]
 
 
 def test_sources_are_numbered_in_reading_order_and_each_passage_is_a_citation_of_its_own():

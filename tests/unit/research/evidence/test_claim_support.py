@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, judge
-from graph_research.research.models.draft import StatementKind, StatementVerdict
+from graph_research.research.models.draft import Statement, StatementKind, StatementVerdict, VerdictWord
+from graph_research.text.readers.markdown import markdown_document
 
 
 def passage(quote: str, *, valid: bool = True, around: str = "") -> CitedPassage:
@@ -14,6 +17,24 @@ def passage(quote: str, *, valid: bool = True, around: str = "") -> CitedPassage
 
 def judged(text: str, *quotes: str, kind: StatementKind = StatementKind.FACT, **more) -> Judgement:
     return judge(text, kind, [passage(quote) for quote in quotes], **more)
+
+
+def test_a_number_beside_the_quote_counts_where_a_verifier_finds_the_sentence_supported():
+    text = "# Zone 5\n\nIt holds 40 boats. The gate opens at noon.\n\nIn 1999 it held 12."
+    document = markdown_document(text)
+    start = document.text.index("The gate")
+    quote = document.text[start : start + len("The gate opens at noon.")]
+    beside = CitedPassage(1, quote, valid=True, beside=document.around(start, start + len(quote)))
+    supported = StatementVerdict(id="st-0123456789", verdict=VerdictWord.SUPPORTED)
+
+    def status(said: str, verdict: StatementVerdict | None) -> Status:
+        return judge(said, StatementKind.FACT, [beside], verdict=verdict).status
+
+    said = "The gate, which opens at noon, is of a basin for 40 boats."
+    assert status(said, supported) is Status.VERIFIED
+    assert status(said, None) is Status.UNSUPPORTED
+    assert status(said, supported.model_copy(update={"verdict": VerdictWord.PARTLY})) is Status.UNSUPPORTED
+    assert status(said.replace("40", "12"), supported) is Status.UNSUPPORTED
 
 
 def test_a_fact_in_the_words_of_its_quote_is_supported():
@@ -105,6 +126,30 @@ def test_an_analysis_names_what_it_rests_on_and_brings_no_number_or_name_of_its_
     assert problem("The audit is nearer to what Brussels pays.", *quotes).endswith(": Brussels")
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("The case meets rows 1 to 6, so row 4 decides.", ""),
+        ("Steps 2 and 3 come first.", ""),
+        ("Der Fall trifft die Zeilen 1 bis 6.", ""),
+        ("The rows hold 6 boats.", "not in the cited quotes: 6"),
+        ("In row 4 there are 12 boats.", "not in the cited quotes: 12"),
+    ],
+)
+def test_an_analysis_may_refer_to_rows_and_steps_by_their_numbers(text: str, problem: str) -> None:
+    assert judged(text, "The gate opens at noon.", kind=StatementKind.ANALYSIS).problem == problem
+    assert (
+        judged(text, "The gate opens at noon. A case has rows. Der Fall. Steps come first.").status
+        is Status.UNSUPPORTED
+    )
+
+
+def test_a_number_that_is_a_names_version_may_stand_anywhere_in_the_passages() -> None:
+    given = passage("A slow request holds up the others of its connection.", around="This page is about HTTP/2.")
+    assert judge("HTTP/2: a slow request holds up others of its connection", StatementKind.FACT, [given]).problem == ""
+    assert judge("HTTP/3: a slow request holds up others", StatementKind.FACT, [given]).problem
+
+
 def test_a_number_that_a_title_gives_to_a_word_is_that_words_name() -> None:
     rests_on = [CitedPassage(number=1, quote="Run the checkpointer during recovery.", valid=True, title="Release 15")]
     problems = [
@@ -113,6 +158,23 @@ def test_a_number_that_a_title_gives_to_a_word_is_that_words_name() -> None:
     ]
     assert problems[0] == ""
     assert problems[1].endswith(": 15 minutes")
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("A crash no longer replays a transaction twice (15.4).", ""),
+        ("A crash no longer replays a transaction twice, and takes 15.4 s.", "15.4 s"),
+        ("A crash no longer replays a transaction twice (17.2).", "17.2"),
+        ("In 2023 a crash no longer replayed a transaction twice.", ""),
+        ("In 2024 a crash no longer replayed a transaction twice.", "2024"),
+    ],
+)
+def test_versions_of_a_title_and_the_date_of_a_source_are_stated(text: str, missing: str) -> None:
+    quote = "Fix crash recovery, which could replay a transaction twice."
+    cited = CitedPassage(1, quote, valid=True, title="17.2. Release 15.4", published_at="2023-08-10")
+    problem = judge(text, StatementKind.ANALYSIS, [cited]).problem
+    assert problem == (f"not in the cited quotes: {missing}" if missing else "")
 
 
 def test_a_computed_number_is_checked_against_the_quotes():
@@ -144,20 +206,24 @@ def test_a_rows_label_may_have_a_number_that_stands_around_the_quotes_of_its_row
 @pytest.mark.parametrize(
     ("text", "own", "computed", "problem"),
     [
-        ("As a rule of thumb act from 50 % of the bound on.", "50 %", [], ""),
-        ("As a rule of thumb act from 50 % of the bound on.", "", [], "not in the cited quotes: 50 %"),
-        ("Act from 50 % of the bound on, at the latest at 80 %.", "50 %", [], "not in the cited quotes: 80 %"),
-        ("Act between 50 and 80 %.", "50 and 80 %", [], "not in the cited quotes: 50, 80 %"),
-        ("It was measured in 2023.", "2023", [], "not in the cited quotes: 2023"),
-        ("Of 15 writers let 5 wait.", "5", [], "not in the cited quotes: 15"),
-        ("Act after 50 writes.", "5", [], "not in the cited quotes: 50"),
-        ("Act after 5 writes, and again after 5 more.", "5", [], ""),
-        ("If a write holds the lock for 10 ms, 100 fit into a second.", "10 ms", ["1000 / 10"], ""),
-        ("If a write holds the lock for 10 ms, 200 fit.", "10 ms", ["1000 / 10"], "not in the cited quotes: 200"),
+        ("As a rule of thumb act from 50 % of the bound on.", ["50 %"], [], ""),
+        ("As a rule of thumb act from 50 % of the bound on.", [], [], "not in the cited quotes: 50 %"),
+        ("Act from 50 % of the bound on, at the latest at 80 %.", ["50 %"], [], "not in the cited quotes: 80 %"),
+        ("Act between 50 and 80 %.", ["50 and 80 %"], [], "not in the cited quotes: 50, 80 %"),
+        ("Act between 50 and 80 %.", ["50", "80 %"], [], ""),
+        ("Wait 2s and then 15s.", ["2s", "15s"], [], ""),
+        ("Wait 2s and then 15s.", ["2s"], [], "not in the cited quotes: 15"),
+        ("Of 10 ms, 100 a second; of 5000 KB, 50 a wait.", ["10 ms", "5000 KB", "50"], ["1000 / 10"], ""),
+        ("It was measured in 2023.", ["2023"], [], "not in the cited quotes: 2023"),
+        ("Of 15 writers let 5 wait.", ["5"], [], "not in the cited quotes: 15"),
+        ("Act after 50 writes.", ["5"], [], "not in the cited quotes: 50"),
+        ("Act after 5 writes, and again after 5 more.", ["5"], [], ""),
+        ("If a write holds the lock for 10 ms, 100 fit into a second.", ["10 ms"], ["1000 / 10"], ""),
+        ("If a write holds the lock for 10 ms, 200 fit.", ["10 ms"], ["1000 / 10"], "not in the cited quotes: 200"),
     ],
 )
-def test_an_analysis_may_state_one_number_that_its_writer_judges_and_what_follows_from_it(
-    text: str, own: str, computed: list[str], problem: str
+def test_an_analysis_may_state_the_numbers_that_its_writer_judges_and_what_follows_from_them(
+    text: str, own: list[str], computed: list[str], problem: str
 ) -> None:
     held = "One writer at a time holds the lock of a file."
     found = judged(text, held, kind=StatementKind.ANALYSIS, judged=own, computed=computed)
@@ -167,5 +233,15 @@ def test_an_analysis_may_state_one_number_that_its_writer_judges_and_what_follow
 
 @pytest.mark.parametrize("word", ["judgement", "Ermessen", "jugement", "juicio", "判断"])
 def test_a_line_of_code_whose_comment_says_in_any_language_that_its_value_is_judged(word: str) -> None:
-    text = f"wait = 5000  # {word}: nach Messung"
-    assert judged(text, "wait sets how long", kind=StatementKind.ANALYSIS, is_code=True).status is Status.ANALYSIS
+    for text in (f"wait = 5000  # {word}: nach Messung", f"# {word}: 5 Sekunden\nwait 5000"):
+        assert judged(text, "wait sets how long", kind=StatementKind.ANALYSIS, is_code=True).status is Status.ANALYSIS
+    text = f"wait = 5000  # {word}: nach Messung\nmost = 7"
+    assert judged(text, "wait sets how long", kind=StatementKind.ANALYSIS, is_code=True).problem.endswith(": 7")
+
+
+def test_a_judged_value_that_an_earlier_version_stored_as_text_is_read_as_a_list_with_the_same_id() -> None:
+    stored = {"text": "Act from 50 % on.", "kind": "analysis", "evidence_ids": ["ev-0123456789"], "judged": "50 %"}
+    read = Statement.model_validate(stored)
+    assert (read.judged, Statement.model_validate({**stored, "judged": ""}).judged) == (["50 %"], [])
+    whole = "\x1f".join(["analysis", "Act from 50 % on.", "ev-0123456789", "", "", "50 %"])
+    assert read.id == f"st-{hashlib.sha256(whole.encode()).hexdigest()[:10]}"

@@ -19,6 +19,7 @@ QUOTES = [
     "It takes 100 requests per second for 5 minutes.",
     "27.400 Besucher kamen, 1.200 davon wieder.",
     "There are 30 pages here and 18 there.",
+    "It handles about 400K to 500K HTTP requests per day, 15-25% of which are dynamic.",
     "The share rose from 12 to 20 percent.",
 ]
 
@@ -58,6 +59,10 @@ def gives(expression: str, text: str) -> bool:
         ("27.400 - 1.200", "26.200"),
         ("20 - 12", "8 percentage points"),
         ("(12 + 20 + 36.83) / 3", "22.9 percent"),
+        ("500000 * 0.25 / 86400", "1.4 pages a second"),
+        ("500K * 0.25 / 86400", "1.4 pages a second"),
+        ("500K / 24", "20,833 an hour"),
+        ("100 * 3600", "360,000 per hour"),
     ],
 )
 def test_a_result_may_be_written_in_any_scale_and_unit_of_its_kind(expression: str, text: str) -> None:
@@ -76,6 +81,8 @@ def test_a_result_may_be_written_in_any_scale_and_unit_of_its_kind(expression: s
         ("3 * 200", "0.6 ms"),
         ("420 / 3.5", "120 km per minute"),
         ("0.30 * 3500", "1,050 dollars"),
+        ("500000 * 0.25 / 86400", "1.4 pages a minute"),
+        ("500000 / 1000", "500,000"),
     ],
 )
 def test_another_number_scale_or_unit_is_not_the_result(expression: str, text: str) -> None:

@@ -315,3 +315,16 @@ def test_findings_of_overlapping_quotes_that_say_the_same_are_one() -> None:
 def test_findings_of_the_same_quote_that_say_something_else_stay_apart(said: str, other: str) -> None:
     result = analysed(finding(said, OPENED_2016), finding(other, PART))
     assert [one.content for one in result.findings] == [said, other]
+
+
+def test_a_difference_has_the_nature_that_the_analysis_gives_it_and_opposes_no_claim() -> None:
+    named = {
+        "kind": "date",
+        "topic": "opening",
+        "nature": "scope",
+        "description": "The first speaks of the turbines, the second of the visitors' centre.",
+        "sides": [{"value": "2016", "evidence": [OPENED_2016]}, {"value": "2017", "evidence": [OPENED_2017]}],
+    }
+    result = analysed(finding("It opened in 2016.", OPENED_2016), contradictions=[named])
+    assert result.contradictions[0].nature == "scope"
+    assert not result.claims[0].contradiction

@@ -114,3 +114,12 @@ def test_the_nearest_quote_says_the_same_in_other_words_or_there_is_none(words: 
     found = nearest_quote(words, "src-0000000001", finder().documents)
     assert (found and found["quote"]) == quoted
     assert nearest_quote(words, "src-0000000002", finder().documents) is None
+
+
+def test_a_quote_about_the_same_things_that_says_something_else_does_not_take_a_notes_place() -> None:
+    text = (
+        "Since you have to keep around all the archived log files back to your last base backup, the interval between "
+        "base backups depends on how much storage you have. Recovery to a point in time replays the archived log."
+    )
+    note = "A base backup with archived log gives point-in-time recovery"
+    assert nearest_quote(note, "src-0000000001", finder(text).documents) is None

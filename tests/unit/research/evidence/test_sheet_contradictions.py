@@ -42,6 +42,11 @@ def workbook(*rows: Sequence[str | int]) -> bytes:
             [{"1340 million euros", "1610 million euros"}],
             id="another cost",
         ),
+        pytest.param(
+            [HEADER, ("Alder Dam", 14, 1610)],
+            [{"16", "14"}, {"1340 million euros", "1610 million euros"}],
+            id="two numbers of a row",
+        ),
         pytest.param([("Plant", "Turbines", "Opened (year)"), ("Alder Dam", 16, 2016)], [], id="a year beside a cost"),
     ],
 )
@@ -78,3 +83,5 @@ async def test_a_number_of_a_sheet_has_the_header_and_the_unit_of_its_column(
 
     contradictions = disagreements([], by_place(evidence, documents), sources=sources, documents=documents)
     assert [{side.value for side in one.sides} for one in contradictions] == found
+    translated = {name: one.model_copy(update={"metadata": {"page": "plants"}}) for name, one in sources.items()}
+    assert not disagreements([], by_place(evidence, documents), sources=translated, documents=documents)

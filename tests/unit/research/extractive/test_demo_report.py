@@ -175,3 +175,9 @@ def test_many_sections_stand_under_the_parts_of_the_question() -> None:
     parts = [section["heading"] for section in made["sections"] if section["level"] == 1]
     assert "At what construction cost" in parts and len(parts) <= 5
     assert all(section["blocks"] for section in made["sections"] if section["level"] == 2)
+
+
+def test_the_short_answer_to_a_question_for_a_date_leads_with_it() -> None:
+    material = demo_material("When did Marrow Bay start operation?")
+    first = statements_of(synthesizer.answer(analysed(material, analyzer.find(material)))["summary"])[0]
+    assert "began commercial operation on 14 March 2016" in first["text"]

@@ -67,6 +67,51 @@ async def test_only_the_fields_of_a_quote_that_the_schema_names_are_given() -> N
 
 
 @pytest.mark.parametrize(
+    ("earlier", "question", "text", "answered"),
+    [
+        (
+            "How long is the Brindle canal?",
+            "And how many locks does it have?",
+            "The Aldbury canal has 17 locks. The Brindle canal has 9 locks.",
+            "The Brindle canal has 9 locks.",
+        ),
+        (
+            "Wie lang ist der Kanal von Brindle?",
+            "Und wie viele Schleusen hat er?",
+            "Der Kanal von Aldbury hat 17 Schleusen. Der Kanal von Brindle hat 9 Schleusen.",
+            "Der Kanal von Brindle hat 9 Schleusen.",
+        ),
+        (
+            "Quelle est la longueur du canal de Brindle ?",
+            "Et combien d’écluses possède-t-il ?",
+            "Le canal de Aldbury possède 17 écluses. Le canal de Brindle possède 9 écluses.",
+            "Le canal de Brindle possède 9 écluses.",
+        ),
+        (
+            "¿Qué longitud tiene el canal de Brindle?",
+            "¿Y cuántas esclusas tiene?",
+            "El canal de Aldbury tiene 17 esclusas. El canal de Brindle tiene 9 esclusas.",
+            "El canal de Brindle tiene 9 esclusas.",
+        ),
+    ],
+    ids=["en", "de", "fr", "es"],
+)
+async def test_a_follow_up_question_is_about_the_name_in_the_last_one(
+    earlier: str, question: str, text: str, answered: str
+) -> None:
+    given = await answer({"question": question, "earlier": [earlier], "text": text}, schema(quotes={"items": QUOTE}))
+    assert [quote["quote"] for quote in given["quotes"]][:1] == [answered]
+
+
+async def test_a_follow_up_question_with_a_name_of_its_own_stands_alone() -> None:
+    text = "Der Kanal von Aldbury hat 17 Schleusen. Der Kanal von Brindle hat 9 Schleusen."
+    question = "Und wie viele Schleusen gibt es in Aldbury?"
+    earlier = ["Wie lang ist der Kanal von Brindle?"]
+    given = await answer({"question": question, "earlier": earlier, "text": text}, schema(quotes={"items": QUOTE}))
+    assert given["quotes"][0]["quote"] == "Der Kanal von Aldbury hat 17 Schleusen."
+
+
+@pytest.mark.parametrize(
     ("material", "wanted", "why"),
     [
         ({"question": "Why?", "text": TEXT}, None, "writes no prose"),

@@ -10,17 +10,35 @@ from typing import Any
 import pytest
 
 from graph_research.providers.llm.base import ModelRequest
-from graph_research.research.agents.writing.section_text import answered_blocks
+from graph_research.research.agents.writing.further_passages import NearPassages
+from graph_research.research.agents.writing.section_text import answered_blocks, placed
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.graph_functions import unsettled
+from graph_research.research.models.draft import Block, BlockType, Draft, DraftSection, Statement
 from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.ids import finding_id
+from graph_research.research.models.source import Source
 from graph_research.research.report.build import build_report
+from graph_research.research.report.documents.markdown import render_markdown
 from graph_research.research.report.model import Report
 from graph_research.research.report.run_metadata import RunFacts
-from graph_research.research.writing_functions import newly_told
+from graph_research.research.revision.sentences import edited_draft, sentence_name, without_evidence
+from graph_research.research.writing_functions import newly_told, parts_to_mend
+from graph_research.text.document import text_hash
+from graph_research.text.readers.markdown import markdown_document
 from tests.support.research.harness import Bench
-from tests.support.research.strong_model import BUSY, FULL, LOCK, NORMAL, STORES, Row, Writer, paragraph
+from tests.support.research.strong_model import (
+    BUSY,
+    FULL,
+    LARCH_RATE,
+    LOCK,
+    NORMAL,
+    STANDBY,
+    STORES,
+    Row,
+    Writer,
+    paragraph,
+)
 
 EXCEPTION = "In the mode called shared a reader of Larch may block the writer for the time of a checkpoint."
 DENIAL = "A reader of Larch never blocks the writer."
@@ -89,7 +107,8 @@ async def test_the_verifier_sees_an_exception_that_a_sentence_without_one_does_n
     [statement] = [row for row in request.material["statements"] if row["text"] == DENIAL]
     others = {row["id"]: row["text"] for row in request.material["passages"] if row["id"] in statement["others"]}
     assert any(EXCEPTION in text for text in others.values())
-    assert f"compare with {', '.join(statement['others'])}" in request.user
+    names = {row["id"]: row["name"] for row in request.material["passages"]}
+    assert f"compare with {', '.join(names[one] for one in statement['others'])}" in request.user
     assert not set(statement["others"]) & set(statement["evidence_ids"])
     [plain] = [row for row in request.material["statements"] if row["text"] == "single rows"] or [{"others": []}]
     assert plain["others"] == []
@@ -119,6 +138,15 @@ async def test_the_mender_may_cite_what_the_program_found_near_a_failing_sentenc
     assert row.status is Status.VERIFIED
     assert any(EXCEPTION in citation.quote for citation in report.citations if citation.id in row.citations)
     assert state["report_metadata"]["fabricated_citations"] == 0
+
+
+async def test_the_mender_sees_what_an_objection_names_and_of_the_section_the_block_of_the_sentence() -> None:
+    bench = bench_of(denial, verifier=[objecting(DENIAL, "a standby typically follows within a second")])
+    await report_of(bench)
+    [request] = [row for row in bench.model.asked("section_mender") if DENIAL in row.user]
+    assert any(STANDBY in row["quote"] for row in request.material["passages"])
+    [part] = [row for row in request.material["parts"] if DENIAL in row["text"]]
+    assert part["text"] == DENIAL
 
 
 KEEPS = {"sentences": [{"n": 1, "action": "keep", "reason": "the passage says: do not block"}]}
@@ -158,17 +186,44 @@ async def test_each_line_of_a_block_to_copy_gets_a_verdict() -> None:
     assert "busy_wait = 5000: it is given in seconds" in asked.user
 
 
+async def test_a_block_to_copy_that_fails_once_a_note_has_changed_it_is_printed_as_it_was() -> None:
+    line = "fairness = none"
+
+    def block(write: Writer) -> Row:
+        return {"type": "code", "language": "ini", "sentences": [write.analysis("sync = full", FULL)]}
+
+    def writes(request: ModelRequest) -> Row:
+        answer = adding(block)(request)
+        for given in answer["blocks"]:
+            if given["type"] == "table" and answer["blocks"][-1]["type"] == "code":
+                given["rows"].append({**given["rows"][0], "label": "fairness"})
+        return answer
+
+    def mends(request: ModelRequest) -> Row:
+        [noted] = [row for row in request.material["failing"] if "no block of the section sets" in row["reason"]]
+        said = {"text": f"{noted['text']}\n{line}", "kind": "analysis", "evidence_ids": noted["evidence_ids"]}
+        return {"sentences": [{"n": noted["n"], "action": "rewrite", **said}]}
+
+    study = CONTRADICTED
+    objects = [objecting(line, "no passage names it")]
+    bench = Bench(study.script(section_writer=[writes], verifier=objects, section_mender=[mends]), search=study.search)
+    report, _ = await report_of(bench)
+    assert line in "".join(request.user for request in bench.model.asked("verifier"))
+    blocks = [block for section in report.sections for block in section.blocks if block.type is BlockType.CODE]
+    assert [row.text for block in blocks for row in block.sentences] == ["sync = full"] * 2
+
+
 async def test_a_number_that_the_writer_judges_stands_where_it_is_named() -> None:
     text = "As a rule of thumb act when full flushes take 50 % of the time."
 
     def judged(write: Writer) -> Row:
-        named = {**write.analysis(text, FULL, NORMAL), "judged": "50 %"}
+        named = {**write.analysis(text, FULL, NORMAL), "judged": ["50 %"]}
         return paragraph(named, write.analysis("As a rule of thumb act at 60 %.", FULL))
 
     bench = bench_of(judged, section_mender=["No."])
     report, _ = await report_of(bench)
     [row] = [row for row in report.statements() if "rule of thumb" in row.text]
-    assert (row.text, row.status, row.judged) == (text, Status.ANALYSIS, "50 %")
+    assert (row.text, row.status, row.judged) == (text, Status.ANALYSIS, ["50 %"])
     assert "the writer's judgement: 50 %" in "".join(request.user for request in bench.model.asked("verifier"))
 
 
@@ -219,7 +274,13 @@ async def test_the_words_of_tables_and_blocks_are_not_scaled_with_the_rest() -> 
         row.material["section"]["heading"]: row.material["section"]["words"]
         for row in bench.model.asked("section_writer")
     }
+    [outlined] = bench.model.asked("outliner")
+    room = outlined.material["section_words"]
+    assert f"All sections together have about {room} words" in outlined.user
+    assert abs(sum(asked.values()) - room) <= 30
     assert asked["How to set it up"] > 300
+    setup = next(row.user for row in bench.model.asked("section_writer") if "Heading: How to set it up" in row.user)
+    assert f"{asked['How to set it up']} words at most, 300 of them in its tables and code." in setup
     assert asked["Who waits for whom"] == asked["What the figures say"] < 700
 
 
@@ -275,6 +336,231 @@ def test_a_known_contradiction_that_a_section_settles_is_settled_and_stays_one()
         conflict("4", "c", "d"),
         conflict("5", "a", "c"),
         conflict("6", "a", "c"),
+        {**conflict("7", "e", "f", settled=True), "topic": "2"},
     ]
     changed = newly_told(known, [{"contradictions": told[:2]}, {"contradictions": told[2:]}])
-    assert changed == [{**known[0], "settled": True}, told[2]]
+    assert changed == [{**known[0], "settled": True}, told[2], {**known[1], "settled": True}]
+
+
+def cells_of(*rows: tuple[str, str]) -> list[Block]:
+    cells = [[Statement(text=text) for text in row] for row in rows]
+    return [Block(type=BlockType.TABLE, header=["Setting", "Default"], rows=cells)]
+
+
+def test_equal_cells_are_told_apart_by_row_and_column_and_keep_their_name_where_they_move() -> None:
+    before = placed(cells_of(("lock_wait", "off"), ("idle_wait", "off"), ("idle_wait", "off")), "s1")
+    after = placed(cells_of(("read_wait", "off"), ("idle_wait", "off"), ("lock_wait", "off")), "s1")
+    ids, later = ([row[1].id for row in blocks[0].rows] for blocks in (before, after))
+    assert len(set(ids)) == 3
+    assert (later[1], later[2]) == (ids[1], ids[0])
+    assert later[0] not in ids
+
+
+def test_a_place_is_no_part_of_the_name_of_a_statement_without_one() -> None:
+    statement = Statement(text="Larch locks files.", evidence_ids=["ev-0123456789"])
+    assert statement.id == "st-6b9fd914f8"
+    assert statement.model_copy(update={"place": "s1"}).id != statement.id
+
+
+def test_of_two_equal_cells_the_one_that_is_named_is_edited() -> None:
+    draft = Draft(sections=[DraftSection(heading="h", blocks=placed(cells_of(("a", "off"), ("b", "off")), "s1"))])
+    second = draft.sections[0].blocks[0].rows[1][1]
+    edited = edited_draft(draft, "off", "on", drop=False, place=second.place)
+    assert [row[1].text for row in edited.sections[0].blocks[0].rows] == ["off", "on"]
+    left = without_evidence(draft, {}, (), [sentence_name("off", second.place)])
+    assert [row[1].text for row in left.sections[0].blocks[0].rows] == ["off"]
+
+
+MIXED = "Beside lock_wait this block gives another value than one above it to: sync. Who copies it for one gets both."
+UNFOUND = "Whether a reader of Larch may block the writer was not found."
+
+
+async def test_a_limit_is_looked_up_in_all_sources_and_answered_from_the_passage_that_is_near() -> None:
+    answer = "A reader may, in the mode called shared."
+
+    def mends(request: ModelRequest) -> Row:
+        [limit] = request.material["failing"]
+        assert (limit["text"], limit["kind"]) == (UNFOUND, "limit")
+        name = next(row["id"] for row in request.material["passages"] if EXCEPTION in row["quote"])
+        said = {"text": answer, "kind": "fact", "evidence_ids": [name]}
+        return {"sentences": [{"n": 1, "action": "rewrite", **said}]}
+
+    bench = bench_of(lambda write: paragraph(write.fact(CALM, CALM), write.limit(UNFOUND)), section_mender=[mends])
+    report, _ = await report_of(bench)
+    statuses = {row.text: row.status for row in report.statements()}
+    assert statuses[answer] is Status.VERIFIED
+    assert UNFOUND not in statuses
+
+
+async def test_a_limit_that_no_passage_is_near_is_printed_without_a_call() -> None:
+    limit = "Prices of licences in Bolivia were not found."
+    bench = bench_of(lambda write: paragraph(write.fact(CALM, CALM), write.limit(limit)))
+    report, _ = await report_of(bench)
+    assert bench.model.asked("section_mender") == []
+    assert limit in [row.text for row in report.statements()]
+
+
+async def test_a_cell_in_which_nothing_was_found_says_so_once() -> None:
+    def table(write: Writer) -> Row:
+        cells = [write.fact("40 s", CALM), {"text": "not found in Bolivia", "kind": "limit"}]
+        rows = [{"label": "spin_wait", "cells": cells}]
+        return {"type": "table", "header": ["Setting", "Value", "Default"], "rows": rows, "sentences": []}
+
+    report, _ = await report_of(bench_of(table))
+    markdown = render_markdown(report)
+    assert markdown.count("not found in Bolivia") == 1
+    [row] = [line for line in markdown.splitlines() if "spin_wait" in line]
+    assert row.endswith("| not found in Bolivia |")
+
+
+SETTINGS = [("sync", "full"), ("busy_wait", "5000"), ("Isolation level", "Strict")]
+
+
+def code_section(*rows: tuple[str, str]) -> dict[str, Any]:
+    blocks = [*cells_of(*rows), Block(type=BlockType.CODE, sentences=[Statement(text="SYNC = full\nbusy_wait = 5000")])]
+    return DraftSection(heading="h", blocks=blocks, id="s1").to_json()
+
+
+@pytest.mark.parametrize(("rows", "missing"), [(SETTINGS, "Isolation level"), (SETTINGS[:2], ""), (SETTINGS[1:2], "")])
+def test_a_block_to_copy_without_a_setting_of_the_table_is_noted(rows: list[tuple[str, str]], missing: str) -> None:
+    noted = [row for part in parts_to_mend([code_section(*rows)], [], []) for row in part["failing"]]
+    assert ["no block of the section sets: Isolation level." in row["reason"] for row in noted] == [True] * bool(
+        missing
+    )
+    assert all(row["is_note"] for row in noted)
+
+
+@pytest.mark.parametrize(
+    ("second", "noted"),
+    [
+        ("SET LOCAL lock_wait = '2s';\nSET LOCAL sync TO OFF; -- where it may be lost", True),
+        ("SET LOCAL sync TO OFF; -- where it may be lost", False),
+        ("SET LOCAL lock_wait = '2s';\nSET LOCAL sync TO ON; -- lock_wait", False),
+    ],
+)
+def test_a_block_that_relaxes_what_another_sets_beside_a_line_of_its_own_is_noted(second: str, noted: bool) -> None:
+    blocks = [
+        *cells_of(("sync", "on"), ("lock_wait", "off")),
+        *(Block(type=BlockType.CODE, sentences=[Statement(text=text)]) for text in ("sync = on  # or off", second)),
+    ]
+    parts = parts_to_mend([DraftSection(heading="h", blocks=blocks).to_json()], [], [])
+    reasons = [row["reason"] for part in parts for row in part["failing"] if "Beside" in row["reason"]]
+    assert reasons == [MIXED] * noted
+
+
+def test_the_mender_is_told_what_code_objects_to_and_what_the_verifier_objects_to() -> None:
+    section = code_section(*SETTINGS)
+    [statement, *_] = DraftSection.model_validate(section).statements()
+    checks = [{"id": statement.id, "problem": "not in the cited quotes: 1.2"}]
+    verdicts = [{"id": statement.id, "verdict": "partly", "reason": "the rate is another"}]
+    ((row, *_),) = [part["failing"] for part in parts_to_mend([section], checks, verdicts)]
+    assert "not in the cited quotes: 1.2; partly supported: the rate is another" in row["reason"]
+    checks = [{"id": statement.id, "problem": "partly supported, by a verifier model: the rate is another"}]
+    ((row, *_),) = [part["failing"] for part in parts_to_mend([section], checks, verdicts)]
+    assert row["reason"].count("the rate is another") == 1
+
+
+def test_a_table_about_something_else_than_the_block_is_not_compared_with_it() -> None:
+    assert parts_to_mend([code_section(("Larch", "files"), ("Alder", "rows"))], [], []) == []
+    noted = parts_to_mend([code_section(*SETTINGS)], [{"id": "st-0123456789", "problem": "p"}], [])
+    assert [row["is_note"] for row in noted[0]["failing"]] == [True]
+
+
+MANUAL = f"""# Settings
+
+lock_wait (integer)
+
+lock_wait (integer) Sets how long a writer waits. {"It is read when a store opens. " * 20}The default is 40 seconds.
+
+busy_wait (integer)
+
+busy_wait (integer) Sets how long Larch tries. At most lock_wait is used. {"It is read. " * 30}The default is 7 seconds.
+"""
+
+
+async def test_the_mender_is_shown_the_quote_of_another_sentence_that_holds_what_is_missing() -> None:
+    wrong = "Readers of Larch seldom wait."
+
+    def both(write: Writer) -> Row:
+        return paragraph(write.fact(wrong, CALM), write.fact(LARCH_RATE, LARCH_RATE))
+
+    def mends(request: ModelRequest) -> Row:
+        assert LARCH_RATE in [row["quote"] for row in request.material["passages"]]
+        return {"sentences": []}
+
+    bench = bench_of(both, verifier=[objecting(wrong, "no test: wrote 180 rows, 8 clients")], section_mender=[mends])
+    await report_of(bench)
+    assert bench.model.asked("section_mender")
+
+
+def near_in(manual: str) -> NearPassages:
+    source = Source(
+        id="src-0123456789", title="Settings of Larch", archive_hash=text_hash(manual), characters=len(manual)
+    )
+    return NearPassages({source.id: source}, {source.id: markdown_document(manual)}, "How is Larch set up?")
+
+
+def test_a_value_at_the_end_of_a_definition_is_near_a_cell_that_asks_for_it() -> None:
+    near = near_in(MANUAL)
+    found = [near.evidence[name].quote for name in near.near("lock_wait, Default not found", [])]
+    assert found[0].startswith("lock_wait (integer) Sets how long")
+    assert "The default is 40 seconds." in found[1]
+    assert near.near("Prices of licences in Bolivia were not found.", []) == []
+
+
+FACTS = """
+PRAGMA size_limit
+
+The log is overwritten and not truncated, so that it keeps its greatest size between checkpoints.
+
+Its size is given in bytes. The default is -1, which means that no limit is set.
+
+PRAGMA page_count
+
+Vacuum starts when the threshold of 50 tuples is reached in a table.
+
+A second write of Larch that upgrades its snapshot gets STORE_BUSY and begins its transaction again.
+
+Larch is small, and its first version is from the year of the flood.
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "context", "passage"),
+    [
+        ("Nor were pool sizes, the threshold of vacuum, or prices of licences.", "", "threshold of 50 tuples"),
+        ("size_limit, Default not found", "64 MB, by judgement. Settings of Larch", "The default is -1"),
+        (
+            "Write after a snapshot, Larch not found",
+            "STORE_BUSY; begins its transaction again. Who waits for whom",
+            "upgrades its snapshot gets STORE_BUSY",
+        ),
+        ("Die Preise der Lizenzen wurden nicht gefunden.", "", None),
+        ("Prices of licences, Larch not found", "7 euros a page. What it costs", None),
+    ],
+)
+def test_what_a_limit_names_is_looked_up_thing_by_thing_and_a_cell_with_its_row(
+    limit: str, context: str, passage: str | None
+) -> None:
+    near = near_in(FACTS)
+    found = [near.evidence[name].quote for name in near.lacking(limit, context, [])]
+    assert not any("flood" in quote for quote in found)
+    assert any(passage in quote for quote in found) if passage else not found
+
+
+@pytest.mark.parametrize(
+    ("limit", "is_told_of"),
+    [
+        ("lock_wait, Default not found", True),
+        ("What happens to a second updater was not found.", True),
+        ("How Larch replays its log was not found.", False),
+        ("How many of these statements write was not found.", False),
+    ],
+)
+def test_a_passage_bears_on_a_limit_only_with_its_rarest_word(limit: str, is_told_of: bool) -> None:
+    more = """
+A second updater of a row waits for the first. Larch keeps a log of what it writes.
+
+Larch reads its log when a store opens. Two statements may write to one log of Larch.
+"""
+    assert bool(near_in(MANUAL + more).near(limit, [], must_bear=True)) is is_told_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.agents.clarifier import clarifier
 from graph_research.research.agents.supervisor import RESULT_CHARS, supervisor
 from graph_research.research.models.decision import HookDecision, PhaseAction
@@ -31,6 +32,7 @@ from tests.support.research.harness import (
     Bench,
     PlainContext,
     ask_the_suggestions,
+    hit,
     make_services,
     proceed,
     research_script,
@@ -39,9 +41,15 @@ from tests.support.research.harness import (
     verdict,
 )
 
-ONE_ROUND = ["clarify", "plan", "review_plan", "gather", "review_gather", "digest", "analyze", "review_analyze"]
-WRITING = ["synthesize", "review_synthesize", "decide"]
+START = ["dispatch_clarify", "clarify", "scout", "clarified", "dispatch_plan", "plan", "review_plan"]
+ONE_ROUND = [
+    *("dispatch_gather", "gather", "review_gather"),
+    *("dispatch_analyze", "digest", "analyze", "review_analyze"),
+]
+REVIEWED = ["dispatch_refine", "refine", "review_refine", "search_ahead", "reviewed"]
+WRITING = ["dispatch_synthesize", "synthesize", "review_synthesize", "decide"]
 FISH = gap_id(FISH_GAP["description"])
+QUESTION = "What is known of the Tarn plant?"
 
 
 def retries(phase: str, times: int) -> Any:
@@ -66,7 +74,7 @@ async def test_a_question_becomes_a_report_whose_evidence_is_in_the_archive() ->
     bench = Bench(research_script())
     result = await bench.run()
     assert (result.status, result.cause) == ("completed", None)
-    assert await bench.nodes() == [*ONE_ROUND, *WRITING]
+    assert await bench.nodes() == [*START, *ONE_ROUND, *WRITING]
     for evidence in result.state["evidence"]:
         start, end = (int(part) for part in evidence["locator"].removeprefix("char:").split("-"))
         assert (await bench.store.text(evidence["archive_hash"]))[start:end] == evidence["quote"]
@@ -294,12 +302,12 @@ async def test_a_gap_leads_to_a_second_iteration_that_keeps_what_was_found_and_c
     assert result.status == "completed"
     assert state["iteration"] == 2
     assert await bench.nodes() == [
+        *START,
         *ONE_ROUND,
         *WRITING,
-        "refine",
-        "review_refine",
+        *REVIEWED,
         "next_iteration",
-        *ONE_ROUND[3:],
+        *ONE_ROUND,
         *WRITING,
     ]
     assert [row["iteration"] for row in state["findings"]] == [1, 1, 2]
@@ -372,7 +380,67 @@ async def test_a_refiner_that_declines_ends_the_research_completed() -> None:
     result = await bench.run()
     assert (result.status, result.state["iteration"]) == ("completed", 1)
     assert [gap["severity"] for gap in result.state["gaps"]] == ["minor"]
-    assert (await bench.nodes())[-2:] == ["refine", "review_refine"]
+    assert (await bench.nodes())[-5:] == REVIEWED
+    assert "fish passage at the Tarn plant" not in [request.query for request in bench.web.requests]
+
+
+async def waits_for_a_search(bench: Bench, query: str) -> None:
+    """Return once the web was asked for `query`."""
+    asked = asyncio.Event()
+
+    def answer(request: SearchRequest) -> Sequence[SearchHit]:
+        if request.query == query:
+            asked.set()
+        return bench.search(request)
+
+    bench.web.answer = answer
+    if query not in [request.query for request in bench.web.requests]:
+        await asyncio.wait_for(asked.wait(), 10)
+
+
+async def test_the_question_is_searched_for_while_the_clarifier_reads_it() -> None:
+    clear = {"need_clarification": False, "question": "", "verification": "The plant at Tarn."}
+    bench = Bench(research_script(clarifier=[{"delay_seconds": 1, "text": json.dumps(clear)}]), search=with_a_hit)
+    bench.model.sleep = lambda _: waits_for_a_search(bench, QUESTION)
+    state = (await bench.run()).state
+    assert state["clarification_constraints"] == "The plant at Tarn."
+    assert bench.model.asked("planner")[0].material["background"] == state["background"] != []
+
+
+def with_a_hit(request: SearchRequest) -> list[SearchHit]:
+    """The small web, which has a document for a question without its words, too."""
+    return small_web(request) or [hit("The Tarn plant stands at the Tarn.", url="https://tarn.gov/")]
+
+
+@pytest.mark.parametrize(("action", "rounds"), [("proceed", 2), ("complete", 1)])
+async def test_a_rounds_first_searches_are_made_while_it_is_decided_on_and_not_again(action: str, rounds: int) -> None:
+    asked_next = "fish passage at the Tarn plant"
+    bench = Bench(
+        research_script(
+            analyzer=[{"findings": [OPENED, COST], "gaps": [FISH_GAP]}, {"findings": [SMOLTS], "gaps": []}],
+            supervisor=[{"delay_seconds": 1, "text": json.dumps(verdict(action))}],
+        )
+    )
+    bench.model.sleep = lambda _: waits_for_a_search(bench, asked_next)
+    state = (await bench.run()).state
+    assert state["iteration"] == rounds
+    assert [request.query for request in bench.web.requests].count(asked_next) == 1
+    assert [row["query"] for row in state["searches"]].count(asked_next) == 1
+    assert [row["iteration"] for row in state["sources"]].count(2) == rounds - 1
+
+
+async def test_a_search_that_failed_before_the_round_is_tried_in_it() -> None:
+    failures = [RuntimeError("a bug in a search")]
+
+    def broken_once(request: SearchRequest) -> Sequence[SearchHit]:
+        if "fish" in request.query and failures:
+            raise failures.pop()
+        return small_web(request)
+
+    analyses = [{"findings": [OPENED, COST], "gaps": [FISH_GAP]}, {"findings": [SMOLTS], "gaps": []}]
+    state = (await Bench(research_script(analyzer=analyses), search=broken_once).run()).state
+    assert [row["status"] for row in state["sub_queries"]] == ["completed"] * 3
+    assert "Nine of ten smolts" in state["report"]
 
 
 @pytest.mark.requirement("1.13")
@@ -479,6 +547,7 @@ async def test_an_interactive_run_waits_for_the_answer_and_every_agent_is_asked_
     for agent in ("planner", "analyzer", "outliner", "section_writer", "editor"):
         assert "(The one at Tarn)" in bench.model.asked(agent)[0].user
     assert len(bench.model.asked("clarifier")) == 1
+    assert [request.query for request in bench.web.requests][:2] == [QUESTION, f"{QUESTION} (The one at Tarn)"]
 
 
 @pytest.mark.requirement("7.3", "23.3")
@@ -762,6 +831,53 @@ async def test_the_dispatch_of_a_phase_that_failed_is_recorded_without_outputs(a
     assert state["metadata"]["abort_phase"] == phase
 
 
+@pytest.mark.requirement("1.10", "6.4")
+@pytest.mark.parametrize(
+    ("agent", "phase"),
+    [
+        ("clarifier", "clarification"),
+        ("planner", "planning"),
+        ("reflector", "gathering"),
+        ("analyzer", "analysis"),
+        ("section_writer", "synthesis"),
+        ("refiner", "refinement"),
+    ],
+)
+async def test_a_phase_is_in_the_log_before_its_agent_begins_and_its_outputs_follow(agent: str, phase: str) -> None:
+    replies = research_script(analyzer=[{"findings": [OPENED, COST], "gaps": [FISH_GAP]}])
+    bench = Bench({**replies, agent: [{"delay_seconds": 60, "text": "late"}, *replies[agent]]})
+    reached, never = asyncio.Event(), asyncio.Event()
+
+    async def wait(seconds: float) -> None:
+        reached.set()
+        await never.wait()
+
+    async def dispatches() -> list[dict[str, Any]]:
+        state = await bench.store.state("run-1")
+        assert state["phase"] == phase
+        return [row for row in state["decisions"] if row["action"] == f"execute_{phase}"]
+
+    bench.model.sleep = wait
+    killed = asyncio.create_task(bench.run(max_iterations=2))
+    await reached.wait()
+    [open_record] = await dispatches()
+    killed.cancel()
+    await asyncio.wait({killed})
+    assert await dispatches() == [open_record]
+    assert (open_record["outputs"], open_record["timestamp"]) == (None, NOW.isoformat())
+    assert {"research_id", "original_query", "current_phase", "iteration"} <= open_record["inputs"].keys()
+
+    runtime = bench.runtime()
+    async for _ in runtime.resume("run-1"):
+        pass
+    result = await runtime.result("run-1")
+    first, *_ = [row for row in result.state["decisions"] if row["action"] == f"execute_{phase}"]
+    assert result.status == "completed"
+    assert first == {**open_record, "outputs": first["outputs"]}
+    assert first["outputs"]
+    assert all(row["outputs"] is not None for row in result.state["decisions"])
+
+
 class Decides:
     """A hook that decides on one phase, as often as it is reached."""
 
@@ -828,14 +944,14 @@ async def test_the_gathering_is_handed_over_as_its_schemas_say_and_logged_with_i
         "original_query": "What is known of the Tarn plant?",
         "current_phase": "gathering",
         "iteration": 1,
-        "sub_queries": [row["query"] for row in plan["sub_queries"]],
+        "sub_queries": [{**row, "status": "pending", "error": None} for row in state["sub_queries"]],
         "source_types": ["web", "academic", "news"],
         "max_sources_per_query": 4,
     }
     stats = {"queries_executed": 2, "queries_failed": 1, "sources_collected": 3, "duplicates_skipped": 1}
     assert record["outputs"] == {"source_ids": [row["id"] for row in state["sources"]], **stats}
     for name, value in {
-        "gatherer.input": {**record["inputs"], "sub_queries": state["sub_queries"]},
+        "gatherer.input": record["inputs"],
         "gatherer.output": {"sources": state["sources"], "stats": stats},
     }.items():
         found = schemas.find(name)

@@ -38,7 +38,7 @@ async def test_digests_are_made_between_gathering_and_analysis_and_every_citatio
     result = await made.run()
     assert result.status == "completed"
     nodes = await made.nodes()
-    assert nodes[nodes.index("gather") :][:4] == ["gather", "review_gather", "digest", "analyze"]
+    assert nodes[nodes.index("gather") :][:4] == ["gather", "review_gather", "dispatch_analyze", "digest"]
     for row in result.state["sources"]:
         payload = deserialize_payload(row["content"])
         assert payload is not None
@@ -53,7 +53,7 @@ async def test_digests_are_made_between_gathering_and_analysis_and_every_citatio
     assert "Summary, not to be quoted: The plant opened in 2016." in shown
     assert FILLER * 20 not in shown
     assert result.state["evidence"]
-    assert {row["current_level"] for row in result.state["content_fidelity"] if row["phase"] == "digest"} == {"digest"}
+    assert {row["level"] for row in result.state["content_fidelity"] if row["phase"] == "digest"} == {"digest"}
 
 
 @pytest.mark.requirement("5.5", "23.2")
@@ -73,3 +73,11 @@ async def test_the_inner_fields_of_a_digest_stay_out_of_the_report() -> None:
     assert "_digest_archive_hash" in json.dumps(result.state["sources"])
     assert "_digest" not in json.dumps(result.state["draft"])
     assert "_raw_content" not in json.dumps(result.state)
+
+
+@pytest.mark.requirement("11.2")
+async def test_an_analysis_that_is_repeated_makes_no_further_digests() -> None:
+    made = bench(analyzer=[{"findings": [], "gaps": []}])
+    await made.run(max_iterations=1)
+    nodes = await made.nodes()
+    assert (nodes.count("analyze"), nodes.count("digest"), nodes.count("dispatch_analyze")) == (2, 1, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,14 +12,18 @@ from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.graph_functions import unsettled
 from graph_research.research.report.build import build_report
 from graph_research.research.report.run_metadata import RunFacts
+from graph_research.text.readers.markdown import markdown_document
 from tests.support.research.harness import (
     FISH_GAP,
+    OPENED,
     Bench,
     ask_the_suggestions,
     finding,
     hit,
+    one_section,
     research_script,
     small_web,
+    states_findings,
     verdict,
 )
 
@@ -60,7 +65,14 @@ async def test_a_round_that_finds_only_what_was_read_is_the_last_and_asks_for_no
     result = await repeated.run(max_iterations=4)
     assert (result.status, result.state["iteration"]) == ("completed", 2)
     nodes = await repeated.nodes()
-    assert nodes[nodes.index("next_iteration") :] == ["next_iteration", "gather", "review_gather", "decide"]
+    assert nodes[nodes.index("next_iteration") :] == [
+        "next_iteration",
+        "dispatch_gather",
+        "gather",
+        "review_gather",
+        "decide",
+    ]
+    assert result.state["phase"] == "synthesis", "the last round ended without one of its own"
     assert len(repeated.model.asked("extractor")) == 2
     assert "[read in an earlier round]" in repeated.model.asked("reflector")[-1].user
     [*_, last] = [row for row in result.state["decisions"] if row["action"] == "decide_iteration"]
@@ -74,8 +86,137 @@ async def test_the_report_is_written_again_where_the_refinement_asked_for_a_bett
     result = await repeated.run(max_iterations=4)
     assert (result.status, result.state["iteration"]) == ("completed", 2)
     nodes = await repeated.nodes()
-    assert nodes[nodes.index("next_iteration") + 3 :] == ["synthesize", "review_synthesize", "decide"]
+    assert nodes[nodes.index("next_iteration") + 4 :] == [
+        "dispatch_synthesize",
+        "synthesize",
+        "review_synthesize",
+        "decide",
+    ]
     assert "Say more of fish." in repeated.model.asked("section_writer")[-1].user
+
+
+async def test_the_analyzer_is_told_when_no_round_follows() -> None:
+    repeated = bench("What of the fish at Tarn?", [])
+    assert (await repeated.run(max_iterations=2)).state["iteration"] == 2
+    first, last = (request.system for request in repeated.model.asked("analyzer"))
+    assert "each with 1 or 2 search queries" in first and "write an open question for its reader" not in first
+    assert "searched for once more" in last and "write an open question for its reader" in last
+
+
+PASSAGE = "Fish pass the Tarn plant through a channel beside the gates."
+FISH_QUERY = "fish passage at the Tarn plant"
+
+
+def reads_for(answers: int | None) -> Any:
+    """An extractor whose findings for open questions name the number of the one that they answer."""
+
+    def read(request: ModelRequest) -> dict[str, Any]:
+        answer = reads_all(request)
+        return {**answer, "findings": [{**row, "answers": answers} for row in answer["findings"]]}
+
+    return read
+
+
+def of_fish(request: ModelRequest) -> dict[str, Any]:
+    """An outliner to whom the open question is the second section's."""
+    rows = one_section(request)["sections"]
+    return {"sections": [*rows, {**rows[0], "heading": "What else", "answers": "?", "findings": [], "gaps": [1, 9]}]}
+
+
+async def test_what_is_open_in_the_last_round_is_searched_for_once_more_and_what_that_finds_is_read() -> None:
+    single = bench("", [], extractor=[reads_all, reads_all, reads_for(1)])
+    result = await single.run(max_iterations=1)
+    assert result.status == "completed"
+    assert single.web.requests[-1].query == FISH_QUERY
+    assert [row["query"] for row in result.state["searches"]].count(FISH_QUERY) == 1
+    *_, reading = single.model.asked("extractor")
+    assert [row["title"] for row in reading.material["sources"]] == ["Fish"]
+    assert "1. How do fish fare?" in reading.user
+    assert "answers: the number of the open question" in reading.system
+    assert all("answers: the number" not in request.system for request in single.model.asked("extractor")[:-1])
+    found = next(row for row in result.state["findings"] if row["content"] == PASSAGE)
+    assert found["sub_query_id"] == "sq-1-3"
+    assert found["id"] in {row["finding_id"] for row in result.state["claims"]}
+    assert PASSAGE in single.model.asked("outliner")[0].user
+    assert PASSAGE in single.model.asked("section_writer")[0].user
+    [gap] = result.state["gaps"]
+    assert (gap["addressed"], gap["addressed_in"]) == (True, 1)
+    assert not single.model.asked("outliner")[0].material["gaps"]
+    assert [row["query"] for row in result.state["sub_queries"]][2:] == ["How do fish fare?"]
+    nodes = await single.nodes()
+    place = nodes.index("search_gaps")
+    assert nodes[place : place + 3] == ["search_gaps", "read_gaps", "dispatch_synthesize"]
+
+
+@pytest.mark.parametrize("number", [None, 2])
+async def test_a_question_that_stays_open_is_answered_by_the_section_that_the_outline_gives_it_to(
+    number: int | None,
+) -> None:
+    def answers(request: ModelRequest) -> dict[str, Any]:
+        if not request.material["gaps"]:
+            return states_findings(request)
+        [name] = [row["id"] for row in request.material["passages"] if PASSAGE in row["quote"]]
+        sentence = {"text": PASSAGE, "evidence_ids": [name], "kind": "fact"}
+        rows = [{"gap": n, "evidence_ids": [name]} for n in (1, 7)]
+        return {"blocks": [{"type": "paragraph", "sentences": [sentence]}], "answered_gaps": rows}
+
+    nothing = {"notes": [{"text": "The texts speak of fish.", "sources": [1]}], "findings": [], "limits": []}
+    asked = [reads_all, reads_all, reads_for(number) if number else nothing]
+    single = bench("", [], extractor=asked, outliner=[of_fish], section_writer=[answers])
+    result = await single.run(max_iterations=1)
+    assert "1. How do fish fare?" in single.model.asked("outliner")[0].user
+    shown = [request.material["gaps"] for request in single.model.asked("section_writer")]
+    assert sorted([row["description"] for row in gaps] for gaps in shown) == [[], ["How do fish fare?"]]
+    assert any("1. How do fish fare?" in request.user for request in single.model.asked("section_writer"))
+    assert not single.model.asked("editor")[0].material["gaps"]
+    [gap] = result.state["gaps"]
+    assert (gap["addressed"], gap["addressed_in"]) == (True, 1)
+
+
+async def test_what_was_found_for_an_open_question_and_could_not_be_read_reaches_its_writer_as_passages() -> None:
+    single = bench("", [], extractor=[reads_all, reads_all, "No."], outliner=[of_fish])
+    result = await single.run(max_iterations=1)
+    assert result.status == "completed"
+    assert any(PASSAGE in request.user for request in single.model.asked("section_writer"))
+    assert not any(row["content"] == PASSAGE for row in result.state["findings"])
+    assert [row["addressed"] for row in result.state["gaps"]] == [False]
+
+
+async def test_a_source_that_was_read_in_part_is_read_for_an_open_question_where_the_search_finds_nothing_new() -> None:
+    hidden = "Fish that are counted at the Tarn plant pass the gates at night."
+    long = "".join(f"In {year} the Tarn plant cost {year} euros a day.\n\n" for year in range(1500, 1700))
+    gap = {**FISH_GAP, "suggested_queries": ["fish counted at the gates"]}
+    found = hit("The Tarn plant opened in 2016.", url="https://tarn.gov/long", title="Opening")
+    whole = replace(found, document=markdown_document(f"{long}{hidden}\n\n{long}"), passages=())
+    script = research_script(extractor=[reads_all], analyzer=[{"findings": [], "gaps": [gap]}])
+    settings = {"fetch_time_summarization": False, "compression_chars": 4_000}
+    single = Bench(script, search=lambda request: [whole], condensing=True, settings=settings)
+    await single.run(max_iterations=1)
+    *_, reading = single.model.asked("extractor")
+    assert hidden in reading.user
+    assert all(hidden not in request.user for request in single.model.asked("extractor")[:-1])
+
+
+async def test_where_nothing_new_is_found_for_an_open_question_nothing_is_read_for_it() -> None:
+    gap = {**FISH_GAP, "suggested_queries": ["opening of the plant"]}
+    single = bench("", [], analyzer=[{"findings": [], "gaps": [gap]}])
+    await single.run(max_iterations=1)
+    nodes = await single.nodes()
+    assert "search_gaps" in nodes and "read_gaps" not in nodes
+
+
+async def test_a_search_for_what_is_open_that_fails_leaves_what_was_found() -> None:
+    gap = {**FISH_GAP, "suggested_queries": ["the web is down"]}
+    single = bench("", [], analyzer=[{"findings": [], "gaps": [gap]}])
+    result = await single.run(max_iterations=1)
+    assert result.status == "completed"
+    assert result.state["report"]
+
+
+async def test_without_a_model_that_read_the_topics_nothing_is_searched_for_writers() -> None:
+    plain = Bench(research_script(analyzer=[{"findings": [OPENED], "gaps": [FISH_GAP]}]))
+    await plain.run(max_iterations=1)
+    assert "search_gaps" not in await plain.nodes()
 
 
 DISPUTED = {

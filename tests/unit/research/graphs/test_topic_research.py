@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graph_research.graph.runtime import RunResult
-from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.base import Passage, SearchHit, SearchRequest
 from graph_research.text.document import Block, Document
 from tests.support.research.harness import Bench, hit, small_web
 
@@ -41,7 +41,7 @@ async def test_a_reflection_follows_every_search_and_refines_the_query() -> None
     result = await research(topic)
     assert result.status == "completed"
     round_of_nodes = ["search", "summarize", "reflect"]
-    assert await topic.nodes() == [*round_of_nodes * 3, "extract", "conclude"]
+    assert await topic.nodes() == ["begin", *round_of_nodes * 3, "extract", "conclude"]
     assert result.state["topic"]["queries"] == ["opening of the Tarn plant", "cost of the plant", "fish at the plant"]
     assert result.state["topic"]["searches_performed"] == 3
     assert result.state["topic"]["source_ids"] == [row["id"] for row in result.state["sources"]]
@@ -98,9 +98,33 @@ async def test_the_reflection_sees_counts_and_qualities_and_its_tokens_are_count
     [request] = topic.model.asked("reflector")
     assert "Sources found: 2. By quality: high 1, medium 1." in request.user
     assert "Searches left: 2." in request.user
-    assert "3 relevant sources are likely enough" in request.system
+    assert "stands in what was found; 3 relevant sources are likely enough" in request.system
     assert request.role == "reflection"
     assert result.state["topic"]["tokens_used"] > 0
+
+
+async def test_the_reflection_sees_the_headings_of_the_passages_found_and_the_sentence_that_fits_best() -> None:
+    blocks = [
+        ("heading", "The Tarn plant"),
+        ("paragraph", "It is wet there."),
+        ("heading", "History"),
+        ("paragraph", "Boats came early. The opening of the Tarn plant was in May. It rained."),
+        ("heading", "Costs"),
+        ("paragraph", "Nobody knows."),
+    ]
+    text = "\n".join(part for _, part in blocks)
+    starts = [text.index(part) for _, part in blocks]
+    found = hit(text, url="https://tarn.gov/", title="The Tarn plant")
+    layout = tuple(Block(kind, start, start + len(part)) for start, (kind, part) in zip(starts, blocks, strict=True))  # type: ignore[arg-type]
+    passages = [
+        Passage(start=starts[n], end=starts[n] + len(blocks[n][1]), score=score)
+        for n, score in ((1, 0.1), (3, 0.9), (5, 0.5))
+    ]
+    document = Document(text=text, blocks=layout, title="The Tarn plant")
+    topic = bench(STOP, search=lambda request: [replace(found, document=document, passages=tuple(passages))])
+    await research(topic)
+    line = "The Tarn plant: History; Costs: The opening of the Tarn plant was in May."
+    assert topic.model.asked("reflector")[0].material["found"] == [line]
 
 
 async def test_a_search_that_nobody_answers_fails_the_topic_and_says_why() -> None:
@@ -186,7 +210,7 @@ async def test_each_search_of_a_sub_query_adds_its_best_sources() -> None:
     assert result.state["topic"]["source_ids"] == [row["id"] for row in result.state["sources"]]
 
 
-async def test_an_index_of_a_book_is_a_source_of_low_quality_and_comes_last() -> None:
+async def test_an_index_of_a_book_is_a_source_of_low_quality_comes_last_and_is_not_read() -> None:
     names = [f"{one} {other}, Settings" for one in ("lock", "commit", "vacuum") for other in ("writer", "reader") * 3]
     text = "\n".join(names) * 3
     blocks, start = [], 0
@@ -196,9 +220,16 @@ async def test_an_index_of_a_book_is_a_source_of_low_quality_and_comes_last() ->
     index = hit(text, url="https://x.example/index", relevance=0.9)
     index = replace(index, document=Document(text=text, blocks=tuple(blocks), title="Index"))
     page = hit("A writer holds a lock until it is done.", url="https://x.example/page", relevance=0.2)
-    [first, last] = (await research(bench(STOP, search=lambda request: [index, page]))).state["sources"]
+    both = Bench(
+        {"reflector": [STOP], "extractor": [{"findings": [], "notes": [], "limits": []}]},
+        graph="topic_research",
+        search=lambda request: [index, page],
+        condensing=True,
+    )
+    [first, last] = (await research(both)).state["sources"]
     assert (first["url"], last["url"]) == ("https://x.example/page", "https://x.example/index")
     assert last["quality"] == "low"
+    assert [row["id"] for row in both.model.asked("extractor")[0].material["sources"]] == [first["id"]]
 
 
 @pytest.mark.requirement("18.2")

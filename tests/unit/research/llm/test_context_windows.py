@@ -16,11 +16,12 @@ from graph_research.providers.llm.base import ModelReply, ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.llm.context_windows import model_windows
 from graph_research.research.llm.failover import TOKEN_LIMIT_RETRIES
+from graph_research.research.llm.phase_budget import PHASE_SHARES
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.report.build import build_report
 from graph_research.research.report.run_metadata import RunFacts
-from graph_research.text.tokens import quarter_tokens
+from graph_research.text.tokens import count_tokens, quarter_tokens
 from tests.support.research.harness import Bench as WholeBench
 from tests.support.research.harness import PlainContext, make_services, research_script
 
@@ -56,6 +57,9 @@ def material(chars: int, passages: int = 8) -> dict[str, Any]:
         "constraints": None,
         "guidance": None,
         "background": [passage] * passages,
+        "titles": [],
+        "versions": [],
+        "is_local": False,
     }
 
 
@@ -93,6 +97,24 @@ async def test_a_prompt_in_any_script_fits_the_window_at_once(texts: list[str], 
     [request] = model.requests
     taken = quarter_tokens(request.system) + quarter_tokens(request.user)
     assert 0.6 * 6_000 < taken / 4 <= 6_000 - request.max_output_tokens
+
+
+@pytest.mark.requirement("13.7", "B22")
+@pytest.mark.parametrize(
+    "text", ["Everyone has the right to freedom of thought. ", "人人有思想、良心和宗教自由的权利。"]
+)
+@pytest.mark.parametrize("phase", PHASE_SHARES)
+async def test_a_prompt_shows_no_more_material_than_its_phase_has_of_the_window(
+    phase: str, text: str, context: PlainContext
+) -> None:
+    model = ScriptedModel({"planner": [PLAN]}, spec="known", window_tokens=24_000)
+    given = {**material(10), "background": [{"title": "A passage", "text": text * 1_000}] * 8}
+    agent, services = replace(AGENT, phase=phase), make_services([model])
+    await agent.call(services, given, context)
+    await agent.call(services, {**given, "background": []}, context)
+    shown, bare = (count_tokens(request.user) for request in model.requests)
+    usable = (24_000 - model.requests[0].max_output_tokens) * 0.85
+    assert 0.9 * PHASE_SHARES[phase] <= (shown - bare) / usable <= PHASE_SHARES[phase]
 
 
 @pytest.mark.requirement("14.2", "23.3", "B11")

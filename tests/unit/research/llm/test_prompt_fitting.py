@@ -47,6 +47,23 @@ def test_what_fits_is_shown_whole() -> None:
     assert fit_prompt(whole, (SOURCES,), render, PromptLimit(chars=5_000)).truncations == ()
 
 
+def test_a_prompt_is_rendered_a_few_times_to_fit_it_and_once_for_its_own_words() -> None:
+    rendered: list[str] = []
+
+    def counted(material: Mapping[str, Any]) -> str:
+        rendered.append(render(material))
+        return rendered[-1]
+
+    result = fit_prompt(material(400, 5_000, 5_000, notes=200), (NOTES, SOURCES), counted, PromptLimit(chars=6_000))
+    assert 5_800 < len(result.text) <= 6_000
+    assert len(rendered) <= 6
+    rendered.clear()
+    least = fit_prompt(material(400, 5_000, notes=200), (NOTES, SOURCES), counted, PromptLimit(chars=0))
+    assert len(rendered) == 1
+    assert least.material["notes"] == []
+    assert [len(row["content"]) for row in least.material["sources"]] < [301]
+
+
 def test_the_longest_sources_give_way_first_and_evenly() -> None:
     result = fit_prompt(material(400, 5_000, 5_000), (SOURCES,), render, PromptLimit(chars=5_000))
     assert 4_500 < len(result.text) <= 5_000

@@ -23,6 +23,9 @@ MATERIAL: Mapping[str, Any] = {
     "constraints": None,
     "guidance": None,
     "background": [],
+    "titles": [],
+    "versions": [],
+    "is_local": False,
 }
 AGENT = Agent(name="planner")
 

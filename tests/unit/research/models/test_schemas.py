@@ -46,7 +46,9 @@ SAMPLES: dict[str, Record] = {
         topic="cost",
         sides=[Side(value="1", evidence_ids=["ev-1"]), Side(value="2", evidence_ids=["ev-2"])],
     ),
-    "decision": Decision(agent="planner", action="execute_planning", rationale="r", timestamp="2024-01-01T00:00:00Z"),
+    "decision": Decision(
+        id="dec-1", agent="planner", action="execute_planning", rationale="r", timestamp="2024-01-01T00:00:00Z"
+    ),
     "digest": make_payload("s", ["p"], [], question="q", original_chars=10_000, source_text_hash=HASH),
     "draft": Draft(
         sections=[DraftSection(heading="h", blocks=[Block(sentences=[Statement(text="t", evidence_ids=["ev-1"])])])]

@@ -93,12 +93,13 @@ def test_every_format_has_the_parts_of_the_others_in_their_order() -> None:
     assert [escape(text) for text in word if text not in only_printed] == markdown
 
 
-def test_analysis_has_one_mark_and_one_word_of_what_it_means_in_every_format() -> None:
-    whole = report(conclusions=[paragraph(analysis("So the audit's figure is the higher one.", COST_AUDIT))])
+def test_each_sentence_of_analysis_has_a_mark_and_the_report_says_once_what_it_means() -> None:
+    said = ("So the audit's figure is the higher one.", "So it is the one to plan with.")
+    whole = report(conclusions=[paragraph(*(analysis(text, COST_AUDIT) for text in said))])
     word = "\n".join(row.text for row in Document(io.BytesIO(rendered("docx", whole))).paragraphs)
     printed = "".join(page.extract_text() for page in PdfReader(io.BytesIO(rendered("pdf", whole))).pages)
     for text in (rendered("md", whole).decode(), word, printed):
-        assert text.count("°") == 2 and "(analysis)" not in text
+        assert text.count("°") == 3 and "(analysis)" not in text
         assert "° Analysis: what the writer infers from the cited passages" in text
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from graph_research.research.report.build import build_report
-from graph_research.research.report.documents.markdown import render_markdown
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import MatrixDifference, Report
 from graph_research.research.report.page.html import render_html
@@ -60,7 +59,7 @@ def test_what_only_looks_like_a_conflict_is_shown_with_what_is_meant() -> None:
     cost = next(claim for claim in report.claims if "1.61" in claim.text)
     row = next(row for row in report.matrix if row.claim == cost.id)
     assert row.differs == [MatrixDifference(source=COMPANY, nature="definition")]
-    assert "Possibly not a conflict: another definition." in render_markdown(report)
+    assert "Possibly not a conflict: another definition." in render_html(report, texts=finished_research.texts())
 
 
 def test_the_matrix_shows_claims_of_which_two_sources_speak() -> None:

@@ -211,6 +211,6 @@ def test_a_language_without_a_table_of_its_own_is_answered_in_english() -> None:
 
 
 def test_a_reader_is_told_what_an_agent_does_and_not_its_name() -> None:
-    without_judgement = {"adopt_plan", "decide_iteration", "give_up", "prove_quotes", "record_abort", "search"}
+    without_judgement = {"adopt_plan", "decide_iteration", "dispatch", "give_up", "prove_quotes", "scout", "search"}
     agents = research_handlers(make_services({})).keys() - without_judgement
     assert agents <= ENGLISH.steps.keys()

@@ -163,6 +163,20 @@ def test_what_sources_dispute_is_marked_where_it_is_quoted():
     assert not [line for line in lines if finished_research.TURBINES["quote"] in line and "(disputed)" in line]
 
 
+@pytest.mark.parametrize("description", ["", "The audit counts the harbour, too."])
+def test_statements_of_another_scope_are_explained_in_a_line_of_the_page_and_not_marked(description: str) -> None:
+    state = finished_research.state()
+    state["contradictions"] = [
+        {**row, "nature": "scope", "description": description} for row in state["contradictions"]
+    ]
+    report = built(**state)
+    text, page = render_markdown(report), render_html(report, texts=finished_research.texts())
+    assert "(disputed)" not in text
+    assert "Where sources disagree" not in text and "points on which sources disagree" not in text
+    assert "Possibly not a conflict: another scope." in page
+    assert description in page and 'class="disagreement"' not in page
+
+
 def test_a_description_that_only_strings_the_values_together_is_left_out():
     (disagreement,) = finished_research.state()["contradictions"]
     strung = {**disagreement, "description": "1.61 billion euros · 1.37 billion euros"}
@@ -173,10 +187,9 @@ def test_a_description_that_only_strings_the_values_together_is_left_out():
 
 def test_a_closed_gap_is_no_open_question_and_the_page_says_when_it_was_closed():
     row = {"id": "gap-1", "description": "Cost of the locks", "addressed": True, "addressed_in": 3}
-    for gap, how in ((row, "resolved in iteration 3"), ({**row, "iteration": 3}, "resolved by a second analysis")):
-        report = built(gaps=[gap])
-        assert "## Open questions" not in render_markdown(report)
-        assert f"Cost of the locks ({how})" in render_html(report, texts=finished_research.texts())
+    report = built(gaps=[row])
+    assert "## Open questions" not in render_markdown(report)
+    assert "Cost of the locks (resolved in iteration 3)" in render_html(report, texts=finished_research.texts())
 
 
 def test_what_has_no_support_is_marked():

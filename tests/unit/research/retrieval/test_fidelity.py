@@ -10,7 +10,7 @@ import pytest
 from graph_research.providers.llm.base import ModelReply, ModelRequest, estimated
 from graph_research.research.agents.analyzer import analyzer
 from graph_research.research.graph_functions import topic_fidelity
-from graph_research.research.models.fidelity import LOW_FIDELITY, FidelityLevel
+from graph_research.research.models.fidelity import LOW_FIDELITY, FidelityLevel, fidelity_record
 from graph_research.research.models.source import Quality, Source, SourceScore
 from graph_research.research.report.build import build_report
 from graph_research.research.report.run_metadata import RunFacts
@@ -66,7 +66,7 @@ def handoff(sources: list[Source]) -> dict[str, Any]:
 
 
 def shares(output: dict[str, Any]) -> dict[str, float]:
-    return {row["item_id"]: row["compression_ratio"] for row in output["content_fidelity"]}
+    return {row["source_id"]: row["compression_ratio"] for row in output["content_fidelity"]}
 
 
 @pytest.mark.requirement("13.8")
@@ -77,8 +77,8 @@ async def test_the_share_is_measured_against_the_archived_text(context: PlainCon
     [record] = output["content_fidelity"]
     assert source.characters > 50_000
     assert record["original_tokens"] == source.characters // 4
-    assert record["current_tokens"] <= 3_000
-    assert (record["current_level"], record["phase"]) == ("key_points", "analysis")
+    assert record["final_tokens"] <= 3_000
+    assert (record["level"], record["phase"]) == ("key_points", "analysis")
     assert record["truncated"]
     [changed] = output["sources"]
     assert changed["fidelity"] == "key_points"
@@ -192,10 +192,28 @@ async def test_without_token_management_20_sources_of_1000_characters_are_shown(
     shown = [share for share in shares(output).values() if share]
     assert len(shown) == 20
     assert max(shown) <= 1_000 / 5_800
-    dropped = [row for row in output["content_fidelity"] if row["current_level"] == FidelityLevel.DROPPED]
+    dropped = [row for row in output["content_fidelity"] if row["level"] == FidelityLevel.DROPPED]
     assert len(dropped) == 5
-    assert set(output["metadata"]["dropped_content_ids"]) == {row["item_id"] for row in dropped}
+    assert set(output["metadata"]["dropped_content_ids"]) == {row["source_id"] for row in dropped}
     assert set(output["metadata"]["content_archive_hashes"]) == {source.id for source in sources}
+
+
+@pytest.mark.requirement("13.3", "B29")
+@pytest.mark.parametrize("dropping", [False, True])
+async def test_a_source_whose_text_has_no_room_is_named_where_nothing_may_be_dropped(
+    dropping: bool, context: PlainContext
+) -> None:
+    sources = [archived(context, number, sentences=100) for number in range(60)]
+    model = Reader(window=6_000)
+    services = make_services([model], allow_content_dropping=dropping)
+    output = await analyzer(services)(handoff(sources), context)
+    named = [source for source in sources if f"): {source.title}\n" in f"{model.requests[0].user}\n"]
+    levels = {row["source_id"]: row["level"] for row in output["content_fidelity"]}
+    without_text = [source for source in sources if f"(id: {source.id};" not in model.requests[0].user]
+    assert len(without_text) > 30
+    assert named == ([] if dropping else without_text)
+    assert {levels[source.id] for source in without_text} == {"dropped" if dropping else "headline"}
+    assert ("dropped_content_ids" in output["metadata"] and bool(output["metadata"]["dropped_content_ids"])) == dropping
 
 
 @pytest.mark.requirement("13.10")
@@ -213,13 +231,82 @@ def test_texts_of_which_less_than_30_percent_was_shown_are_worth_archiving_and_t
 def test_of_two_topics_with_one_source_the_larger_share_counts() -> None:
     source = {"id": "src-1", "url": "https://a.example/1", "title": "A", "archive_hash": "h", "authors": []}
     rows = [
-        {"id": "gathering:src-1", "item_id": "src-1", "phase": "gathering", "compression_ratio": ratio}
+        {"id": "gathering:src-1", "source_id": "src-1", "phase": "gathering", "compression_ratio": ratio}
         for ratio in (0.4, 0.9, 0.2)
     ]
     outputs = [{"sources": [source], "content_fidelity": [row]} for row in rows]
     assert topic_fidelity([], outputs) == [rows[1]]
 
 
+@pytest.mark.requirement("11.24", "13.8")
+def test_each_source_has_the_share_that_the_phase_which_showed_most_showed_of_it() -> None:
+    read, digested, both = (
+        Source(
+            id=f"src-000000000{n}",
+            archive_hash=f"sha256:{n:064}",
+            characters=40_000,
+            fidelity=level,
+            content_type="digest/v1" if level == "digest" else "text/plain",
+        )
+        for n, level in enumerate(("condensed", "digest", "digest"))
+    )
+    records = [
+        fidelity_record(read.id, "gathering", 40_000, 28_000, FidelityLevel.CONDENSED),
+        fidelity_record(read.id, "analysis", 40_000, 4_000, FidelityLevel.HEADLINE),
+        fidelity_record(digested.id, "digest", 40_000, 2_000, FidelityLevel.DIGEST, reason="digest_compression"),
+        fidelity_record(both.id, "gathering", 40_000, 20_000, FidelityLevel.COMPRESSED),
+        fidelity_record(both.id, "digest", 40_000, 2_000, FidelityLevel.DIGEST, reason="digest_compression"),
+    ]
+    rows = [record.to_json() for record in records]
+    shown = content_fidelity_of(
+        {"sources": [row.to_json() for row in (read, digested, both)], "content_fidelity": rows}
+    ).to_json()
+    assert shown["items"] == {
+        read.id: {
+            "original_tokens": 10_000,
+            "current_tokens": 7_000,
+            "current_level": "condensed",
+            "compression_ratio": 0.7,
+        },
+        digested.id: {
+            "original_tokens": 10_000,
+            "current_tokens": 500,
+            "current_level": "digest",
+            "compression_ratio": 0.05,
+        },
+        both.id: {
+            "original_tokens": 10_000,
+            "current_tokens": 5_000,
+            "current_level": "compressed",
+            "compression_ratio": 0.5,
+        },
+    }
+    assert shown["records"] == rows
+    assert {name: rows[2][name] for name in ("source_id", "phase", "original_tokens", "final_tokens", "reason")} == {
+        "source_id": digested.id,
+        "phase": "digest",
+        "original_tokens": 10_000,
+        "final_tokens": 500,
+        "reason": "digest_compression",
+    }
+    assert shown["levels"] == {"compressed": 1, "condensed": 1, "digest": 1}
+    assert (shown["score"], shown["band"]) == (0.4167, "compressed")
+
+
 def test_a_source_known_by_its_abstract_only_never_counts_as_full() -> None:
     abstract = Source(id="src-0000000000", archive_hash="sha256:" + "0" * 64, characters=1_000, fidelity="key_points")
     assert fidelity_score([abstract]) == 0.2
+
+
+@pytest.mark.requirement("6.7", "13.8")
+def test_of_a_run_stored_before_there_were_records_the_sources_and_their_texts_say_what_was_shown() -> None:
+    rows = [
+        {"id": f"src-000000000{n}", "archive_hash": f"sha256:{n:064}", "fidelity": level, "metadata": metadata}
+        for n, (level, metadata) in enumerate([("compressed", {"shown_share": 0.4}), ("key_points", {}), ("full", {})])
+    ]
+    shown = content_fidelity_of({"sources": rows}, {row["archive_hash"]: 8_000 for row in rows})
+    assert [(row.original_tokens, row.current_tokens) for row in shown.items.values()] == [
+        (2_000, 800),
+        (2_000, 400),
+        (2_000, 2_000),
+    ]

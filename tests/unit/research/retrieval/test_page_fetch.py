@@ -12,6 +12,7 @@ import pytest
 from graph_research.graph.runtime import RunResult
 from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.web.page_cache import KeptPages
 from graph_research.providers.web.page_reader import Page
 from graph_research.research.retrieval.page_fetch import PagePolicy, fetch_pages, promise
 from graph_research.research.retrieval.rank_fusion import fuse
@@ -53,8 +54,22 @@ def snippet(url: str, text: str = "The Tarn plant opened.", **more: Any) -> Sear
 
 
 async def followed(hits: Sequence[SearchHit], shelf: Shelf, **limits: Any) -> Any:
-    reading = PagePolicy(**{"pages": shelf, "most": 10, **limits})
+    reading = PagePolicy(**{"pages": KeptPages(shelf), "most": 10, **limits})
     return await fetch_pages(fuse([hits]), QUERY, PlainContext(), reading)
+
+
+async def test_a_page_that_was_read_before_is_at_hand() -> None:
+    class Watched(PlainContext):
+        at_hand: tuple[bool, ...] = ()
+
+        async def call(self, *args: Any, at_hand: bool = False) -> Any:
+            self.at_hand += (at_hand,)
+            return await super().call(*args)
+
+    context, policy = Watched(), PagePolicy(pages=KeptPages(Shelf({})), most=10)
+    for _ in range(2):
+        await fetch_pages(fuse([[snippet("https://tarn.example/plant")]]), QUERY, context, policy)
+    assert context.at_hand == (False, True)
 
 
 @pytest.mark.requirement("11.5")
@@ -89,7 +104,7 @@ async def test_a_pdf_that_cannot_be_read_leaves_an_event_without_secrets_and_ano
     failing = ProviderRefused("not a PDF sk-12345678901", provider="fetch")
     pages = {"https://a.org/paper.pdf": failing, "https://a.org/other": failing}
     paper = snippet("https://a.org/paper", metadata={"extent": "abstract", "pdf_url": "https://a.org/paper.pdf"})
-    context, policy = PlainContext(), PagePolicy(pages=Shelf(pages), most=10, pdfs=True)
+    context, policy = PlainContext(), PagePolicy(pages=KeptPages(Shelf(pages)), most=10, pdfs=True)
     await fetch_pages(fuse([[paper, snippet("https://a.org/other", "Another.")]]), QUERY, context, policy)
     [(name, told)] = context.events
     assert (name, told["url"]) == ("digest.pdf_extract_error", "https://a.org/paper.pdf")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -47,7 +48,8 @@ def test_passages_on_another_aspect_come_before_more_of_the_same() -> None:
         ),
         ("Recovery", f"After a crash the journal is replayed. {FILLER}"),
     )
-    best = covering_passages(text, [Aspect("locks held by a writer"), Aspect("crash recovery journal")])[:2]
+    aspects = [Aspect("locks held by a writer"), Aspect("crash recovery journal")]
+    best = list(islice(covering_passages({"a": text}, aspects), 2))
     assert any("journal is replayed" in text.text[passage.start : passage.end] for passage in best)
     assert any("is held by a writer" in text.text[passage.start : passage.end] for passage in best)
 
@@ -56,8 +58,17 @@ def test_a_heading_above_a_passage_counts_for_it() -> None:
     text = page(
         ("Weather", f"It may rain. {FILLER}"), ("Group commit", f"Several sessions wait for one flush. {FILLER}")
     )
-    [first, *_] = covering_passages(text, [Aspect("group commit")])
+    [first, *_] = covering_passages({"a": text}, [Aspect("group commit")])
     assert "Several sessions wait" in text.text[first.start : first.end]
+
+
+def test_what_sentences_say_comes_before_a_list_of_names() -> None:
+    names = "<li>writer</li><li>lock</li>" + "".join(f"<li>code {n}</li>" for n in range(40))
+    text = html_document(
+        f"<h1>Manual</h1><h2>Codes</h2><ul>{names}</ul><h2>Writers</h2><p>A writer holds its lock. {FILLER}</p>"
+    )
+    [first, *_] = covering_passages({"a": text}, [Aspect("writer lock")])
+    assert "A writer holds its lock." in text.text[first.start : first.end]
 
 
 def test_all_sources_together_stay_within_the_room_and_each_within_its_own() -> None:
@@ -76,6 +87,35 @@ def test_the_source_with_more_to_say_gets_more_of_the_room() -> None:
     texts = shown({"poor": poor, "rich": rich}, "checkpoint of the log", most_chars=7_000)
     assert len(texts["rich"]) > 2 * len(texts["poor"])
     assert "A log is kept." in texts["poor"]
+
+
+def test_what_a_source_says_again_gives_way_to_what_no_source_has_said() -> None:
+    same = [(f"Locks {n}", f"A lock is held by a writer until the writer is done with it. {FILLER}") for n in range(4)]
+    documents = {name: page(*same) for name in "ab"} | {"c": page(*same, ("Recovery", f"A journal remains. {FILLER}"))}
+    texts = shown(documents, "locks held by a writer", "recovery by a journal", most_chars=6_000)
+    assert "A journal remains." in texts["c"]
+
+
+def test_a_passage_that_several_sources_repeat_is_shown_once() -> None:
+    call = (
+        "A checkpoint call of the lock library returns the number of frames in its log, or a code of the busy writer."
+    )
+    own = {name: f"The {name} page is about what the {name} function alone does." for name in ("open", "close", "wait")}
+    rest = [(f"Part {n}", FILLER.replace(" ", f" {n} ")) for n in range(4)]
+    documents = {name: page(("Checkpoint", call), *rest, (name, text)) for name, text in own.items()}
+    texts = shown(documents, "checkpoint call", *(f"what the {name} function does" for name in own), most_chars=1_500)
+    assert "".join(texts.values()).count(call) == 1
+    assert all(own[name] in text for name, text in texts.items())
+
+
+def test_a_passage_counts_more_in_a_text_on_the_subject_than_as_a_chance_mention() -> None:
+    on_it = page(*((f"Locks {n}", f"A lock of kind {n} is held by a writer. {FILLER}") for n in range(5)))
+    annals = page(
+        *((f"Year {n}", FILLER) for n in range(40)), ("End", f"A lock of kind 9 is held by a writer. {FILLER}")
+    )
+    aspects = [Aspect("lock of a writer")]
+    order = [passage.source for passage in covering_passages({"annals": annals, "on_it": on_it}, aspects)]
+    assert order.index("annals") == 5
 
 
 @pytest.mark.requirement("13.5")

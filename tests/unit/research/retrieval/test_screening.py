@@ -33,7 +33,7 @@ def found(url: str, html: str, relevance: float = 0.8, library: str = "docs", **
 
 def kept(*hits: SearchHit, known: tuple[tuple[str, str], ...] = ()) -> list[str | None]:
     fused: list[FusedHit] = fuse([hits])
-    return [document.hit.url for document in screened(fused, known)]
+    return [document.hit.url for document, _ in screened(fused, known)]
 
 
 def test_an_index_of_a_book_comes_after_pages_with_sentences() -> None:
@@ -41,6 +41,13 @@ def test_an_index_of_a_book_comes_after_pages_with_sentences() -> None:
     assert lists_names(index)
     assert kept(index, found("chapter.html", CHAPTER, 0.4)) == ["chapter.html", "bookindex.html"]
     assert kept(index) == ["bookindex.html"]
+
+
+def test_an_index_with_its_letters_in_a_table_is_a_list_of_names_and_a_page_of_tables_is_none() -> None:
+    letters = "<table><tr><td>A</td><td>B</td><td>C</td></tr></table>"
+    rows = "".join(f"<tr><td>{word} of the store</td><td>on, and never off</td></tr>" for word in WORDS * 4)
+    assert lists_names(found("genindex.html", f"<h1>Index</h1>{letters}{INDEX}"))
+    assert not lists_names(found("settings.html", f"<h1>Settings</h1><table>{rows}</table>{INDEX}"))
 
 
 def test_tables_lists_of_values_and_lists_of_sentences_are_no_lists_of_names() -> None:

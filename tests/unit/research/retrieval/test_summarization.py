@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -235,11 +236,11 @@ async def test_a_summary_that_takes_too_long_is_given_up(context: PlainContext) 
 
 @pytest.mark.requirement("9.1")
 async def test_the_time_of_a_summary_counts_all_models_that_are_tried(context: PlainContext) -> None:
-    slow = [Counting(seconds=1.0, spec="first"), Counting(seconds=1.0, spec="second")]
-    services = make_services(slow, source_chars=12_000, summarization_timeout=0.05)
+    slow = [Counting(seconds=9.0, spec="first"), Counting(seconds=9.0, spec="second")]
+    services = make_services(slow, source_chars=12_000, summarization_timeout=0.5)
     began = asyncio.get_running_loop().time()
     output = await source_summarizer(services)({"original_query": "q", "sources": [row(context, 1)]}, context)
-    assert asyncio.get_running_loop().time() - began < 0.099
+    assert asyncio.get_running_loop().time() - began < 0.99
     assert output["sources"] == []
     assert "is shown as it is" in output["degraded"][0]["reason"]
 
@@ -498,13 +499,13 @@ async def test_the_analyzer_sees_all_topics_findings_notes_and_limits_and_no_tex
     whole = Bench(script, condensing=True)
     result = await whole.run()
     request = whole.model.asked("analyzer")[0]
-    assert request.user.count("- It opened in spring. [1]") == 2
+    assert request.user.count("- It opened in spring.\n") == 2
     assert request.user.count("So it says: ") == 2
     assert "Nothing on fish." in request.user
-    assert "says: The Tarn plant opened in March 2016." in request.user
+    assert ": The Tarn plant opened in March 2016.\n" in request.user
     assert "It was the first tidal lagoon of the county" not in request.user
     assert "Sources that nobody has read" not in request.user
-    assert "Sources that were read for these findings (3)" in request.user
+    assert "The sources of these findings (2)" in request.user
     assert [row["kind"] for row in result.state["condensed"]] == ["compression"] * 2
     assert {row["sub_query_id"] for row in result.state["findings"]} == {"sq-1-1", "sq-1-2"}
 
@@ -547,8 +548,9 @@ async def test_in_a_later_round_only_the_new_topics_are_read_and_earlier_finding
     await whole.run()
     first, *_, second = whole.model.asked("analyzer")
     assert "So it says: The Tarn plant opened" in second.user
-    assert "says: The Tarn plant opened in March 2016.\n" in first.user
-    assert "src-" not in second.user.partition("So it says: The Tarn plant opened")[2].partition("[QUOTED")[0]
+    quoted = re.compile(r"^- src-[0-9a-f]{10}: The Tarn plant opened in March 2016\.$", re.MULTILINE)
+    assert quoted.search(first.user)
+    assert not quoted.search(second.user)
     assert "So it says: Fish pass the Tarn plant" in second.user
     assert second.user.count("It opened in spring.") == 1
 

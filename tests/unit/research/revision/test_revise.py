@@ -6,6 +6,7 @@ from typing import Any
 
 from graph_research.research.models.draft import Draft
 from graph_research.research.models.evidence import Contradiction
+from graph_research.research.models.source import Source
 from graph_research.research.report.build import build_report
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
@@ -13,6 +14,7 @@ from graph_research.research.report.verification import verify
 from graph_research.research.revision.model import (
     Edit,
     Exclusion,
+    FollowUp,
     Refresh,
     Revision,
     Undo,
@@ -149,6 +151,13 @@ def test_a_claim_that_the_user_drops_or_doubts_changes_the_confidence_of_the_who
     claim = next(claim for claim in doubted.claims if claim.id == "claim-0000000001")
     assert (claim.confidence, claim.edited) == (0.1, True)
     assert doubted.confidence.value == round((0.1 + 0.667) / 2 * 0.3, 4)
+
+
+def test_a_source_that_a_further_question_added_counts_only_where_a_claim_rests_on_it() -> None:
+    added = Source.model_validate({**study.SOURCES[2], "id": "src-guide00001", "publisher": "Guide"})
+    unanswered = FollowUp(what="Who keeps bees?", at=AT, run_id="bees", sections=[], sources=[added])
+    before = report(FollowUp(what="Who keeps bees?", at=AT, run_id="bees", sections=[]))
+    assert report(unanswered).confidence == before.confidence
 
 
 def test_an_edit_outlives_a_later_exclusion() -> None:

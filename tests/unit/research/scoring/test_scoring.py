@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.models.finding import Claim, Confidence
+from graph_research.research.evidence.claims import Ground, levelled, scored_claim
+from graph_research.research.models.finding import Claim, Confidence, Finding
+from graph_research.research.models.ids import finding_id
 from graph_research.research.models.source import Quality, Source, Tier
 from graph_research.research.scoring.claim import confidence_level, score_claim
 from graph_research.research.scoring.job import job_confidence
@@ -136,6 +138,26 @@ def test_a_claim_without_support_is_worth_nothing() -> None:
 @pytest.mark.requirement("2.6", "B9")
 def test_one_origin_is_never_more_than_medium() -> None:
     assert confidence_level(Confidence.HIGH, 0.99, 1) is Confidence.MEDIUM
+
+
+@pytest.mark.parametrize(
+    ("content", "sources", "level"),
+    [
+        ("SQLite has one writer.", [("sqlite3", "AUTHORITATIVE"), ("sqlite3", "AUTHORITATIVE")], Confidence.HIGH),
+        ("SQLite has one writer.", [("sqlite3", "AUTHORITATIVE")], Confidence.MEDIUM),
+        ("SQLite has one writer.", [("sqlite3", "UNVERIFIED"), ("sqlite3", "AUTHORITATIVE")], Confidence.MEDIUM),
+        ("PostgreSQL has many.", [("sqlite3", "AUTHORITATIVE"), ("sqlite3", "AUTHORITATIVE")], Confidence.MEDIUM),
+    ],
+)
+def test_two_authoritative_documents_of_a_maker_on_its_own_product_may_be_high(
+    content: str, sources: list[tuple[str, str]], level: Confidence
+) -> None:
+    rows = [source(n, publisher=publisher, tier=tier) for n, (publisher, tier) in enumerate(sources)]
+    by_id = {row.id: row for row in rows}
+    ground = Ground(sources=by_id, evidence={}, contradictions=(), origins=dict.fromkeys(by_id, "sqlite3"))
+    finding = Finding(id=finding_id(content), content=content, confidence=Confidence.HIGH, source_ids=list(by_id))
+    claim = scored_claim(finding, list(by_id), [], ground).model_copy(update={"confidence": 0.99})
+    assert levelled(finding, claim, ground).confidence is level
 
 
 @pytest.mark.requirement("2.6", "B9")

@@ -14,6 +14,7 @@ DAM = ["The Severn lagoon in Wales was audited by the World Health Organization 
         "America's Goodall saw it in May.",
         "Batching multiplies rows: Unconfigured sites show errors.",
         "An SSD or a CPU is of no use.",
+        "SSDs and CPUs are of no use.",
         "• Flushing helps (Caching, too).",
         "In Wales and on the Severn, 412 GWh and 5 kWh were made.",
     ],
@@ -33,6 +34,12 @@ def test_words_that_are_no_new_names(text: str) -> None:
 )
 def test_names_that_are_nowhere(text: str, names: list[str]) -> None:
     assert new_names(text, DAM) == names
+
+
+def test_a_rare_word_at_the_beginning_of_a_sentence_is_a_name_only_where_it_is_said_to_count() -> None:
+    text = "Rehearse the move. Then Fabrikam moves."
+    assert new_names(text, DAM) == ["Rehearse", "Fabrikam"]
+    assert new_names(text, DAM, at_start=False) == ["Fabrikam"]
 
 
 def test_capitals_of_german_nouns_are_not_names() -> None:

@@ -26,3 +26,22 @@ def test_a_text_that_holds_of_all_cases_or_of_none_is_told_in_each_language_with
     assert is_absolute(absolute, language)
     assert not is_absolute(hedged, language)
     assert not is_absolute(absolute, "xx")
+
+
+DEFAULTS = {
+    "en": "The default is safe.",
+    "de": "Die Voreinstellung gilt.",
+    "fr": "Par défaut la porte est ouverte.",
+    "es": "El valor predeterminado vale.",
+    "it": "Il valore predefinito vale.",
+    "pt": "O valor padrão vale.",
+    "nl": "Dit is de standaard.",
+    "pl": "Wartość domyślna obowiązuje.",
+    "zh": "默认值有效。",
+    "ja": "既定の値を使う。",
+}
+
+
+@pytest.mark.parametrize("language", DEFAULTS)
+def test_a_text_that_names_a_default_is_told_in_each_language_with_labels(language: str) -> None:
+    assert is_absolute(DEFAULTS[language], language)

@@ -173,3 +173,18 @@ def test_another_figure_is_distinguished(claim: str, quote: str) -> None:
 @settings(deadline=None)
 def test_a_text_always_has_its_own_figures(text: str) -> None:
     assert stand_in(text, text)
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "stated"),
+    [
+        ("It melts at 300 K.", "The alloy melts at 300K.", True),
+        ("It melts at 300K.", "The alloy melts at 300 K, as measured.", True),
+        ("It serves 400,000 requests a day.", "It serves 400K requests a day.", True),
+        ("It serves 400 requests a day.", "It serves 400K requests a day.", False),
+        ("It cost $400.", "It cost $400K.", False),
+        ("It melts at 310 K.", "The alloy melts at 300K.", False),
+    ],
+)
+def test_a_k_behind_a_number_is_thousand_where_it_counts_something(claim: str, quote: str, stated: bool) -> None:
+    assert stand_in(claim, quote) is stated

@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 
 import pytest
+import wordfreq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.text.language.words import MOST_WEIGHT, index_text, language_of, stem, terms, weight, words
+from graph_research.text.language.words import (
+    MOST_WEIGHT,
+    frequency,
+    index_text,
+    language_of,
+    stem,
+    terms,
+    weight,
+    words,
+)
 
 INFLECTED = [
     f"{root}{ending}" for root in ("generat", "nation", "oper", "relat", "organiz") for ending in ("ing", "ed", "ional")
 ]
+
+
+@pytest.mark.parametrize("language", ["en", "no", "zh", "sr"])
+def test_frequencies_are_those_that_wordfreq_reads(language: str) -> None:
+    listed = {"no": "nb"}.get(language, language)
+    small = wordfreq.available_languages("small")
+    frequencies = wordfreq.get_frequency_dict(listed, wordlist="small") if listed in small else {}
+    sampled = dict(islice(frequencies.items(), 0, None, 97))
+    assert {word: frequency(word, language) for word in sampled} == {
+        word: math.log10(share) + 9 for word, share in sampled.items()
+    }
+    assert frequency("unlisted-word", language) == 0.0
 
 
 def test_terms_are_stems_without_the_commonest_words() -> None:

@@ -18,6 +18,7 @@ from graph_research.text.places import in_words, place_of
 from graph_research.text.readers import READERS, media_type_of
 from graph_research.text.readers.foreign.limited import LimitedReader
 from graph_research.text.readers.formats import FORMATS
+from graph_research.text.relevance.units import units
 from tests.support.documents import foreign_files
 
 
@@ -176,6 +177,12 @@ async def test_a_workbook_without_a_title_has_that_of_its_only_sheet(sheets: lis
     packed = io.BytesIO()
     workbook.save(packed)
     assert (await read(packed.getvalue(), "figures.xlsx")).title == title
+
+
+async def test_the_header_of_a_mail_is_not_quoted_with_its_first_sentence() -> None:
+    source = "Subject: Seals\nFrom: Ann <ann@x.org>\nDate: Tue, 5 Mar 2024 10:00:00 +0000\n\nSeals last 18 months."
+    document = await read(source.encode(), "seals.eml")
+    assert units(document)[-1].text == "Seals last 18 months."
 
 
 async def test_a_mail_of_parts_without_a_boundary_has_its_lines_as_body() -> None:

@@ -18,9 +18,9 @@ from graph_research.text.document import Document
 from graph_research.text.locators import make_locator, resolve
 from graph_research.text.readers import PDF
 from graph_research.text.readers.foreign import child
-from graph_research.text.readers.foreign.hyphenation import Vocabulary
 from graph_research.text.readers.foreign.limited import LimitedReader
-from graph_research.text.readers.foreign.pdf_layout import PdfLine, pdf_document
+from graph_research.text.readers.foreign.pdf.hyphenation import Vocabulary
+from graph_research.text.readers.foreign.pdf.layout import PdfLine, pdf_document
 from graph_research.text.readers.formats import FORMATS
 from graph_research.text.readers.limits import Limits
 
@@ -138,6 +138,8 @@ async def test_pages_and_characters_beyond_the_limit_are_left_out_with_a_warning
     document = await read(report(), Limits(chars=100))
     assert 0 < len(document.text) <= 100
     assert "stopped after 100 characters" in document.warnings[0]
+    document = await read(report(), Limits(chars=100, pages=2))
+    assert document.warnings == ("stopped after 100 characters, on page 1 of 3",), "it says how far it was read, once"
 
 
 async def test_an_encrypted_pdf_says_so() -> None:
@@ -326,3 +328,64 @@ async def test_rows_of_numbers_are_rows_of_a_table() -> None:
 async def test_a_pdf_in_which_pypdf_finds_nothing_is_read_by_pdfium(content: str, font: str) -> None:
     document = await read(raw_pdf(content, font=font))
     assert (document.text, document.pages, document.warnings) == ("Seals last nine years", (0,), ())
+
+
+@pytest.mark.requirement("12.1")
+async def test_a_pdf_whose_words_pypdf_runs_together_is_read_by_pdfium() -> None:
+    wide_space = f"/BaseFont/Times-Roman/FirstChar 32/LastChar 122/Widths[1200 {'500 ' * 90}]"
+    content = "BT /F1 12 Tf 20 200 Td [(Seals) -250 (last) -250 (nine) -250 (years)] TJ ET"
+    document = await read(raw_pdf(content, font=wide_space))
+    assert document.text == "Seals last nine years"
+
+
+def drawn(*lines: tuple[float, list[tuple[float, str]]], bold: int = 0) -> bytes:
+    """A page of lines `(y, [(x, text), …])`, the first `bold` of them bold."""
+    made = io.BytesIO()
+    drawing = canvas.Canvas(made, pagesize=A5, invariant=True)
+    for number, (y, cells) in enumerate(lines):
+        drawing.setFont("Helvetica-Bold" if number < bold else "Helvetica", 10)
+        for x, text in cells:
+            drawing.drawString(x, y, text)
+    drawing.save()
+    return made.getvalue()
+
+
+async def test_a_row_of_a_table_has_its_cells_their_lines_and_the_header() -> None:
+    page = drawn(
+        (500, [(40, "Costs of the works are shown below, by work and by year of payment.")]),
+        (470, [(40, "Work"), (150, "Cost"), (230, "What was done")]),
+        (456, [(40, "Turbines"), (150, "14.5"), (230, "Sixteen machines were")]),
+        (444, [(230, "replaced at once")]),
+        (430, [(40, "Dredging"), (230, "The basin")]),
+        (416, [(40, "Locks of the west"), (150, "1,310.25"), (230, "None")]),
+        (380, [(40, "The works began in 2019 and ended two years later.")]),
+        bold=2,
+    )
+    document = await read(page)
+    rows = [document.columns_at(block.start) for block in document.blocks if block.kind == "table"]
+    assert rows == [
+        (),
+        (("Work", "Turbines"), ("Cost", "14.5"), ("What was done", "Sixteen machines were replaced at once")),
+        (("Work", "Dredging"), ("Cost", ""), ("What was done", "The basin")),
+        (("Work", "Locks of the west"), ("Cost", "1,310.25"), ("What was done", "None")),
+    ]
+    assert document.text.count("Costs of the works") == document.text.count("The works began") == 1
+
+
+async def test_a_plain_header_is_known_by_its_column_of_numbers_and_a_list_of_terms_is_no_table() -> None:
+    table = [(40.0, "Work"), (150.0, "Cost")], [(40.0, "Turbines"), (150.0, "14.5")], [(40.0, "Locks"), (150.0, "3")]
+    document = await read(drawn(*((470.0 - 14 * n, row) for n, row in enumerate(table))))
+    assert [document.columns_at(block.start) for block in document.blocks][1:] == [
+        (("Work", "Turbines"), ("Cost", "14.5")),
+        (("Work", "Locks"), ("Cost", "3")),
+    ]
+    terms = [(40.0, "-a"), (90.0, "Shows all.")], [(40.0, "-b"), (90.0, "Shows some.")], [(40.0, "-c"), (90.0, "None.")]
+    document = await read(drawn(*((470.0 - 14 * n, row) for n, row in enumerate(terms))))
+    assert document.cells == ()
+
+
+async def test_lines_of_justified_text_are_no_rows_of_a_table() -> None:
+    words = [["Seals", "of the turbines last"], ["nine years where", "the water"], ["holds", "little of the sand"]]
+    lines = [(500.0 - 12 * n, [(40.0, left), (60.0 + 6 * len(left), right)]) for n, (left, right) in enumerate(words)]
+    document = await read(drawn(*lines, bold=1))
+    assert document.cells == ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,9 @@ from graph_research.text.canonical import canonical_text
 from graph_research.text.decoding import decode
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.readers.markdown import markdown_document
+from graph_research.text.places import in_words, place_of
+from graph_research.text.readers.html import html_document
+from graph_research.text.readers.markdown import markdown_document, markdown_html
 from graph_research.text.readers.plain import plain_document
 
 MINUTES = """LIAISON COMMITTEE
@@ -113,6 +117,78 @@ def test_any_markdown_gives_a_canonical_document(source: str) -> None:
     assert markdown_document(source) == document
 
 
+MARKED_UP = """---
+title: Costs
+---
+# The cost
+
+| year | cost |
+| --- | --- |
+| 2019 | 410 |
+| 2020 | 87 |
+
+A paragraph
+of *several
+lines*, with `code`\\
+in it.
+
+> quoted
+
+```python
+x = 1
+
+y = 2
+```
+
+<div>
+in a box
+<b>and bold</b>
+</div>
+
+- an item
+  that goes on
+- the next
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        ("The cost", "line 4"),
+        ("2020 87", "line 9"),
+        ("A paragraph", "line 11"),
+        ("lines, with code", "line 13"),
+        ("of several lines, with code in it.", "line 12–14"),
+        ("quoted", "line 16"),
+        ("y = 2", "line 21"),
+        ("and bold", "line 26"),
+        ("that goes on", "line 30"),
+        ("the next", "line 31"),
+    ],
+)
+def test_a_passage_of_markdown_names_the_lines_of_the_file(words: str, place: str) -> None:
+    document = markdown_document(MARKED_UP)
+    start = document.text.index(words)
+    found = place_of(document.places, start, start + len(words))
+    assert found is not None
+    assert in_words(found) == place
+
+
+_SIGNS_OF_MARKDOWN = (
+    "\n", "\n\n", "\n# ", "\n- ", "\n> ", "\n    ", "*", "`", "\\\n", "  \n", " | ", "\n| --- | --- |\n", "<b>", "</b>",
+    "<!-- ", " -->", "\n```\n", "[", "](u)", "\n<div>\n", "\n</div>\n", "&amp;", "<p title='a\n b'>", "<", " word ",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_SIGNS_OF_MARKDOWN), max_size=30).map("".join))
+def test_the_lines_of_markdown_change_nothing_of_its_text(source: str) -> None:
+    document, rendered = markdown_document(source), html_document(markdown_html(source))
+    assert replace(document, places=()) == rendered
+    for table in document.places:
+        assert list(table.starts) == sorted(set(table.starts))
+        assert list(table.at) == sorted(table.at, key=int)
+
+
 def test_scripts_in_markdown_give_no_text() -> None:
     assert markdown_document("Yes.\n\n<script>alert('no')</script>\n").text == "Yes."
 
@@ -141,3 +217,36 @@ def test_bytes_become_the_characters_that_were_meant(data: bytes, text: str) -> 
 def test_binary_data_is_no_text() -> None:
     with pytest.raises(DocumentUnreadable, match="binary"):
         decode(b"GIF89a\x00\x01")
+
+
+@pytest.mark.parametrize(
+    ("front", "date"),
+    [
+        ("---\ntitle: Tides\ndate: 2020-01-05\n---", "2020-01-05"),
+        ("---\ndate: 2020-01-05\nupdated: 2024-05-06\n---", "2024-05-06"),
+        ("---\ndate: '2020-01-05'\nlastMod: 2024-05-06T10:00:00Z\n---", "2024-05-06T10:00:00+00:00"),
+        ('+++\ndate = "2020-01-05"\n+++', "2020-01-05"),
+        ("---\ndate: soon\n---", ""),
+        ("---\ntitle: Tides\n---\n\nStand: März 2025", "2025-03"),
+        ("Last updated: 3 May 2021", "2021-05-03"),
+    ],
+)
+def test_a_markdown_file_is_dated_by_its_front_matter_else_by_its_text(front: str, date: str) -> None:
+    assert markdown_document(f"{front}\n\nThe lagoon has sixteen turbines.\n").date == date
+
+
+def test_front_matter_gives_authors_and_licence_as_people_write_them() -> None:
+    front = """---
+title: Tides: a guide
+authors:
+  - name: Ann Lee
+    email: ann@example.org
+  - "Bo Yi"
+license: CC-BY-4.0
+tags: [sea, tides]
+---
+"""
+    document = markdown_document(f"{front}# Tides\n\nThe lagoon has sixteen turbines.\n")
+    assert (document.title, document.authors, document.licence) == ("Tides: a guide", ("Ann Lee", "Bo Yi"), "CC-BY-4.0")
+    assert document.text.startswith("Tides")
+    assert markdown_document("---\nauthor: [Ann Lee, Bo Yi]\n---\nText.").authors == ("Ann Lee", "Bo Yi")

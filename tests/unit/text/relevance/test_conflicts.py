@@ -193,6 +193,23 @@ def test_sentences_without_a_name_need_one_in_both_titles() -> None:
     assert find_contradictions(said(*pair, titles=["Alder Dam", "Birch Dam"])) == []
 
 
+@pytest.mark.parametrize(
+    ("sentence", "titles", "count"),
+    [
+        ("The refund period for online orders is {} days.", ("Terms of service 2023", "Customer handbook"), 1),
+        ("A seal is changed in {} days.", ("Maintenance log", "Annual report"), 1),
+        ("The default timeout is {} seconds.", ("postgresql configuration", "mysql settings"), 0),
+        ("The construction cost of the dam was {} million euros.", ("Alder", "Birch project"), 0),
+        ("The town has a population of {}.", ("Kitchen manual", "Annual report"), 0),
+    ],
+)
+def test_the_same_sentence_with_another_value_conflicts_under_titles_that_name_no_thing(
+    sentence: str, titles: Sequence[str], count: int
+) -> None:
+    found = find_contradictions(said(sentence.format(11), sentence.format(14), titles=titles))
+    assert len(found) == count
+
+
 def test_the_topic_is_made_of_words_of_the_first_sentence() -> None:
     (found,) = conflicts("The Alder Dam has 14 steel gates.", "The Alder Dam has 16 steel gates.")
     assert found.topic == "Alder Dam steel gates"
@@ -361,3 +378,88 @@ def test_a_number_of_a_row_has_the_header_and_the_unit_of_its_column(
     ]
     sides = [{side.value for side in conflict.sides} for conflict in find_contradictions(sentences)]
     assert sides == found
+
+
+def stated(source: str, text: str) -> list[SourceSentence]:
+    """The sentences and rows of a Markdown document."""
+    document = markdown_document(text)
+    return [
+        SourceSentence(
+            source_id=source,
+            text=unit.text,
+            start=unit.start,
+            end=unit.end,
+            title=document.title,
+            heading=unit.heading,
+            cells=document.columns_at(unit.start),
+        )
+        for unit in units(document)
+    ]
+
+
+PROPERTIES = """# Regional dams
+
+## Alder Dam
+
+| Property | Value |
+|---|---|
+| Height | 84 m |
+| Construction cost | 1,340 million euros |
+| Year of opening | 1986 |
+"""
+COMPARED = """# Dams
+
+| Measure | Alder Dam | Birch Dam |
+|---|---|---|
+| Height | 84 m | 60 m |
+| Cost (million euros) | 1,340 | 900 |
+"""
+YEARS = """# Lagoon output
+
+| Year | Output (GWh) |
+|---|---|
+| 2018 | 417 |
+| 2019 | 412 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence", "topic", "values_"),
+    [
+        (PROPERTIES, "The height of the Alder Dam is 90 metres.", "Alder Dam Height", {"84 m", "90 metres"}),
+        (
+            PROPERTIES,
+            "The construction cost of the Alder Dam was 1,200 million euros.",
+            "Alder Dam Construction cost",
+            {"1,340 million euros", "1,200 million euros"},
+        ),
+        (PROPERTIES, "The opening year of the Alder Dam was 1987.", "Alder Dam Year opening", {"1986", "1987"}),
+        (
+            COMPARED,
+            "The Alder Dam cost 1,200 million euros.",
+            "Cost alder Dam",
+            {"1,340 million euros", "1,200 million euros"},
+        ),
+        (YEARS, "In 2018 the output of the lagoon was 412 GWh.", "Lagoon Output", {"417 GWh", "412 GWh"}),
+    ],
+)
+def test_a_row_of_a_table_and_a_sentence_about_the_same_thing_conflict(
+    table: str, sentence: str, topic: str, values_: set[str]
+) -> None:
+    [found] = find_contradictions([*stated("table", table), *stated("news", f"# News of the region\n\n{sentence}")])
+    assert (found.topic.lower(), {side.value for side in found.sides}) == (topic.lower(), values_)
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        (PROPERTIES, "The height of the Birch Dam is 90 metres."),
+        (PROPERTIES, "The height of the Alder Dam is 84 metres."),
+        (COMPARED, "The height of the Birch Dam is 60 m."),
+        (COMPARED, "The Birch Dam cost 0.9 billion euros."),
+        (YEARS, "In 2019 the output of the lagoon was 412 GWh."),
+        (PROPERTIES, "| Property | Value |\n|---|---|\n| Height | 60 m |"),
+    ],
+)
+def test_a_row_of_a_table_and_a_sentence_about_another_thing_do_not(table: str, sentence: str) -> None:
+    assert not find_contradictions([*stated("table", table), *stated("news", f"# Birch Lake\n\n{sentence}")])

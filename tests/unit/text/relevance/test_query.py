@@ -48,6 +48,12 @@ def test_a_part_without_a_name_takes_the_subject_of_the_question() -> None:
     assert built.weights("en")["alder"] == parse("Alder").weights("en")["alder"]
 
 
+@pytest.mark.parametrize("lead", ["", "–", "Not", "How do they differ"])
+def test_a_list_behind_a_colon_has_parts_whatever_stands_before_it(lead: str) -> None:
+    parts = parse(f"{lead}: a measured price of the flood, and how long the eels waited").parts
+    assert [part.own for part in parts] == ["a measured price of the flood", "how long the eels waited"]
+
+
 def test_terms_for_texts_in_another_language_are_stems_of_that_language() -> None:
     question = parse("What is the Freiheitsstrafen rule?")
     assert "freiheitsstraf" in question.weights("de").keys() - question.weights("en").keys()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graph_research.text.document import Document
 from graph_research.text.readers.markdown import markdown_document
 from graph_research.text.readers.plain import plain_document
@@ -29,6 +31,20 @@ def test_a_sentence_that_states_how_many_there_are_is_before_those_that_only_nam
     )
     assert "sixteen" in best("How many turbines are there?", text)
     assert "sechs" in best("Wie viele Tore hat das Wehr?", "Tor 7 am Wehr ist zu.\n\nDas Wehr hat sechs neue Tore.")
+
+
+@pytest.mark.parametrize("question", ["When did the dam start operation?", "In what year did the dam start operation?"])
+def test_a_question_for_a_time_prefers_a_sentence_with_a_date(question: str) -> None:
+    text = "The operator of the dam may start any operation at night. The dam began operation on 14 March 2016."
+    assert "2016" in best(question, text)
+    assert "night" in best("How did the dam start operation?", text)
+    assert "night" in best("What may the dam start when in operation?", text)
+
+
+def test_dates_are_asked_for_in_other_languages() -> None:
+    text = "Der Betrieb, sagt der Verein im Betrieb am Rand, ruht an Sonntagen.\n\nDer Betrieb begann 1902."
+    assert "1902" in best("Wann öffnete der Betrieb?", text)
+    assert "1902" not in best("Wie öffnete der Betrieb?", text)
 
 
 def test_words_of_the_heading_count_for_what_stands_below_it() -> None:

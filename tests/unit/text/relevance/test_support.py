@@ -59,6 +59,59 @@ def test_what_changes_few_words_lowers_the_score(claim: str, true: str, lack: La
     assert lack in {lack for lack, _ in found.lacks}
 
 
+@pytest.mark.parametrize(
+    ("claim", "quote", "written"),
+    [
+        ("Alder has 5 gates and Birch has 7 gates.", "Alder has 7 gates and Birch has 5 gates.", "5"),
+        (
+            "The lagoon costs 132 euros, the farm 74 euros.",
+            "The farm costs 132 euros, the lagoon 74 euros.",
+            "132 euros",
+        ),
+        (
+            "Efficiency reaches 91 percent on the flood and 78 percent on the ebb.",
+            "Efficiency reaches 91 percent on the ebb and 78 percent on the flood, as the blades are made for the ebb.",
+            "78 percent",
+        ),
+        (
+            "In 2018 the output was 417 GWh and in 2019 it was 412 GWh.",
+            "In 2018 the output was 412 GWh, and in 2019 it was 417 GWh.",
+            "2018",
+        ),
+        (
+            "Die Lagune hat 5 Tore, während der Hafen 7 Tore hat.",
+            "Die Lagune hat 7 Tore und der Hafen hat 5 Tore.",
+            "5",
+        ),
+        (
+            "The first gives 10 MW, the second 20 MW, the third 30 MW.",
+            "The first gives 10 MW, the second 30 MW, the third 20 MW.",
+            "20 MW",
+        ),
+    ],
+)
+def test_values_that_changed_places_are_not_supported(claim: str, quote: str, written: str) -> None:
+    found = support(claim, [quote])
+    assert (Lack.ORDER, written) in found.lacks
+    assert found.score < UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("Birch has seven, and Alder has 5 gates.", "Alder has 5 gates, while Birch has seven."),
+        ("Alder and Birch have 5 and 7 gates.", "Alder has 5 gates and Birch has 7 gates."),
+        ("Alder has 5 gates and Birch has 7 gates.", "Alder and Birch have 5 and 7 gates."),
+        (
+            "Revenue rose from 5 million to 7 million euros and staff fell from 120 to 90.",
+            "Staff fell from 120 to 90, and revenue rose from 5 million to 7 million euros.",
+        ),
+    ],
+)
+def test_values_that_stand_with_the_same_things_in_another_order_are_supported(claim: str, quote: str) -> None:
+    assert support(claim, [quote]).score >= SUPPORTED
+
+
 def test_a_claim_about_something_else_is_not_even_partly_supported() -> None:
     assert support("Hosepipes may be used in the evening.", DAM).score < UNSUPPORTED
 

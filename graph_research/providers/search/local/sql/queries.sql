@@ -36,15 +36,18 @@ UPDATE documents SET entry = :entry WHERE id = :id
 
 -- name: insert_document
 INSERT INTO documents (folder, url, path, mtime_ns, size, bytes_hash, reason, source_id, own_title, content_type,
-                       text_hash, language, text, layout, entry, warnings, own_date, says_superseded)
+                       text_hash, language, text, layout, entry, warnings, own_date, says_superseded, passages, length)
 VALUES (:folder, :url, :path, :mtime_ns, :size, :bytes_hash, :reason, :source_id, :own_title, :content_type,
-        :text_hash, :language, :text, :layout, :entry, :warnings, :own_date, :says_superseded)
+        :text_hash, :language, :text, :layout, :entry, :warnings, :own_date, :says_superseded, :passages, :length)
+
+-- name: last_passage
+SELECT coalesce(max(id), 0) AS id FROM passages WHERE id < :before
 
 -- name: insert_passage
-INSERT INTO passages (document, start, end) VALUES (:document, :start, :end)
+INSERT INTO passages (id, document, start, end) VALUES (:id, :document, :start, :end)
 
 -- name: insert_words
-INSERT INTO words (rowid, folder, title, heading, body) VALUES (:id, :folder, :title, :heading, :body)
+INSERT INTO words (rowid, title, heading, body) VALUES (:id, :title, :heading, :body)
 
 -- name: at_url
 SELECT id FROM documents WHERE folder = :folder AND url = :url
@@ -72,27 +75,36 @@ SELECT documents.id AS id FROM documents JOIN folders ON folders.id = documents.
 WHERE folders.path = :folder AND url = :url AND text IS NOT NULL
 
 -- name: languages
-SELECT DISTINCT language FROM documents
+SELECT language, sum(passages) AS passages, sum(length) AS length FROM documents
 WHERE language IS NOT NULL AND (:folders IS NULL OR folder IN (SELECT value FROM json_each(:folders)))
-ORDER BY language
+GROUP BY language ORDER BY language
 
--- name: best_passages
-SELECT best.id, best.value, passages.start, passages.end, passages.document, url, path, source_id, own_title,
-       content_type, text_hash, bytes_hash, entry, documents.folder AS folder, superseded
-FROM (SELECT rowid AS id, -bm25(words, 0.0, 4.0, 1.0, 1.0) AS value FROM words WHERE words MATCH :match
-      ORDER BY value DESC, rowid LIMIT :limit) AS best
-JOIN passages ON passages.id = best.id JOIN documents ON documents.id = passages.document
-ORDER BY best.value DESC, url, path, passages.start
+-- name: occurrences
+SELECT group_concat(doc) AS anywhere, group_concat(CASE col WHEN 'title' THEN doc END) AS in_title
+FROM terms WHERE term = :term
 
--- name: terms_in_passage
-SELECT value AS term FROM json_each(:terms)
-WHERE EXISTS (SELECT 1 FROM words WHERE words MATCH '"' || value || '"' AND words.rowid = :id)
+-- name: passages
+SELECT passages.id AS id, passages.start, passages.end, passages.document, url, folders.path AS root, documents.path AS path,
+       source_id, own_title, content_type, text_hash, bytes_hash, entry, folder, superseded, page
+FROM passages JOIN documents ON documents.id = passages.document JOIN folders ON folders.id = documents.folder
+WHERE passages.id IN (SELECT value FROM json_each(:ids)) ORDER BY url, documents.path, passages.start
 
--- name: versions
-SELECT id, url, own_title, own_date, says_superseded, superseded FROM documents WHERE folder = :folder AND reason IS NULL
+-- name: relations
+SELECT id, url, own_title, own_date, says_superseded, superseded, language, text_hash, page, date_of_set FROM documents WHERE folder = :folder AND reason IS NULL
 
--- name: supersede
-UPDATE documents SET superseded = :by WHERE id = :id
+-- name: relate
+UPDATE documents SET superseded = :superseded, page = :page, date_of_set = :date_of_set WHERE id = :id
+
+-- name: pages
+SELECT id, folder, page, url, language FROM documents
+WHERE page IS NOT NULL AND (:folders IS NULL OR folder IN (SELECT value FROM json_each(:folders)))
+ORDER BY folder, page, url
+
+-- name: passages_of
+SELECT group_concat(id) AS ids FROM passages WHERE document IN (SELECT value FROM json_each(:documents))
 
 -- name: text
-SELECT text, layout FROM documents WHERE id = :id
+SELECT text FROM documents WHERE id = :id
+
+-- name: layout
+SELECT layout, date_of_set FROM documents WHERE id = :id

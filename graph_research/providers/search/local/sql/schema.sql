@@ -18,7 +18,9 @@ CREATE INDEX omissions_folder ON omissions (folder);
 
 -- A row with a reason is a file that gives no text, kept so that it is not tried again until it changes. The documents of
 -- an archive have its path, time, size and hash, and a URL below its own. warnings is a JSON list.
--- superseded is NULL, the URL of a newer version in the folder, or empty where the document says so itself.
+-- passages and length count its passages and their terms. superseded is NULL, the URL of a newer version in the folder, or empty where the document says so itself.
+-- page is NULL, or the path without language of a page that the folder has in several languages.
+-- date_of_set is 1 where own_date stands in nearly all documents beside it.
 CREATE TABLE documents (
     id           INTEGER PRIMARY KEY,
     folder       INTEGER NOT NULL REFERENCES folders (id),
@@ -37,14 +39,22 @@ CREATE TABLE documents (
     warnings     TEXT NOT NULL,
     own_date     TEXT,
     says_superseded INTEGER,
+    passages     INTEGER NOT NULL,
+    length       INTEGER NOT NULL,
     superseded   TEXT,
+    page         TEXT,
+    date_of_set  INTEGER NOT NULL DEFAULT 0,
     text         BLOB,
     layout       BLOB,
     UNIQUE (folder, url)
 );
 
-CREATE INDEX documents_language ON documents (language, folder);
+CREATE INDEX documents_page ON documents (folder, page, url, language) WHERE page IS NOT NULL;
 
+CREATE INDEX documents_language ON documents (language, folder, passages, length);
+
+-- The id has the folder's id, a number and how many terms the passage has (passage_ids.py), so that a search ranks
+-- passages by the ids that the index of words gives, without a look at each.
 CREATE TABLE passages (
     id       INTEGER PRIMARY KEY,
     document INTEGER NOT NULL REFERENCES documents (id),
@@ -54,8 +64,8 @@ CREATE TABLE passages (
 
 CREATE INDEX passages_document ON passages (document);
 
--- One row a passage, with its id. The columns hold stems, and `folder` the term of the folder: a search in some folders
--- is a search for their terms.
-CREATE VIRTUAL TABLE words USING fts5 (
-    folder, title, heading, body, tokenize = "unicode61 remove_diacritics 2 tokenchars '._'"
-);
+-- One row a passage, with its id. The columns hold terms, which are taken as they are.
+CREATE VIRTUAL TABLE words USING fts5 (title, heading, body, tokenize = "ascii tokenchars '._'");
+
+-- Where each term stands: `bm25` of FTS5 would count the passages of folders that are not searched.
+CREATE VIRTUAL TABLE terms USING fts5vocab (words, instance);

@@ -85,12 +85,20 @@ def test_a_large_budget_changes_nothing() -> None:
     assert said == ()
 
 
-def test_statements_are_verified_in_batches_and_each_section_is_mended_at_most_once() -> None:
+def test_findings_are_compared_once_a_round_by_the_model_that_verifies() -> None:
+    shape = Shape.of(
+        {}, ["large"], {"verification": ["small"]}, lambda model, tokens_in, tokens_out: float(model == "small")
+    )
+    assert shape.stage(Stage.ANALYSIS).calls == 2
+    assert shape.stage(Stage.ANALYSIS).cost == 1.0
+
+
+def test_statements_are_verified_in_batches_and_two_sections_share_a_mending() -> None:
     standard, long = (shape_of(report_options={"length": length}) for length in ("standard", "long"))
     assert standard.words == 1_850
     assert standard.sections == 6
-    assert standard.stage(Stage.VERIFICATION).calls == 5 + 1 + 6 + 1
-    assert long.stage(Stage.VERIFICATION).calls == -(-long.words // 400) + 1 + long.sections + 1
+    assert standard.stage(Stage.VERIFICATION).calls == 6 + 1 + 3 + 1
+    assert long.stage(Stage.VERIFICATION).calls == long.sections + 1 - (-long.sections // 2) + 1
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from graph_research.providers.search.local import Library, bibliography
-from graph_research.providers.search.local.bibliography import Bibliography
+from graph_research.providers.search.local.bibliography import Bibliography, ReferenceFile
 from graph_research.providers.search.local.catalog import CatalogEntry
+from graph_research.providers.search.local.files import FoundFile, find_files
 from graph_research.providers.search.local.records import Counts
 from graph_research.providers.search.local.references import zotero
 
@@ -85,7 +86,7 @@ def _steps(file: Path, text: str) -> int:
 
     sys.settrace(count)
     try:
-        Bibliography.read([file])
+        Bibliography.read([ReferenceFile(path=file)])
     finally:
         sys.settrace(None)
     return steps
@@ -98,14 +99,16 @@ def _steps(file: Path, text: str) -> int:
 def test_the_steps_of_reading_a_file_grow_with_its_length(tmp_path: Path, part: str, suffix: str) -> None:
     file = tmp_path / f"refs{suffix}"
     _steps(file, part)
-    assert _steps(file, part * 2_000) < 2.2 * _steps(file, part * 1_000)
+    assert _steps(file, part * 1_000) < 2.2 * _steps(file, part * 500)
 
 
 @pytest.mark.parametrize("text", ["@a{b," + " " * 1_000_000, "@a{" + " " * 1_000_000, "@book{a, title={" + "{" * 2000])
 def test_spaces_and_braces_without_end_are_read(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "refs.bib"
     file.write_text(text)
-    assert [failure.reason for failure in Bibliography.read([file]).unread] == [f"{LEFT_OUT} at line 1"]
+    assert [failure.reason for failure in Bibliography.read([ReferenceFile(path=file)]).unread] == [
+        f"{LEFT_OUT} at line 1"
+    ]
     assert capsys.readouterr().err == "", "the library's own messages are not shown"
 
 
@@ -114,7 +117,7 @@ def test_a_value_nested_too_deep_is_left_out_alone(tmp_path: Path) -> None:
     file.write_text(
         "@book{a, title={" + "{" * 2_400 + "}" * 2_400 + "}}\n@book{b, title={The lagoon}, publisher={Tides}}"
     )
-    found = Bibliography.read([file])
+    found = Bibliography.read([ReferenceFile(path=file)])
     assert [failure.reason for failure in found.unread] == [LEFT_OUT]
     assert found.complete(CatalogEntry(), "x.md", "The lagoon").publisher == "Tides"
 
@@ -132,7 +135,7 @@ def test_an_entry_of_ris_is_read_whatever_stands_in_the_one_before(tmp_path: Pat
     file.write_text(
         f"TY  - BOOK\nTI  - Weirs\nPB  - Dams\nER  - \n\nTY  - BOOK\n{line}\nTI  - The lagoon\nPB  - Tides\n"
     )
-    read = Bibliography.read([file])
+    read = Bibliography.read([ReferenceFile(path=file)])
     assert read.complete(CatalogEntry(), "lagoon.md", "The lagoon").publisher == "Tides"
     assert read.complete(CatalogEntry(), "weirs.md", "Weirs").publisher == "Dams"
     assert read.unread == []
@@ -141,7 +144,7 @@ def test_an_entry_of_ris_is_read_whatever_stands_in_the_one_before(tmp_path: Pat
 def test_an_entry_of_ris_may_have_several_files(tmp_path: Path) -> None:
     file = tmp_path / "refs.ris"
     file.write_text("TY  - BOOK\nTI  - Gates\nPB  - Tides\nL1  - a/plan.pdf\nL1  - b/map.pdf\nER  - \n")
-    read = Bibliography.read([file])
+    read = Bibliography.read([ReferenceFile(path=file)])
     assert [read.complete(CatalogEntry(), name, "").publisher for name in ("plan.pdf", "b/map.pdf")] == ["Tides"] * 2
 
 
@@ -149,10 +152,21 @@ def test_entries_of_bibtex_with_one_key_are_read_alike(tmp_path: Path) -> None:
     file = tmp_path / "refs.bib"
     again = '@book{a, title="The lagoon", publisher=t, file={plans/lagoon.pdf}}'
     file.write_text('@string{t = "Tides"}\n@book{a, title={Weirs}}\n' + again)
-    read = Bibliography.read([file])
+    read = Bibliography.read([ReferenceFile(path=file)])
     for url, title in (("lagoon.md", "The lagoon"), ("plans/lagoon.pdf", "")):
         found = read.complete(CatalogEntry(), url, title)
         assert (found.title, found.publisher) == ("The lagoon", "Tides")
+
+
+def test_csl_json_is_read_once(tmp_path: Path) -> None:
+    file = tmp_path / "refs.json"
+    file.write_text(json.dumps([GOOD]))
+    [found] = find_files(tmp_path)
+    file.unlink()
+    assert isinstance(found, FoundFile)
+    assert found.references is not None
+    read = Bibliography.read([found.references])
+    assert read.complete(CatalogEntry(), "lagoon.md", "The lagoon").publisher == "Tides"
 
 
 async def test_a_bibliography_over_the_limit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +201,7 @@ def _zotero(folder: Path, *scripts: str) -> Bibliography:
     with closing(sqlite3.connect(file)) as base:
         base.executescript("".join(scripts))
         base.commit()
-    return Bibliography.read([file])
+    return Bibliography.read([ReferenceFile(path=file)])
 
 
 def test_an_attachment_whose_path_is_a_number_is_left_out(tmp_path: Path) -> None:
@@ -210,5 +224,5 @@ def test_a_query_of_a_database_ends_after_its_steps_and_rows(tmp_path: Path, mon
         assert (failure.reason, failure.partly) == ("only its first 3 values are read", True)
     monkeypatch.setattr(zotero, "_STEPS_A_CHECK", 10)
     monkeypatch.setattr(zotero, "_MOST_CHECKS", 3)
-    [failure] = Bibliography.read([tmp_path / "zotero.sqlite"]).unread
+    [failure] = Bibliography.read([ReferenceFile(path=tmp_path / "zotero.sqlite")]).unread
     assert failure.reason == "its database cannot be read: interrupted"

@@ -68,7 +68,17 @@ async def test_a_hit_is_an_exact_slice_of_the_document(folder: Path, library: Li
     start, end = resolve(found.document.text, hit.locator)
     assert found.document.text[start:end] == hit.text
     assert hit.text.startswith("Shaft seals")
-    assert set(hit.to_json()) == {"source_id", "title", "path", "locator", "text", "score", "place", "superseded"}
+    assert set(hit.to_json()) == {
+        "source_id",
+        "title",
+        "path",
+        "locator",
+        "text",
+        "score",
+        "place",
+        "superseded",
+        "translations",
+    }
 
 
 async def test_boilerplate_is_not_found(folder: Path, library: Library) -> None:
@@ -110,6 +120,37 @@ async def test_a_search_stays_in_the_named_folders(tmp_path: Path, folder: Path,
     assert {hit.path for hit in await library.search("turbines")} == {"turbines.html", "turbines.txt"}
     assert [hit.path for hit in await library.search("turbines", folders=[other])] == ["turbines.txt"]
     assert await library.search("turbines", folders=[tmp_path / "never-added"]) == []
+
+
+@pytest.mark.parametrize("question", ["tide gates", "gates of the lagoon", "tides of the lagoon"])
+async def test_what_else_is_indexed_does_not_change_the_order_in_a_folder(
+    tmp_path: Path, library: Library, question: str
+) -> None:
+    asked, other = tmp_path / "asked", tmp_path / "other"
+    for folder, texts in (
+        (asked, ["The tide gates are high.", "Tides and tides again.", "Gates of the lagoon, and gates.", "A lagoon."]),
+        (
+            other,
+            [f"The lagoon has many tides, says report {number} at length about gate {number}." for number in range(60)],
+        ),
+    ):
+        folder.mkdir()
+        for number, text in enumerate(texts):
+            (folder / f"{number}.txt").write_text(text)
+    await library.add([asked])
+    alone = await library.search(question, folders=[asked])
+    assert len(alone) > 1
+    assert await library.search(question) == alone
+    await library.add([other])
+    assert await library.search(question, folders=[asked]) == alone
+
+
+@pytest.mark.parametrize("question", ["Öresund bridge", "oresund", "ÖRESUND"])
+async def test_accents_of_latin_letters_do_not_count(tmp_path: Path, library: Library, question: str) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "bridge.txt").write_text("The Öresund crossing was opened in 2000.")
+    await library.add([tmp_path / "docs"])
+    assert [hit.path for hit in await library.search(question)] == ["bridge.txt"]
 
 
 async def test_a_word_that_every_document_has_decides_nothing(tmp_path: Path, library: Library) -> None:
@@ -176,6 +217,21 @@ async def test_links_do_not_lead_out_of_the_folder_and_hidden_files_stay_hidden(
     assert result.added == 3
     assert {Path(failure.path).name for failure in result.failed} == {"out.txt", "loop.txt"}
     assert await library.search("xylophone") == []
+
+
+async def test_a_linked_file_counts_once_under_the_path_of_its_target(folder: Path, library: Library) -> None:
+    (folder / "a").mkdir()
+    (folder / "a" / "birds.md").symlink_to("../sub/birds.md")
+    (folder / "more.md").symlink_to("sub/birds.md")
+    (folder / ".store").mkdir()
+    (folder / ".store" / "x1").write_text("The eels of the lagoon swim at night.")
+    for name in ("eels.txt", "fish.txt"):
+        (folder / name).symlink_to(".store/x1")
+    assert counts(await library.add([folder])) == (4, 0, 0, 0)
+    assert counts(await library.add([folder])) == (0, 0, 4, 0)
+    facts = await library.documents()
+    assert [fact.url for fact in facts] == ["eels.txt", "sub/birds.md", "tasks.htm", "turbines.html"]
+    assert {fact.library for fact in facts} == {folder.parent.name}
 
 
 async def test_one_file_can_be_added_and_a_missing_one_is_reported(folder: Path, library: Library) -> None:

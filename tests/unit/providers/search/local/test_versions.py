@@ -10,7 +10,9 @@ import pytest
 
 from graph_research.providers.search.local import Library
 from graph_research.text.language.versions import (
-    newest_named_version,
+    highest_version,
+    named_versions,
+    own_versions,
     says_it_is_superseded,
     title_key,
     version_mark,
@@ -33,11 +35,32 @@ Whoever travels by car is paid thirty cents a kilometre. Meals are paid by the r
         ("Bugs of SQLite 8.1 Copies 8.2 Links", ""),
         ("In SQLite 3 it waits; MySQLite version 9.1 does not.", ""),
         ("SQLite version 3.5% faster", ""),
+        ("Prev Up SQLite 15.20 Documentation Home. See the SQLite 9.1 parser.", "15.20"),
         ("Before SQLite version 9.1 it waited. SQLite release 15 does not.", "15"),
     ],
 )
 def test_the_newest_version_of_a_name_stands_behind_a_word_for_it_or_begins_a_line(text: str, version: str) -> None:
-    assert newest_named_version("SQLite", [text]) == version
+    assert highest_version(named_versions("SQLite", text)) == version
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "versions"),
+    [
+        (
+            "Release History",
+            "2022-12-28 (3.40.1) Fix a loop of version 3.39.0. 2022-11-16 (3.40.0) Add.",
+            "3.40.1 3.40.0",
+        ),
+        ("Changes", "## [1.4.0] - 2024-03-01\n- Faster.\n\n## 1.3.2 (2023-12-24)", "1.4.0 1.3.2"),
+        ("Changes", "Version 1.2 – 2021-05-06: locks. Since 7.5 it is 2021-05-07.", "1.2"),
+        ("E.21. Release 15", "Release date: 2022-10-13. See 13.3.", "15"),
+        ("Hashes", "SQLITE_SOURCE_ID: 2022-12-28 14:03:47 df5c253c 2022-12-28-1.2 10.1.2.3", ""),
+    ],
+)
+def test_a_document_about_one_thing_names_a_release_beside_its_date_or_in_its_title(
+    title: str, text: str, versions: str
+) -> None:
+    assert own_versions(title, text) == set(versions.split())
 
 
 @pytest.mark.parametrize(
@@ -63,6 +86,29 @@ async def test_the_newer_version_comes_first(tmp_path: Path, old: tuple[str, str
     await library.add([folder])
     [alone] = await library.find("Hotels 90 euros a night")
     assert alone.facts.superseded is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("---\ntitle: Ferry fares\ndate: 2022-01-05\n---\n", "---\ntitle: Ferry fares\nupdated: 2024-06-01\n---\n"),
+        ("# Ferry fares\n\nStand: März 2022\n", "# Ferry fares\n\nStand: Juni 2024\n"),
+        ("# Ferry fares\n\nLast updated: 5 May 2022\n", "# Ferry fares\n\nLast updated: 6 June 2024\n"),
+    ],
+)
+async def test_a_version_is_older_by_the_date_that_it_gives_itself(tmp_path: Path, old: str, new: str) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    fares = "\nThe ferry to Lowmere costs {} euros for adults, and children ride free on all days of the week.\n"
+    (folder / "fares.md").write_text(old + fares.format(7))
+    (folder / "tickets.md").write_text(new + fares.format(9))
+    library = Library(tmp_path / "index.db")
+    await library.add([folder])
+    found = await library.find("What does the ferry to Lowmere cost?")
+    assert [(one.facts.url, one.facts.superseded) for one in found] == [
+        ("tickets.md", None),
+        ("fares.md", "tickets.md"),
+    ]
 
 
 async def test_reports_of_several_years_and_other_documents_of_one_name_are_no_versions(tmp_path: Path) -> None:

@@ -1,0 +1,284 @@
+"""Runs as jobs: what a worker of a queue runs, and what the events of a run say of the job's stage and progress."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from graph_research.app.application import Application
+from graph_research.app.request import RunRequest
+from graph_research.app.runs.report import Built, NoReport
+from graph_research.app.runs.run import RunResult
+from graph_research.app.runs.status import delete_run, goes_on, is_driven
+from graph_research.app.workspace import Workspace, open_workspace
+from graph_research.graph.errors import RunBusy, RunExists, StoreUnreachable, UnknownRun
+from graph_research.graph.events import Event, NodeStarted, Progress, RunEnded
+from graph_research.graph.statuses import Cause, RunStatus
+from graph_research.research.models.phase import phase_of_node
+from graph_research.research.models.source import Source
+
+OnProgress = Callable[[str, float], Awaitable[None]]
+"""Takes the stage and the progress, 0 to 1."""
+OnSources = Callable[[Sequence[Mapping[str, Any]]], Awaitable[None]]
+"""Takes the rows of all scored sources."""
+
+PROGRESS_EVENT = "research:progress"
+_BUSY_SECONDS = 0.5
+
+
+class Stage(StrEnum):
+    """The stage of a research, in the order in which they begin."""
+
+    DECOMPOSITION = "decomposition"
+    RETRIEVAL = "retrieval"
+    SCORING = "scoring"
+    SYNTHESIS = "synthesis"
+
+
+_STAGES: Mapping[str, Stage] = {
+    "clarification": Stage.DECOMPOSITION,
+    "planning": Stage.DECOMPOSITION,
+    "gathering": Stage.RETRIEVAL,
+    "analysis": Stage.SCORING,
+    "synthesis": Stage.SYNTHESIS,
+    "refinement": Stage.SYNTHESIS,
+}
+"""By phase."""
+_FRACTIONS = {stage: number / len(Stage) for number, stage in enumerate(Stage)}
+"""The progress at the beginning of each stage."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobProgress:
+    """The stage of a run and its progress, 0 to 1, which never falls: a further round goes back to retrieval, and not
+    to its progress."""
+
+    stage: Stage = Stage.DECOMPOSITION
+    progress: float = 0.0
+
+    def after(self, event: Event) -> JobProgress:
+        """The same after an event of the run."""
+        if isinstance(event, RunEnded):
+            return replace(self, progress=1.0) if event.status == RunStatus.COMPLETED else self
+        if not isinstance(event, NodeStarted) or "/" in event.path:
+            return self
+        stage = _STAGES.get(phase_of_node(event.node) or "", self.stage)
+        return JobProgress(stage=stage, progress=max(self.progress, _FRACTIONS[stage]))
+
+
+async def with_progress(events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+    """The events of a run from its first on, and behind each that changes the job's progress an event
+    `research:progress` with `{jobId, stage, progress}`."""
+    standing = None
+    async for event in events:
+        yield event
+        reached = (standing or JobProgress()).after(event)
+        if reached != standing:
+            standing = reached
+            data = {"jobId": event.run_id, "stage": reached.stage, "progress": reached.progress}
+            yield Progress(run_id=event.run_id, seq=None, at=event.at, name=PROGRESS_EVENT, data=data)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobRequest:
+    """What a job is asked for. `folder` is the working directory whose settings and definitions hold, None: the
+    worker's own, also where these have changed since the run began; `out` a folder for the report's files, None: they
+    are not written."""
+
+    run: RunRequest
+    folder: str | None = None
+    out: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"run": self.run.to_json(), "folder": self.folder, "out": self.out}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> JobRequest:
+        return cls(run=RunRequest.from_json(data["run"]), folder=data.get("folder"), out=data.get("out"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobEnd:
+    """How a drive of a job's run ended: its status as a job's, the fields of its result, the question it waits for,
+    and code and message of a failure."""
+
+    status: str
+    result: Mapping[str, Any] | None = None
+    waiting_for: str | None = None
+    error: tuple[str, str] | None = None
+
+
+def for_jobs(workspace: Workspace) -> Workspace:
+    """The workspace with the time limit that a model call of a job has, where the user has set none for all calls."""
+    configuration = workspace.configuration
+    if configuration.settings.model_timeout is not None:
+        return workspace
+    limited = configuration.settings.model_copy(update={"model_timeout": configuration.settings.job_model_timeout})
+    return replace(workspace, configuration=replace(configuration, settings=limited))
+
+
+class ResearchJobRunner:
+    """Runs jobs whose requests are those of `JobRequest`, in an application with a workspace `for_jobs`."""
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+
+    async def run(
+        self,
+        job_id: str,
+        request: Mapping[str, Any],
+        *,
+        answer: str | None,
+        on_progress: OnProgress,
+        on_sources: OnSources,
+    ) -> JobEnd:
+        """Create the run where it does not exist, drive it until it ends or waits, and say how it stands then.
+
+        A run that another process still creates or drives is waited for: a worker that lost the job may not have
+        noticed yet.
+        """
+        try:
+            return await self._run(job_id, JobRequest.from_json(request), answer, on_progress, on_sources)
+        except StoreUnreachable as error:
+            return JobEnd(status="PROCESSING", error=(error.code, str(error)))
+
+    async def _run(
+        self, job_id: str, asked: JobRequest, answer: str | None, on_progress: OnProgress, on_sources: OnSources
+    ) -> JobEnd:
+        async with self._application_in(asked.folder) as app:
+            while not await _exists(app, job_id):
+                try:
+                    await app.create(asked.run, run_id=job_id)
+                except (RunBusy, RunExists):
+                    await asyncio.sleep(_BUSY_SECONDS)
+            upgrades = asked.folder is None
+            while not await _drive(app, job_id, answer, upgrades, on_progress, on_sources):  # noqa: ASYNC110 -- another process ends
+                await asyncio.sleep(_BUSY_SECONDS)
+            return await _end(app, job_id, asked.out, on_sources)
+
+    async def cancel(self, job_id: str) -> None:
+        """End the run over its `cancelled` edges, whoever drives it; nothing where there is none."""
+        with suppress(UnknownRun):
+            await self._app.cancel(job_id)
+
+    async def remove(self, job_id: str) -> None:
+        """Remove the run with its texts and logs; nothing where there is none."""
+        with suppress(UnknownRun):
+            await delete_run(self._app.workspace, job_id)
+
+    @asynccontextmanager
+    async def _application_in(self, folder: str | None) -> AsyncIterator[Application]:
+        workspace = self._app.workspace
+        if folder is None or Path(folder) == workspace.folder:
+            yield self._app
+            return
+        opened = await asyncio.to_thread(
+            open_workspace, workspace.environ, Path(folder), may_use=lambda _: None
+        )  # its files are used as far as the user agreed to them before
+        async with Application(for_jobs(opened)) as app:
+            yield app
+
+
+async def _exists(app: Application, run_id: str) -> bool:
+    try:
+        await app.store.run_row(run_id)
+    except UnknownRun:
+        return False
+    return True
+
+
+async def _drive(
+    app: Application,
+    run_id: str,
+    answer: str | None,
+    accept_changes: bool,
+    on_progress: OnProgress,
+    on_sources: OnSources,
+) -> bool:
+    """Drive a run that goes on, with the answer where it asks; false where another process drives it. Its sources are
+    complete when the synthesis begins."""
+    if await is_driven(app.store, run_id):
+        return False
+    record = await app.store.run(run_id)
+    if not goes_on(record) or (record.status != RunStatus.RUNNING and answer is None):
+        return True
+    standing, reported = JobProgress(), None
+    for event in await app.store.events(run_id):
+        standing = standing.after(event)
+    given = answer if record.status == RunStatus.AWAITING_INPUT else None
+    try:
+        async with aclosing(app.drive(run_id, answer=given, accept_changes=accept_changes)) as events:
+            async for event in events:
+                before, standing = standing, standing.after(event)
+                if standing.stage is Stage.SYNTHESIS is not before.stage:
+                    await on_sources(_source_rows(await app.store.state(run_id)))
+                if standing != reported:
+                    await on_progress(standing.stage, standing.progress)
+                    reported = standing
+    except RunBusy:
+        return False
+    return True
+
+
+async def _end(app: Application, run_id: str, out: str | None, on_sources: OnSources) -> JobEnd:
+    run = await app.status(run_id)
+    if run.status == RunStatus.AWAITING_INPUT:
+        return JobEnd(status="AWAITING_INPUT", waiting_for=run.waiting_for or "")
+    if run.status == RunStatus.PAUSED:
+        return JobEnd(
+            status="AWAITING_INPUT", waiting_for="the run waits with its plan: approve it, or change it first"
+        )
+    await on_sources(_source_rows(run.state))
+    result = None
+    with suppress(NoReport):
+        built = await app.report(run_id)
+        result = _result_of(built, built.render(app.workspace, "md").decode())
+        if out is not None:
+            await app.write_report(built, Path(out))
+    if run.status == RunStatus.COMPLETED:
+        return JobEnd(status="COMPLETED", result=result)
+    if run.cause == Cause.CANCELLED and run.limit is None:
+        return JobEnd(status="CANCELLED", result=result)
+    return JobEnd(status="FAILED", result=result, error=_error_of(run))
+
+
+def _error_of(run: RunResult) -> tuple[str, str]:
+    code = "limit-reached" if run.limit is not None else run.cause or run.status
+    return code, run.error or f"the run ended {run.status}, as its graph decided"
+
+
+def _source_rows(state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The sources in the state of a run with every dimension of their scores."""
+    sources = [Source.model_validate(source) for source in state.get("sources") or ()]
+    return [
+        {
+            "source_id": source.id,
+            "title": source.title,
+            "url": source.url,
+            "published_at": source.published_at,
+            "provider": source.provider,
+            "retrieval_method": source.retrieval_method,
+            "tier": source.tier,
+            **source.score.model_dump(),
+        }
+        for source in sources
+    ]
+
+
+def _result_of(built: Built, markdown: str) -> Mapping[str, Any]:
+    report = built.report
+    return {
+        "markdown": markdown,
+        "citations": [citation.model_dump(mode="json") for citation in report.citations],
+        "claims": [claim.model_dump(mode="json") for claim in report.claims],
+        "tokens": report.statistics.totals.model_dump(mode="json"),
+        "confidence": report.confidence.value,
+        "claim_count": len(report.claims),
+        "source_count": len(report.sources),
+        "has_contradictions": any(claim.contradiction for claim in report.claims),
+    }

@@ -1,0 +1,1 @@
+"""Runs in the background: `run --detach`, the worker that drives them, and what other commands show of them."""

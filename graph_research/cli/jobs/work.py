@@ -1,0 +1,111 @@
+"""The work of a worker process: the worker, the signals that stop it, its log, and the lock of the one that ends when
+nothing is left to do."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from graph_research.app.workspace import Workspace
+from graph_research.cli.display.output import say
+from graph_research.jobs.job import JobStatus
+from graph_research.jobs.store import JobStore
+from graph_research.jobs.worker import Worker
+from graph_research.service.worker import open_worker
+
+_LOCKED_SECONDS = 0.5
+
+
+async def work(workspace: Workspace, *, until_idle: bool) -> None:
+    """Drive queued runs until SIGINT or SIGTERM; with `until_idle` until none is left."""
+    async with open_worker(workspace) as (worker, jobs):
+
+        def stop() -> None:
+            say("worker: stopping; its runs go back into the queue")
+            worker.stop()
+
+        with logged_to_stderr(), stopped_by_signals(stop) as stopped:
+            if until_idle:
+                await _work_until_idle(worker, jobs, workspace.home.worker_lock, stopped)
+            else:
+                say(f"worker {worker.name}: waiting for runs, {workspace.settings.research_max_concurrency} at once")
+                await worker.run()
+
+
+async def _work_until_idle(worker: Worker, jobs: JobStore, lock: Path, stopped: list[int]) -> None:
+    """Work until nothing is left; while another such worker does that, wait for its end. A run may have been queued by
+    somebody who saw this worker alive after it had looked for the last time, so it looks again without the lock."""
+    waits = False
+    while not stopped:
+        with locked(lock) as is_mine:
+            if is_mine:
+                await worker.run(until_idle=True)
+        if is_mine and not (await jobs.counts())[JobStatus.QUEUED]:
+            return
+        if not is_mine:
+            if not waits:
+                say("another worker drives the queued runs; waiting for its end")
+            waits = True
+            await asyncio.sleep(_LOCKED_SECONDS)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Hold the lock of a file; false where another process holds it."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        yield _lock(file)
+    finally:
+        os.close(file)
+
+
+def _lock(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def stopped_by_signals(stop: Callable[[], None]) -> Iterator[list[int]]:
+    """The first SIGINT or SIGTERM calls `stop`; a second one ends the process as usual."""
+    loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
+    received: list[int] = []
+
+    def on_signal(number: int) -> None:
+        received.append(number)
+        for each in signals:
+            loop.remove_signal_handler(each)
+        stop()
+
+    for number in signals:
+        loop.add_signal_handler(number, on_signal, number)
+    try:
+        yield received
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+@contextlib.contextmanager
+def logged_to_stderr() -> Iterator[None]:
+    """What the worker logs of its jobs goes to standard error, a line each."""
+    logger, handler = logging.getLogger("graph_research.jobs"), logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    before = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.level, logger.propagate = before

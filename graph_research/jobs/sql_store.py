@@ -1,0 +1,366 @@
+"""What the stores of jobs in SQL databases share: the statements of `sql/`, in transactions that a subclass opens."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, fields
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any, TypeVar
+
+import orjson
+
+from graph_research.errors import check_name
+from graph_research.jobs.errors import ClaimLost, JobExists, JobNotWaiting, UnknownJob
+from graph_research.jobs.job import Claim, Job, JobError, JobStatus, NewJob, Outcome, ResultRow, SourceRow
+from graph_research.jobs.store import MOST_LOST_CLAIMS, TTL_SECONDS, WORKER_LOST, JobStore
+from graph_research.sql_files import migrations_of, statements_of
+
+T = TypeVar("T")
+Row = Mapping[str, Any]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_TIMES = ("created_at", "expires_at", "updated_at", "started_at", "finished_at")
+_JSON_COLUMNS = ("citations", "claims", "tokens")
+
+
+class Transaction(ABC):
+    """Statements that take effect together. `now` is its time, in microseconds since 1970."""
+
+    def __init__(self, now: int) -> None:
+        self.now = now
+
+    @abstractmethod
+    async def execute(self, statement: str, values: Mapping[str, Any]) -> tuple[list[Row], int]:
+        """The rows that a statement returns, and how many it changed. Its parameters are `:name`."""
+
+    @abstractmethod
+    async def claim_alone(self) -> None:
+        """Wait until no other transaction claims a job, and let none do so until the end of this one."""
+
+    async def rows(self, name: str, **values: Any) -> list[Row]:
+        """What the statement `name` returns. `:now` is the time of the transaction."""
+        return (await self.execute(_statements()[name], {"now": self.now, **values}))[0]
+
+    async def change(self, name: str, **values: Any) -> int:
+        """How many rows the statement `name` changes."""
+        return (await self.execute(_statements()[name], {"now": self.now, **values}))[1]
+
+
+Work = Callable[[Transaction], Awaitable[T]]
+TookEffect = Callable[[Transaction, T], Awaitable[bool]]
+"""Whether the transaction in which the work returned this took effect."""
+
+
+class SqlJobStore(JobStore, ABC):
+    """A store of jobs in the tables that the scripts of `migrations` make."""
+
+    @abstractmethod
+    async def _read(self, work: Work[T]) -> T:
+        """What the work returns, which changes nothing; its statements need not see the same state."""
+
+    @abstractmethod
+    async def _write(self, work: Work[T], took_effect: TookEffect[T] | None = None) -> T:
+        """What the work returns, in a transaction that has ended when this returns, also where the caller is cancelled
+        meanwhile. Where the connection is lost at its end, it is done again unless it `took_effect`; work without that
+        may be done twice."""
+
+    async def submit(self, new: NewJob) -> tuple[Job, bool]:
+        check_name(new.id, "job id")
+        row = {
+            "id": new.id,
+            "owner": new.user,
+            "question": new.question,
+            "request": orjson.dumps(new.request).decode(),
+            "idempotency_key": new.idempotency_key,
+            "keeps_run": int(new.keeps_run),
+        }
+
+        async def insert(transaction: Transaction) -> tuple[Job, bool]:
+            expires_at = transaction.now + _microseconds(TTL_SECONDS)
+            rows = await transaction.rows("submit", **row, expires_at=expires_at)
+            if rows:
+                return _job(rows[0]), True
+            rows = await transaction.rows("submitted_before", owner=new.user, idempotency_key=new.idempotency_key)
+            if not rows:
+                raise JobExists(f"there is a job {new.id} already", help="choose another id")
+            return _job(rows[0]), False
+
+        async def is_stored(transaction: Transaction, made: tuple[Job, bool]) -> bool:
+            job = await _found(transaction, new.id)
+            return job is not None and job.created_at == made[0].created_at
+
+        return await self._write(insert, is_stored)
+
+    async def submitted_with(self, user: str, idempotency_key: str) -> Job | None:
+        values = {"owner": user, "idempotency_key": idempotency_key}
+        rows = await self._read(lambda transaction: transaction.rows("submitted_before", **values))
+        return _job(rows[0]) if rows else None
+
+    async def get(self, user: str, job_id: str) -> Job:
+        return await self._read(lambda transaction: _owned(transaction, user, job_id))
+
+    async def find(self, job_id: str) -> Job | None:
+        return await self._read(lambda transaction: _found(transaction, job_id))
+
+    async def jobs(self, user: str, *, before: str | None = None, limit: int = 50) -> list[Job]:
+        async def page(transaction: Transaction) -> list[Row]:
+            if before is None:
+                return await transaction.rows("first_jobs", owner=user, limit=limit)
+            created_at = stamp((await _owned(transaction, user, before)).created_at)
+            return await transaction.rows("next_jobs", owner=user, limit=limit, before=before, created_at=created_at)
+
+        return list(map(_job, await self._read(page)))
+
+    async def submitted_within(self, user: str, seconds: float) -> list[float]:
+        async def ages(transaction: Transaction) -> list[float]:
+            since = transaction.now - _microseconds(seconds)
+            rows = await transaction.rows("submitted_since", owner=user, since=since)
+            return [(transaction.now - row["created_at"]) / 1_000_000 for row in rows]
+
+        return await self._read(ages)
+
+    async def counts(self, user: str | None = None) -> Mapping[JobStatus, int]:
+        async def count(transaction: Transaction) -> list[Row]:
+            if user is None:
+                return await transaction.rows("counts")
+            return await transaction.rows("counts_of_owner", owner=user)
+
+        rows = await self._read(count)
+        return dict.fromkeys(JobStatus, 0) | {JobStatus(row["status"]): row["jobs"] for row in rows}
+
+    async def result(self, user: str, job_id: str) -> ResultRow | None:
+        rows = await self._of_job(user, job_id, "result")
+        return _result(rows[0]) if rows else None
+
+    async def sources(self, user: str, job_id: str) -> list[SourceRow]:
+        rows = await self._of_job(user, job_id, "sources")
+        return [SourceRow(**_fields(row, SourceRow)) for row in rows]
+
+    async def answer(self, user: str, job_id: str, text: str) -> Job:
+        async def put(transaction: Transaction) -> Job:
+            status = (await _owned(transaction, user, job_id)).status
+            rows = await transaction.rows("answer", id=job_id, owner=user, answer=text)
+            if not rows:
+                raise JobNotWaiting(f"job {job_id} is {status} and waits for no answer; nothing was done")
+            return _job(rows[0])
+
+        async def is_put(transaction: Transaction, answered: Job) -> bool:
+            job = await _found(transaction, job_id)
+            return job is not None and (job.updated_at == answered.updated_at or job.attempt > answered.attempt)
+
+        return await self._write(put, is_put)
+
+    async def cancel(self, user: str, job_id: str) -> Job:
+        async def put(transaction: Transaction) -> Job:
+            for name in ("cancel", "request_cancel"):
+                await transaction.change(name, id=job_id, owner=user)
+            return await _owned(transaction, user, job_id)
+
+        return await self._write(put)
+
+    async def withdraw(self, job_id: str) -> bool:
+        async def remove(transaction: Transaction) -> bool:
+            if not await transaction.change("withdraw", id=job_id):
+                return False
+            await transaction.change("delete_sources", id=job_id)
+            return True
+
+        async def is_removed(transaction: Transaction, was_there: bool) -> bool:
+            return was_there and await _found(transaction, job_id) is None
+
+        return await self._write(remove, is_removed)
+
+    async def claim(self, worker: str, *, lease_seconds: float, at_most: int) -> Claim | None:
+        message = f"{MOST_LOST_CLAIMS} workers in turn ended or were cut off while they worked at it"
+
+        async def take(transaction: Transaction) -> Claim | None:
+            await transaction.claim_alone()
+            await transaction.change("fail_lost", most_lost=MOST_LOST_CLAIMS, code=WORKER_LOST, message=message)
+            lease_until = transaction.now + _microseconds(lease_seconds)
+            rows = await transaction.rows("claim", lease_until=lease_until, worker=worker, at_most=at_most)
+            return Claim(job=_job(rows[0])) if rows else None
+
+        async def is_taken(transaction: Transaction, claim: Claim | None) -> bool:
+            job = None if claim is None else await _found(transaction, claim.job.id)
+            return job is not None and claim is not None and (job.attempt, job.worker) == (claim.token, worker)
+
+        return await self._write(take, is_taken)
+
+    async def heartbeat(self, claim: Claim, *, lease_seconds: float) -> bool:
+        async def renew(transaction: Transaction) -> bool:
+            lease_until = transaction.now + _microseconds(lease_seconds)
+            rows = await transaction.rows("heartbeat", **_held(claim), lease_until=lease_until)
+            if not rows:
+                raise _lost(claim)
+            return bool(rows[0]["cancel_requested"])
+
+        return await self._write(renew)
+
+    async def progress(self, claim: Claim, stage: str, fraction: float) -> None:
+        await self._change("progress", claim, stage=stage, fraction=fraction)
+
+    async def put_sources(self, claim: Claim, sources: Sequence[SourceRow]) -> None:
+        async def put(transaction: Transaction) -> None:
+            if not await transaction.rows("hold", **_held(claim)):
+                raise _lost(claim)
+            await transaction.change("delete_sources", id=claim.job.id)
+            for source in sources:
+                await transaction.change("insert_source", id=claim.job.id, **asdict(source))
+
+        await self._write(put)
+
+    async def finish(self, claim: Claim, outcome: Outcome) -> None:
+        values = {
+            "status": outcome.status.value,
+            "waiting_for": outcome.waiting_for,
+            "error_code": outcome.error and outcome.error.code,
+            "error_message": outcome.error and outcome.error.message,
+        }
+
+        async def put(transaction: Transaction) -> None:
+            if not await transaction.change("finish", **_held(claim), **values):
+                raise _lost(claim)
+            if outcome.result is not None:
+                await transaction.change("put_result", id=claim.job.id, **_columns(outcome.result))
+
+        await self._write(put, _has_ended(claim))
+
+    async def release(self, claim: Claim) -> None:
+        await self._change("release", claim, took_effect=_has_ended(claim))
+
+    async def expire(self) -> list[Job]:
+        async def put(transaction: Transaction) -> list[Job]:
+            return list(map(_job, await transaction.rows("expire")))
+
+        async def is_put(transaction: Transaction, expired: list[Job]) -> bool:
+            return bool(expired) and await _found(transaction, expired[0].id) == expired[0]
+
+        return await self._write(put, is_put)
+
+    async def outdated(self) -> list[Job]:
+        async def read(transaction: Transaction) -> list[Row]:
+            return await transaction.rows("outdated", ended_by=transaction.now - _microseconds(TTL_SECONDS))
+
+        return list(map(_job, await self._read(read)))
+
+    async def delete(self, job_id: str) -> None:
+        async def remove(transaction: Transaction) -> None:
+            for name in ("delete_sources", "delete_result", "delete_job"):
+                await transaction.change(name, id=job_id)
+
+        await self._write(remove)
+
+    async def _of_job(self, user: str, job_id: str, name: str) -> list[Row]:
+        async def read(transaction: Transaction) -> list[Row]:
+            await _owned(transaction, user, job_id)
+            return await transaction.rows(name, id=job_id)
+
+        return await self._read(read)
+
+    async def _change(
+        self, name: str, claim: Claim, *, took_effect: TookEffect[None] | None = None, **values: Any
+    ) -> None:
+        async def change(transaction: Transaction) -> None:
+            if not await transaction.change(name, **_held(claim), **values):
+                raise _lost(claim)
+
+        await self._write(change, took_effect)
+
+
+async def uncancelled(work: Coroutine[Any, Any, T]) -> T:
+    """What the work returns. It goes on to its end where its caller is cancelled, who learns of that afterwards."""
+    working = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        while not working.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({working})
+        working.exception()  # nobody is left to be told
+        raise
+
+
+async def _found(transaction: Transaction, job_id: str) -> Job | None:
+    rows = await transaction.rows("job_of_anyone", id=job_id)
+    return _job(rows[0]) if rows else None
+
+
+async def _owned(transaction: Transaction, user: str, job_id: str) -> Job:
+    rows = await transaction.rows("job", id=job_id, owner=user)
+    if not rows:
+        raise UnknownJob(f"there is no job {job_id[:80]!r}")
+    return _job(rows[0])
+
+
+def _has_ended(claim: Claim) -> TookEffect[None]:
+    """Whether a write that ended the claim took effect."""
+
+    async def has_ended(transaction: Transaction, _: None) -> bool:
+        job = await _found(transaction, claim.job.id)
+        return job is None or job.attempt > claim.token or job.status != JobStatus.PROCESSING
+
+    return has_ended
+
+
+def _held(claim: Claim) -> dict[str, Any]:
+    return {"id": claim.job.id, "token": claim.token}
+
+
+def _lost(claim: Claim) -> ClaimLost:
+    return ClaimLost(f"claim {claim.token} of job {claim.job.id} no longer holds")
+
+
+def _job(row: Row) -> Job:
+    columns, code = _fields(row, Job), row["error_code"]
+    for name in _TIMES:
+        columns[name] = None if columns[name] is None else _EPOCH + columns[name] * _MICROSECOND
+    columns |= {
+        "user": row["owner"],
+        "status": JobStatus(columns["status"]),
+        "request": orjson.loads(columns["request"]),
+        "cancel_requested": bool(columns["cancel_requested"]),
+        "keeps_run": bool(columns["keeps_run"]),
+        "error": None if code is None else JobError(code=code, message=row["error_message"]),
+    }
+    return Job(**columns)
+
+
+def _columns(result: ResultRow) -> dict[str, Any]:
+    columns = {**asdict(result), "has_contradictions": int(result.has_contradictions)}
+    return columns | {name: orjson.dumps(columns[name]).decode() for name in _JSON_COLUMNS}
+
+
+def _result(row: Row) -> ResultRow:
+    columns = _fields(row, ResultRow)
+    columns |= {name: orjson.loads(columns[name]) for name in _JSON_COLUMNS}
+    return ResultRow(**{**columns, "has_contradictions": bool(columns["has_contradictions"])})
+
+
+def _fields(row: Row, kind: type[Job | ResultRow | SourceRow]) -> dict[str, Any]:
+    """The columns of a row that are fields of `kind`: a newer version may have added others."""
+    names = set(row.keys())
+    return {field.name: row[field.name] for field in fields(kind) if field.name in names}
+
+
+def stamp(at: datetime) -> int:
+    """A time in microseconds since 1970."""
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def _microseconds(seconds: float) -> int:
+    return round(seconds * 1_000_000)
+
+
+@cache
+def _statements() -> Mapping[str, str]:
+    return statements_of(__package__)
+
+
+@cache
+def migrations() -> Mapping[int, str]:
+    """The scripts by the number of the format that they lead to, in their order."""
+    return migrations_of(__package__)

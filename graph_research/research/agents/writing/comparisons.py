@@ -1,0 +1,202 @@
+"""What the run says elsewhere about the things that a statement names: notes and findings that the report leaves out,
+and its other sections."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from math import sqrt
+from typing import Any
+
+from graph_research.research.agents.writing.notes import notes_of
+from graph_research.research.models.draft import BlockType, DraftSection, Statement, StatementKind
+from graph_research.text.bm25 import inverse_frequency
+from graph_research.text.language.opposites import is_absolute
+from graph_research.text.language.words import held_weight, language_of, term_weights
+
+_MOST_SHOWN = 16
+"""Comparisons of a batch; the nearest ones."""
+_OF_NOTES, _OF_REPORT = 3, 1
+"""Comparisons of a statement: so many that the report leaves out, and so many of its other sections."""
+_LEAST_SHARED = 0.4
+"""Of the lesser of two texts, by weight: the words that both have, else they are about different things."""
+_LEAST_NEW = 0.15
+"""Of a note or finding, by weight: the words that the report does not have, else it says nothing new."""
+_LEAST_WORDS = 4
+_OF_CONCLUSION = 3
+"""Sentences of the sections beside each statement of the editor."""
+_CLAUSE = re.compile(r"(?<=[.;])\s+|(?<=[。；])")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is said, `where`: the heading of a section, or empty for a note or a finding."""
+
+    text: str
+    where: str = ""
+    evidence_ids: frozenset[str] = field(default=frozenset(), repr=False)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A sentence or the row of a table that a verifier is asked about, by the ids of its statements."""
+
+    ids: tuple[str, ...]
+    text: str
+    section: str
+    evidence_ids: frozenset[str]
+    is_first_row: bool = False
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether one exception makes it wrong, or it is the row that a table begins with: how things are at first."""
+        return self.is_first_row or is_absolute(self.text, language_of(self.text))
+
+
+def checked_units(batch: Iterable[Mapping[str, Any]]) -> list[Checked]:
+    """The sentences and rows of a batch; a block of code is none."""
+    lines = groupby(
+        batch, key=lambda row: (row.get("where"), row.get("block"), row.get("line"), not row.get("context"))
+    )
+    units = []
+    for (_, _, line, is_alone), given in lines:
+        rows = [row for row in given if not row.get("is_code")]
+        for group in ([row] for row in rows) if is_alone else [rows] if rows else []:
+            first = group[0]
+            said = [f"{row.get('column') or ''} {row['text']}".strip() for row in group]
+            label = [] if is_alone else [first.get("row") or ""]
+            units.append(
+                Checked(
+                    ids=tuple(row["id"] for row in group),
+                    text=": ".join(filter(None, [*label, "; ".join(said)])),
+                    section=first.get("section") or "",
+                    evidence_ids=frozenset(name for row in group for name in row.get("evidence_ids") or ()),
+                    is_first_row=not is_alone and line == 1,
+                )
+            )
+    return units
+
+
+class SaidElsewhere:
+    """Notes, findings and sections of a run, ranked by the words that they share with a statement."""
+
+    def __init__(
+        self,
+        findings: Iterable[Mapping[str, Any]],
+        topics: Iterable[Mapping[str, Any]],
+        sections: Iterable[DraftSection],
+    ) -> None:
+        told = [Said(text, section.heading, ids) for section in sections for text, ids in _told(section)]
+        clauses = (Said(clause) for note in notes_of(topics) for clause in _CLAUSE.split(note.text))
+        noted = [*(Said(row["content"], "", frozenset(row["evidence_ids"])) for row in findings), *clauses]
+        self._said = list(dict.fromkeys([*told, *noted]))
+        terms = [term_weights(said.text) for said in self._said]
+        self._holding = Counter(term for weights in terms for term in weights)
+        self._weights = [self._by_rarity(weights) for weights in terms]
+        self._reported = {
+            term for said, weights in zip(self._said, terms, strict=True) if said.where for term in weights
+        }
+        self._mean = sum(sum(weights.values()) for weights in self._weights) / (len(self._said) or 1)
+
+    def beside(self, units: Sequence[Checked]) -> dict[str, list[Said]]:
+        """For the first statement of each unit that is compared, by its id, what may say otherwise: all that is near
+        the first rows of tables, then the nearest."""
+        pairs = [(score, unit, said) for unit in units if unit.is_compared for score, said in self._near(unit)]
+        shown: set[Said] = set()
+        beside: dict[str, list[Said]] = {}
+        for _, unit, said in sorted(pairs, key=lambda pair: (not pair[1].is_first_row, -pair[0])):
+            if said in shown or len(shown) < _MOST_SHOWN:
+                shown.add(said)
+                beside.setdefault(unit.ids[0], []).append(said)
+        return beside
+
+    def _near(self, unit: Checked) -> list[tuple[float, Said]]:
+        ranked = sorted(self._ranked(unit), key=lambda pair: -pair[0])
+        noted = [pair for pair in ranked if not pair[1].where][:_OF_NOTES]
+        return [*noted, *[pair for pair in ranked if pair[1].where][:_OF_REPORT]]
+
+    def _ranked(self, unit: Checked) -> Iterator[tuple[float, Said]]:
+        asked = self._by_rarity(term_weights(unit.text))
+        for said, weights in zip(self._said, self._weights, strict=True):
+            own = sum(weights.values())
+            if len(weights) < _LEAST_WORDS or said.where == unit.section != "":
+                continue
+            if not said.where and said.evidence_ids & unit.evidence_ids:
+                continue
+            shared = held_weight(weights, asked)
+            new = sum(weight for term, weight in weights.items() if term not in self._reported)
+            is_near = shared >= _LEAST_SHARED * min(own, sum(asked.values())) > 0.0
+            if is_near and (said.where or new >= _LEAST_NEW * own):
+                yield shared / sqrt(own + self._mean), said
+
+    def _by_rarity(self, weights: Mapping[str, float]) -> dict[str, float]:
+        total = len(self._said)
+        return {term: weight * inverse_frequency(total, self._holding[term]) for term, weight in weights.items()}
+
+
+def _told(section: DraftSection) -> Iterator[tuple[str, frozenset[str]]]:
+    """The sentences and the rows of tables of a section, each with its evidence."""
+    for block in section.blocks:
+        if block.type is BlockType.CODE:
+            continue
+        for row in block.rows:
+            label, *cells = (cell.text for cell in row)
+            yield f"{label}: {'; '.join(filter(None, cells))}", _evidence(row)
+        for sentence in (row for group in (block.sentences, *block.items) for row in group):
+            yield sentence.text, _evidence([sentence])
+
+
+def _evidence(rows: Iterable[Statement]) -> frozenset[str]:
+    return frozenset(name for row in rows for name in row.evidence_ids)
+
+
+def decisions(sections: Iterable[DraftSection], statements: Sequence[Statement]) -> list[dict[str, Any]]:
+    """What the sections decide and infer that the statements of the editor rest on: `{where, lines}` of each section,
+    the columns of its tables that are the writer's own, and the analysis that cites the same."""
+    sections = list(sections)
+    shown = {
+        row.id
+        for statement in statements
+        for row in _of_same_evidence(statement, (row for section in sections for row in _analysis(section)))
+    }
+    cited = {name for statement in statements for name in statement.evidence_ids}
+    rows = [
+        {
+            "where": section.heading,
+            "lines": [*_decided(section, cited), *(row.text for row in _analysis(section) if row.id in shown)],
+        }
+        for section in sections
+    ]
+    return [row for row in rows if row["lines"]]
+
+
+def _analysis(section: DraftSection) -> Iterator[Statement]:
+    for block in section.blocks:
+        if block.type is not BlockType.CODE:
+            sentences = (row for group in (block.sentences, *block.items) for row in group)
+            yield from (row for row in sentences if row.kind is StatementKind.ANALYSIS)
+
+
+def _of_same_evidence(statement: Statement, analysis: Iterable[Statement]) -> list[Statement]:
+    """Those of the analysis of which the most evidence is also the statement's."""
+    own = set(statement.evidence_ids)
+    shares = [(len(own & set(row.evidence_ids)) / len(row.evidence_ids), row) for row in analysis if row.evidence_ids]
+    near = sorted((pair for pair in shares if pair[0] > 0.0), key=lambda pair: -pair[0])
+    return [row for _, row in near[:_OF_CONCLUSION]]
+
+
+def _decided(section: DraftSection, cited: Collection[str]) -> Iterator[str]:
+    """The rows of tables that cite some of the same with the cells of the columns in which most are analysis."""
+    for block in section.blocks:
+        if _evidence(block.statements()).isdisjoint(cited):
+            continue
+        own = [
+            column
+            for column in range(1, len(block.header))
+            if 2 * sum(row[column].kind is StatementKind.ANALYSIS for row in block.rows) > len(block.rows)
+        ]
+        for row in block.rows if own else ():
+            yield f"{row[0].text}: {'; '.join(row[column].text for column in own)}"

@@ -1,0 +1,32 @@
+"""The researchers' notes as single statements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_NOTE = re.compile(r"^- (.+?)\s*((?:\[\d+\])+)$", re.MULTILINE)
+_SOURCE = re.compile(r"^\[(\d+)\] (src-[0-9a-f]{10})\b", re.MULTILINE)
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a researcher noted, and the sources that it names for it."""
+
+    text: str
+    source_ids: tuple[str, ...] = ()
+
+
+def notes_of(topics: Iterable[Mapping[str, Any]]) -> list[Note]:
+    """The notes of the topics in their order, each text once."""
+    notes: dict[str, Note] = {}
+    for topic in topics:
+        text = topic.get("compressed_findings") or ""
+        names = {int(n): name for n, name in _SOURCE.findall(text)}
+        for said, marks in _NOTE.findall(text):
+            read = [names[int(n)] for n in _NUMBER.findall(marks) if int(n) in names]
+            notes.setdefault(said, Note(said, tuple(read)))
+    return list(notes.values())

@@ -1,0 +1,57 @@
+"""Which versions of the things that a question names its sources describe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from graph_research.research.models.source import Source
+from graph_research.research.scoring.tiers import is_maker
+from graph_research.text.language.versions import highest_version, named_versions, own_versions
+from graph_research.text.relevance.query import parse
+
+_WORD = re.compile(r"[^\W\d_][\w+#-]*")
+
+
+def versions_in(question: str, title: str, publisher: str | None, text: str = "") -> dict[str, str]:
+    """The highest version that a document names of each thing that the question names. In a document about one of them
+    alone, by its publisher or its title, a version counts without the name: behind a word for it in the title, and
+    beside its date in a list of releases."""
+    names = _names(question)
+    about = [name for name in names if is_maker(publisher, [name])] or [name for name in names if name in title]
+    found = {name: named_versions(name, f"{title}\n{text}") for name in names}
+    if len(about) == 1:
+        found[about[0]] |= own_versions(title, text)
+    return {name: highest_version(versions) for name, versions in found.items() if versions}
+
+
+def newest_versions(question: str, sources: Iterable[Source]) -> dict[str, str]:
+    """The newest version that the sources name of each thing that the question names, in its order: by their titles and
+    by what was found in their texts when they were gathered."""
+    return highest_versions(
+        question,
+        [
+            versions
+            for source in sources
+            for versions in (
+                versions_in(question, source.title, source.publisher),
+                _gathered(source.metadata.get("versions")),
+            )
+        ],
+    )
+
+
+def highest_versions(question: str, rows: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Of each thing that the question names the highest version that stands in the rows, in its order."""
+    named = {name: [row[name] for row in rows if name in row] for name in _names(question)}
+    return {name: highest_version(versions) for name, versions in named.items() if versions}
+
+
+def _gathered(versions: Mapping[str, str] | None) -> dict[str, str]:
+    return dict(versions or {})
+
+
+def _names(question: str) -> Sequence[str]:
+    """The words of the question's names that are no common words."""
+    words = (word for name in parse(question).names for word in _WORD.findall(name))
+    return list(dict.fromkeys(word for word in words if word != word.lower()))

@@ -1,0 +1,42 @@
+"""The application: routes, middleware and errors put together."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from graph_research.service.backend import Backend
+from graph_research.service.guard import RequestGuard
+from graph_research.service.metrics import RequestLog
+from graph_research.service.openai import routes as openai
+from graph_research.service.openapi import describe
+from graph_research.service.problems import answer_with_problems
+from graph_research.service.routes import control, docs, events, health, jobs, library, page, reports, steering
+from graph_research.service.uploads import MOST_BYTES
+
+_MOST_JSON_BYTES = 1_000_000
+
+
+def create_api(backend: Backend) -> FastAPI:
+    """The service over a backend that is open as long as requests come."""
+    api = FastAPI(
+        generate_unique_id_function=lambda route: route.name,
+        title="graph-research",
+        summary="Deep research whose citations are proved.",
+        version=version("graph-research"),
+        docs_url=None,
+        redoc_url=None,
+    )
+    api.state.backend = backend
+    for routes in (jobs, events, reports, control, steering, library, openai, health, docs, page):
+        api.include_router(routes.router)
+    answer_with_problems(api)
+    api.add_middleware(RequestGuard, is_open=not backend.users.need_tokens, most_bytes=_most_bytes)
+    api.add_middleware(RequestLog, metrics=backend.metrics)
+    describe(api)
+    return api
+
+
+def _most_bytes(path: str) -> int:
+    return MOST_BYTES if path.startswith(library.PREFIX) else _MOST_JSON_BYTES

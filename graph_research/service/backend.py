@@ -1,0 +1,60 @@
+"""What the routes work with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from graph_research.app.application import Application
+from graph_research.jobs.store import JobStore
+from graph_research.service.feeds import Feeds
+from graph_research.service.guard import PageAccess
+from graph_research.service.metrics import ServiceMetrics
+from graph_research.service.users import User, Users
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backend:
+    """`app` reads the runs of which `jobs` has the queue; both stores are open. `page` says which browsers may use a
+    service without tokens. `notify` tells the worker that a job was queued, `is_working` says whether there is one."""
+
+    app: Application
+    jobs: JobStore
+    users: Users
+    page: PageAccess | None
+    feeds: Feeds
+    metrics: ServiceMetrics
+    notify: Callable[[], None]
+    is_working: Callable[[], bool]
+    submitting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held from the count of a user's submissions to the next one."""
+
+
+_BEARER = HTTPBearer(
+    auto_error=False, description="The token of a user. A service that only its own machine reaches may need none."
+)
+
+
+async def _backend(request: Request) -> Backend:
+    backend: Backend = request.app.state.backend
+    return backend
+
+
+FromBackend = Annotated[Backend, Depends(_backend)]
+
+
+async def _user(
+    request: Request, backend: FromBackend, sent: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+) -> User:
+    if backend.page is not None:
+        backend.page.check(request)
+    return backend.users.authenticate(None if sent is None else sent.credentials)
+
+
+FromUser = Annotated[User, Depends(_user)]
+"""Whose token came with the request."""

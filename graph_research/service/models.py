@@ -1,0 +1,231 @@
+"""What requests and answers hold, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
+
+from graph_research.app.request import QUESTION_CHARS
+from graph_research.jobs.job import Job, JobStatus
+from graph_research.settings.report_wishes import LanguageCode, Length, Line, ReportTypeName
+
+_QUESTION = "How do tidal lagoons change estuaries?"
+_ID = "run-3f9c2a7e51"
+_AT = "2026-01-01T12:00:00Z"
+_JOB: JsonDict = {
+    "id": _ID,
+    "run_id": _ID,
+    "status": "PROCESSING",
+    "question": _QUESTION,
+    "progress": 0.25,
+    "stage": "retrieval",
+    "created_at": _AT,
+    "updated_at": _AT,
+    "expires_at": "2026-01-02T12:00:00Z",
+    "started_at": _AT,
+    "finished_at": None,
+    "waiting_for": None,
+    "cancel_requested": False,
+    "error": None,
+}
+Name = Annotated[str, Field(min_length=1, max_length=128)]
+
+
+class JobSubmission(BaseModel):
+    """A question to be researched. What is not given is as the operator of the service has set it."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"question": _QUESTION}]})
+
+    question: str = Field(min_length=1, max_length=QUESTION_CHARS)
+    graph: Name = Field("deep_research", description="A research graph that the operator offers")
+    model: Name | None = Field(None, description="A model that the operator offers")
+    search: list[Name] | None = Field(None, max_length=20, description="The searches to be asked, such as `local`")
+    library: list[Name] | None = Field(
+        None,
+        max_length=20,
+        description="What `local` searches: `uploads`, and folders that the operator shares; all without it",
+    )
+    max_iterations: int | None = Field(None, ge=1, le=20, description="Rounds at most")
+    max_sub_queries: int | None = Field(None, ge=1, le=8, description="Sub-queries of the plan at most")
+    max_cost: float | None = Field(None, gt=0, allow_inf_nan=False, description="In USD")
+    max_tokens: int | None = Field(None, gt=0, le=2**53, description="Input and output together")
+    timeout_seconds: float | None = Field(None, gt=0, le=86_400, description="Of the whole research")
+    length: Length | None = Field(None, description="`brief`, `standard`, `long`, or a number of words")
+    report_type: ReportTypeName | None = Field(None, description="How the report is built up")
+    language: LanguageCode | None = Field(None, description="Of the report, such as `de`; else the question's")
+    audience: Line | None = Field(None, description="Who will read the report")
+    interactive: bool = Field(False, description="The research may ask; the job then awaits input")
+    plan_first: bool = Field(False, description="The job awaits input with its plan; any answer approves it")
+
+
+class JobFailure(BaseModel):
+    """Why a job failed."""
+
+    code: str
+    message: str
+
+
+class JobResource(BaseModel):
+    """A job. `progress` is 0 to 1 and never falls; `stage` is `decomposition`, `retrieval`, `scoring` or `synthesis`;
+    `waiting_for` is the question of one that awaits input."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_JOB]})
+
+    id: str
+    run_id: str
+    status: JobStatus
+    question: str
+    progress: float
+    stage: str | None
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    waiting_for: str | None
+    cancel_requested: bool
+    error: JobFailure | None
+
+    @classmethod
+    def of(cls, job: Job) -> JobResource:
+        fields: dict[str, Any] = {name: getattr(job, name) for name in cls.model_fields if name != "error"}
+        error = job.error and JobFailure(code=job.error.code, message=job.error.message)
+        return cls(**fields, error=error)
+
+
+class JobPage(BaseModel):
+    """Jobs, the newest first. `next` is the value of `before` for those that follow, null where none do."""
+
+    jobs: list[JobResource]
+    next: str | None
+
+
+class ResultResource(BaseModel):
+    """The result of a job. `confidence` is 0 to 1; `tokens` is what its models used."""
+
+    job_id: str
+    markdown: str
+    citations: list[Mapping[str, Any]]
+    claims: list[Mapping[str, Any]]
+    tokens: Mapping[str, Any]
+    confidence: float | None
+    claim_count: int
+    source_count: int
+    has_contradictions: bool
+
+
+class SourceResource(BaseModel):
+    """A source with every dimension of its score: `authority` 0 to 100, the others and their weighted sum `composite`
+    0 to 1."""
+
+    source_id: str
+    title: str
+    url: str | None
+    published_at: str | None
+    provider: str
+    retrieval_method: str
+    tier: str
+    authority: float
+    recency: float
+    relevance: float
+    credibility: float
+    composite: float
+
+
+class SourceList(BaseModel):
+    """The sources of a job, the best first."""
+
+    job_id: str
+    sources: list[SourceResource]
+
+
+class Answer(BaseModel):
+    """What a job that awaits input goes on with."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"answer": "Only in Europe."}]})
+
+    answer: str = Field(min_length=1, max_length=QUESTION_CHARS)
+
+
+class DocumentResource(BaseModel):
+    """A document of the user's. `problem` is why it could not be read, or only in part, when it was last indexed."""
+
+    name: str = Field(examples=["notes.md"])
+    bytes: int
+    media_type: str | None
+    uploaded_at: datetime
+    problem: str | None
+
+
+class DocumentList(BaseModel):
+    """The documents of a user, by name."""
+
+    documents: list[DocumentResource]
+
+
+class PlannedQuery(BaseModel):
+    """A sub-query of a plan."""
+
+    model_config = ConfigDict(extra="allow")
+
+    query: str = Field(min_length=1, max_length=5_000)
+
+
+class ChecklistItem(BaseModel):
+    """What the report is to say something about."""
+
+    model_config = ConfigDict(extra="allow")
+
+    text: str = Field(min_length=1, max_length=5_000)
+
+
+class PlanBody(BaseModel):
+    """A plan, as `GET` of it gives one."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"sub_queries": [{"query": _QUESTION}]}]})
+
+    research_brief: str | None = Field(None, max_length=QUESTION_CHARS)
+    sub_queries: list[PlannedQuery] = Field(min_length=1, max_length=8)
+    checklist: list[ChecklistItem] = Field(default_factory=list, max_length=100)
+
+
+class PlanResource(BaseModel):
+    """The plan that a job waits with. `estimate` is what the whole is likely to take."""
+
+    job_id: str
+    research_brief: str | None
+    sub_queries: list[Mapping[str, Any]]
+    checklist: list[Mapping[str, Any]]
+    estimate: Mapping[str, Any]
+
+
+class Wish(BaseModel):
+    """A wish for the next phase."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"wish": "Look at prices, too."}]})
+
+    wish: str = Field(min_length=1, max_length=5_000)
+
+
+class WishList(BaseModel):
+    """The wishes of a job, in their order."""
+
+    job_id: str
+    wishes: list[str]
+
+
+class QueueSummary(BaseModel):
+    """How many jobs of the user have each status, and how many jobs of all users are driven at once at most."""
+
+    jobs: Mapping[JobStatus, int]
+    max_concurrency: int
+
+
+class Health(BaseModel):
+    """`ok`."""
+
+    status: str = Field(examples=["ok"])

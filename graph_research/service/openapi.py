@@ -1,0 +1,32 @@
+"""The OpenAPI document of the service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from graph_research.service.problems import Problem
+
+_TEMPLATE = "#/components/schemas/{model}"
+
+
+def describe(api: FastAPI) -> None:
+    """Let the document have what the framework does not write: the schema of problems in place of its own errors."""
+
+    def document() -> dict[str, Any]:
+        if api.openapi_schema is None:
+            api.openapi_schema = _document(api)
+        return api.openapi_schema
+
+    api.openapi = document  # type: ignore[method-assign]  # -- how FastAPI lets it be replaced
+
+
+def _document(api: FastAPI) -> dict[str, Any]:
+    document = get_openapi(title=api.title, summary=api.summary, version=api.version, routes=api.routes)
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    problem = Problem.model_json_schema(ref_template=_TEMPLATE)
+    schemas |= problem.pop("$defs", {})
+    schemas["Problem"] = problem
+    return document

@@ -1,0 +1,134 @@
+"""A page about the API, made of its OpenAPI document; nothing of it comes from elsewhere."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, Template
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+
+from graph_research.service.backend import FromBackend
+
+router = APIRouter()
+_POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"}
+_IN_SHELL = {"job_id": "$job", "response_id": "$response", "format": "md", "name": "tides.md"}
+"""What stands in an example for each parameter of a path."""
+_REMEMBERED = {"submit_job": "job", "create_response": "response"}
+"""Operations whose answer has the id that later examples name, and the variable that takes it."""
+_ID = """python3 -c 'import json, sys; print(json.load(sys.stdin)["id"])'"""
+
+
+@router.get("/docs", include_in_schema=False)
+async def docs(request: Request, backend: FromBackend) -> HTMLResponse:
+    """Every route with its parameters, answers, and an example to paste."""
+    document = request.app.openapi()
+    address = str(request.base_url).rstrip("/")
+    has_tokens = backend.users.need_tokens
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            example = _example(document, address, path, method, operation, has_tokens=has_tokens)
+            shown = {
+                **operation,
+                "method": method.upper(),
+                "path": path,
+                "example": example,
+                "fields": _fields(document, operation),
+                "answers": [
+                    (status, _answer(status, answer)) for status, answer in sorted(operation["responses"].items())
+                ],
+            }
+            groups.setdefault(operation["tags"][0], []).append(shown)
+    schemas = dict(sorted(document["components"]["schemas"].items()))
+    page = _template().render(info=document["info"], groups=groups, schemas=schemas, has_tokens=has_tokens)
+    return HTMLResponse(page, headers=_POLICY)
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("graph_research.service", "pages"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    markdown = MarkdownIt("commonmark", {"html": False})
+    environment.filters |= {"type": _type, "markdown": lambda text: Markup(markdown.render(text))}  # noqa: S704 -- escaped
+    return environment.get_template("docs.html.j2")
+
+
+def _fields(document: Mapping[str, Any], operation: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """What an operation takes, by the place where it stands: a heading, and an object's schema."""
+    places: dict[str, dict[str, Any]] = {}
+    for parameter in operation.get("parameters", ()):
+        place = places.setdefault(f"In the {parameter['in']}", {"properties": {}, "required": []})
+        place["properties"][parameter["name"]] = parameter["schema"]
+        place["required"] += [parameter["name"]] if parameter["required"] else []
+    bodies = operation.get("requestBody", {}).get("content", {}).values()
+    named = [_named(document, body["schema"]) for body in bodies if "$ref" in body["schema"]]
+    return [*places.items(), *(("In the body", schema) for schema in named)]
+
+
+def _answer(status: str, response: Mapping[str, Any]) -> str:
+    """What an answer holds; its description where it is an error, whose shape is always the same, or no JSON."""
+    schemas = [body["schema"] for body in response.get("content", {}).values() if "$ref" in body.get("schema", {})]
+    return _type(schemas[0]) if schemas and status < "4" else response["description"]
+
+
+def _type(schema: Mapping[str, Any]) -> Markup:
+    """The type of a value in words, with links to the schemas that have names."""
+    if "$ref" in schema:
+        return Markup('<a href="#{0}">{0}</a>').format(_name(schema))
+    if "anyOf" in schema:
+        return Markup(" or ").join(_type(each) for each in schema["anyOf"] if each.get("type") != "null")
+    if "enum" in schema:
+        return Markup(", ").join(Markup("<code>{}</code>").format(value) for value in schema["enum"])
+    if schema.get("type") == "array":
+        return Markup("list of {}").format(_type(schema["items"]))
+    return escape(schema.get("const") or schema.get("format") or schema.get("type", "any value"))
+
+
+def _example(
+    document: Mapping[str, Any],
+    address: str,
+    path: str,
+    method: str,
+    operation: Mapping[str, Any],
+    *,
+    has_tokens: bool,
+) -> str:
+    """A command line for the operation; those of a page work one after another in one shell."""
+    words = ["curl -sS"]
+    if has_tokens and operation.get("security"):
+        words.append('-H "Authorization: Bearer $TOKEN"')
+    content = operation.get("requestBody", {}).get("content", {})
+    if "application/json" in content:
+        body = orjson.dumps(_example_of(document, content["application/json"]["schema"])).decode()
+        words += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(body)}"]
+        words += ["-X PUT"] if method == "put" else []
+    elif content:
+        words.append("-X PUT --data-binary 'High tide comes twice a day.'")
+    elif method != "get":
+        words.append(f"-X {method.upper()}")
+    where = path.format_map(_IN_SHELL)
+    words.append(f'"{address}{where}"' if "$" in where else shlex.quote(f"{address}{where}"))
+    line = " ".join(words)
+    name = _REMEMBERED.get(operation["operationId"])
+    return f"{name}=$({line} | {_ID})" if name else line
+
+
+def _example_of(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Any:
+    return _named(document, schema)["examples"][0]
+
+
+def _named(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    named: Mapping[str, Any] = document["components"]["schemas"][_name(schema)]
+    return named
+
+
+def _name(schema: Mapping[str, Any]) -> str:
+    return str(schema["$ref"].rpartition("/")[2])

@@ -1,0 +1,42 @@
+"""Whether the service lives and can take jobs, for whoever watches over it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from graph_research.service.backend import FromBackend, FromUser
+from graph_research.service.errors import NotAllowed, NotReady
+from graph_research.service.models import Health
+from graph_research.service.problems import problems
+
+router = APIRouter(tags=["health"])
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={
+        200: {"description": "The metrics", "content": {"text/plain": {"schema": {"type": "string"}}}},
+        **problems(401, 403),
+    },
+)
+async def get_metrics(backend: FromBackend, user: FromUser) -> Response:
+    """The metrics of the service in the text format of Prometheus, for a user who may read them."""
+    if not user.reads_metrics:
+        raise NotAllowed("this token does not open the metrics", help="`graph-research token USER --metrics` makes one")
+    return Response(await backend.metrics.render(backend.jobs, backend.feeds), media_type="text/plain; version=0.0.4")
+
+
+@router.get("/healthz", responses=problems())
+async def healthz() -> Health:
+    """Whether the process answers."""
+    return Health(status="ok")
+
+
+@router.get("/readyz", responses=problems())
+async def readyz(backend: FromBackend) -> Health:
+    """Whether the store can be read and jobs are driven."""
+    await backend.jobs.counts()
+    if not backend.is_working():
+        raise NotReady("no worker drives jobs")
+    return Health(status="ok")

@@ -1,0 +1,78 @@
+"""What a job has written: its result, sources, report in every format, and the picture of its graph."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from graph_research.app.graphs import GraphFormat
+from graph_research.app.graphs.render import draw
+from graph_research.graph.errors import UnknownRun
+from graph_research.research.report.formats import REPORT_FORMATS
+from graph_research.service.backend import FromBackend, FromUser
+from graph_research.service.errors import NothingYet
+from graph_research.service.models import ResultResource, SourceList, SourceResource
+from graph_research.service.problems import problems
+
+router = APIRouter(prefix="/api/research", tags=["reports"])
+ReportFormat = StrEnum("ReportFormat", {name: name for name in REPORT_FORMATS})  # type: ignore[misc]  # -- its members are known at run time
+_SVG = "image/svg+xml"
+_SANDBOX = {"Content-Security-Policy": "sandbox allow-scripts allow-popups"}
+"""A report carries its own policy; the browser gives it no origin, so that it can ask nothing of the service."""
+
+
+def _content(*media_types: str) -> dict[int | str, dict[str, Any]]:
+    text: dict[str, Any] = {"schema": {"type": "string"}}
+    content = {media_type: {"schema": {}} if "json" in media_type else text for media_type in media_types}
+    return {200: {"description": "The file", "content": content}}
+
+
+@router.get("/jobs/{job_id}/result", responses=problems(401, 404, 409, 422))
+async def get_result(job_id: str, backend: FromBackend, user: FromUser) -> ResultResource:
+    """The result of a job that has ended with a report."""
+    result = await backend.jobs.result(user.name, job_id)
+    if result is None:
+        job = await backend.jobs.get(user.name, job_id)
+        raise NothingYet(f"job {job_id} is {job.status} and has no result")
+    return ResultResource(job_id=job_id, **asdict(result))
+
+
+@router.get("/jobs/{job_id}/sources", responses=problems(401, 404, 422))
+async def get_sources(job_id: str, backend: FromBackend, user: FromUser) -> SourceList:
+    """The sources of a job, the best first; none before they are scored."""
+    sources = await backend.jobs.sources(user.name, job_id)
+    return SourceList(job_id=job_id, sources=[SourceResource(**asdict(source)) for source in sources])
+
+
+@router.get(
+    "/jobs/{job_id}/report.{format}",
+    response_class=Response,
+    responses=problems(401, 404, 409, 422) | _content(*{item.media_type for item in REPORT_FORMATS.values()}),
+)
+async def get_report(job_id: str, format: ReportFormat, backend: FromBackend, user: FromUser) -> Response:
+    """The report of a job, as `md`, `html`, `json` or another format. `NoReport` before there is one."""
+    job = await backend.jobs.get(user.name, job_id)
+    try:
+        built = await backend.app.report(job.run_id)
+    except UnknownRun as error:
+        raise NothingYet(f"job {job_id} is {job.status} and has no report") from error
+    data = await asyncio.to_thread(built.render, backend.app.workspace, format)
+    return Response(data, media_type=REPORT_FORMATS[format].media_type, headers=_SANDBOX)
+
+
+@router.get(
+    "/jobs/{job_id}/graph.svg", response_class=Response, responses=problems(401, 404, 409, 422) | _content(_SVG)
+)
+async def get_graph(job_id: str, backend: FromBackend, user: FromUser) -> Response:
+    """The graph of a job with what it has done until now."""
+    job = await backend.jobs.get(user.name, job_id)
+    workspace, graph = backend.app.workspace, job.request["run"]["graph"]
+    try:
+        picture, _ = await draw(workspace, graph, GraphFormat.SVG, run_id=job.run_id)
+    except UnknownRun:
+        picture, _ = await draw(workspace, graph, GraphFormat.SVG)
+    return Response(picture, media_type=_SVG, headers=_SANDBOX)

@@ -1,0 +1,96 @@
+"""The lines of a PDF page by PDFium, with the place of each stretch of text."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from graph_research.text.readers.foreign.pdf.layout import PdfLine, style_of
+from graph_research.text.readers.foreign.pdf.tables import PdfCell
+
+_CELL_GAP = 1.0  # times the size of the text: a wider gap divides cells
+_NAME_BYTES = 128
+_HYPHENS = ("\x02", "\ufffe")  # what PDFium gives for a hyphen at the end of a line
+
+
+def page_lines(page: pypdfium2.PdfPage) -> list[PdfLine]:
+    """The lines of a page in the order of its content."""
+    text = page.get_textpage()
+    try:
+        return list(_Page(text).lines())
+    finally:
+        text.close()
+        page.close()
+
+
+class _Page:
+    """The characters of a page by their numbers."""
+
+    def __init__(self, text: pypdfium2.PdfTextPage) -> None:
+        self._text = text
+        codes = (pdfium.FPDFText_GetUnicode(text, number) for number in range(text.count_chars()))
+        self._chars = [chr(code) if code else "" for code in codes]
+
+    def lines(self) -> Iterator[PdfLine]:
+        """The lines that have a visible character. A word that PDFium joins ends its line with a hyphen."""
+        begin = 0
+        for number, char in enumerate([*self._chars, "\n"]):
+            if char and (char in "\r\n" or char in _HYPHENS):
+                if visible := self._visible(begin, number + 1):
+                    yield self._line(visible)
+                begin = number + 1
+
+    def _visible(self, begin: int, end: int) -> range:
+        """The characters from the first visible one to the last."""
+        shown = [number for number in range(begin, min(end, len(self._chars))) if self._chars[number].strip()]
+        return range(shown[0], shown[-1] + 1) if shown else range(0)
+
+    def _line(self, numbers: range) -> PdfLine:
+        size = self._size(numbers.start)
+        placed = [number for number in numbers if not self._is_gap(number)]
+        wide = size * _CELL_GAP
+        apart = [after for before, after in pairwise(placed) if after > before + 1 and self._gap(before, after) > wide]
+        starts = [numbers.start, *apart]
+        cells = tuple(self._cell(range(start, end)) for start, end in pairwise([*starts, numbers.stop]))
+        return PdfLine(self._said(numbers), round(size, 1), cells[0].style, self._height(numbers.start), cells)
+
+    def _is_gap(self, number: int) -> bool:
+        """Whether this space is not in the PDF, but stands for a gap between characters."""
+        return self._chars[number] == " " and pdfium.FPDFText_IsGenerated(self._text, number) == 1
+
+    def _cell(self, numbers: range) -> PdfCell:
+        written = [number for number in numbers if self._chars[number].strip()] or numbers
+        left, right = self._box(written[0])[0], self._box(written[-1])[1]
+        return PdfCell(left, right, self._said(numbers).strip(), self._style(written[0]))
+
+    def _said(self, numbers: Sequence[int]) -> str:
+        """What the characters say; halves of a character are put together."""
+        said = "".join("-" if self._chars[number] in _HYPHENS else self._chars[number] for number in numbers)
+        return said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+    def _gap(self, before: int, after: int) -> float:
+        return self._box(after)[0] - self._box(before)[1]
+
+    def _box(self, number: int) -> tuple[float, float]:
+        left, right, low, high = (ctypes.c_double() for _ in range(4))
+        pdfium.FPDFText_GetCharBox(self._text, number, left, right, low, high)
+        return left.value, right.value
+
+    def _height(self, number: int) -> float:
+        x, y = ctypes.c_double(), ctypes.c_double()
+        pdfium.FPDFText_GetCharOrigin(self._text, number, x, y)
+        return round(y.value, 1)
+
+    def _size(self, number: int) -> float:
+        matrix = pdfium.FS_MATRIX()
+        pdfium.FPDFText_GetMatrix(self._text, number, matrix)
+        return float(pdfium.FPDFText_GetFontSize(self._text, number) * (abs(matrix.d) or abs(matrix.b) or 1.0))
+
+    def _style(self, number: int) -> str:
+        name = ctypes.create_string_buffer(_NAME_BYTES)
+        pdfium.FPDFText_GetFontInfo(self._text, number, name, _NAME_BYTES, None)
+        return style_of(name.value.decode("utf-8", "replace"))

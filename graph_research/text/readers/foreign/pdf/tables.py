@@ -1,0 +1,143 @@
+"""Tables of a PDF page: rows of cells that stand in columns, found by where the text stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class PdfCell(NamedTuple):
+    """A stretch of a line without a wide gap, from `left` to `right` in points."""
+
+    left: float
+    right: float
+    text: str
+    style: str = ""
+
+
+PdfRow = Sequence[PdfCell]
+"""The stretches of one height from left to right."""
+
+_Columns = tuple[tuple[float, float], ...]
+"""The left and right edges of columns that do not overlap, from left to right."""
+
+_MOST_BRIDGING = 1 / 4  # of a table's rows: lines of justified text have their gaps at any place
+
+
+def table_rows(rows: Sequence[PdfRow], is_close: Sequence[bool]) -> dict[int, list[list[str]]]:
+    """The cells of each row of a table by the number of its first line, each cell with its lines; a line that goes on
+    the cells above it has an empty list. `is_close` says of each line whether it stands at the usual distance below the
+    one before.
+
+    A table has a header and at least one row of two cells below it. All rows of a table have the same number of cells.
+    """
+    found: dict[int, list[list[str]]] = {}
+    number = 0
+    while number < len(rows):
+        members = _neighbours(rows, is_close, number)
+        columns = _columns([rows[member] for member in members])
+        while members and (_bridges(rows[members[-1]], columns) or len(rows[members[-1]]) < 2):
+            members.pop()
+        full = [member for member in members if len(rows[member]) > 1]
+        bridging = [member for member in full if _bridges(rows[member], columns)]
+        if len(full) - len(bridging) > 1 and len(bridging) <= len(full) * _MOST_BRIDGING:
+            last = _with_continued(rows, is_close, members[-1], columns)
+            cells = _cells(rows, is_close, range(number, last + 1), columns)
+            if _has_header([rows[member] for member in full], [row for row in cells.values() if row]):
+                found |= cells
+            number = last
+        number += 1
+    return found
+
+
+def _has_header(rows: Sequence[PdfRow], cells: Sequence[Sequence[Sequence[str]]]) -> bool:
+    """Whether the first row names the columns: it alone is bold, or it alone has words in a column of numbers."""
+    first, *below = [[cell.style == "bold" for cell in row] for row in rows]
+    if all(first):
+        return not any(map(all, below))
+    header, *rest = cells
+    columns = zip(*(rest or [header]), strict=True)
+    return any(
+        name and not _is_number(name) and all(map(_is_number, column))
+        for name, column in zip(header, columns, strict=True)
+    )
+
+
+def _is_number(lines: Sequence[str]) -> bool:
+    return any(char.isdigit() for line in lines for char in line) and not any(map(str.isalpha, "".join(lines)))
+
+
+def _neighbours(rows: Sequence[PdfRow], is_close: Sequence[bool], first: int) -> list[int]:
+    """The lines from `first` on that may be one table: of several cells, or going on cells above."""
+    members: list[int] = []
+    for number in range(first, len(rows)):
+        if len(rows[number]) < 2:
+            columns = _columns([rows[member] for member in members])
+            if not _goes_on(rows[number], columns, close=is_close[number]):
+                break
+        members.append(number)
+    return members
+
+
+def _with_continued(rows: Sequence[PdfRow], is_close: Sequence[bool], last: int, columns: _Columns) -> int:
+    """The last line that goes on the cells of the table's last row."""
+    while last + 1 < len(rows) and _goes_on(rows[last + 1], columns, close=is_close[last + 1]):
+        last += 1
+    return last
+
+
+def _columns(rows: Sequence[PdfRow]) -> _Columns:
+    """The columns that the cells stand in: those of the rows of most cells first, widened by the rows whose cells stand
+    in one of them each or beside them."""
+    columns: _Columns = ()
+    for row in sorted(rows, key=len, reverse=True):
+        if not _bridges(row, columns):
+            columns = _merged((*columns, *((cell.left, cell.right) for cell in row)))
+    return columns
+
+
+def _merged(stretches: Sequence[tuple[float, float]]) -> _Columns:
+    merged: list[tuple[float, float]] = []
+    for left, right in sorted(stretches):
+        if merged and left < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(right, merged[-1][1]))
+        else:
+            merged.append((left, right))
+    return tuple(merged)
+
+
+def _under(cell: PdfCell, columns: _Columns) -> list[int]:
+    return [number for number, (left, right) in enumerate(columns) if cell.left < right and left < cell.right]
+
+
+def _bridges(row: PdfRow, columns: _Columns) -> bool:
+    """Whether a cell stands under several columns, or two cells under one."""
+    under = [number for cell in row for number in _under(cell, columns)]
+    return len(set(under)) < len(under) or any(len(_under(cell, columns)) > 1 for cell in row)
+
+
+def _goes_on(row: PdfRow, columns: _Columns, *, close: bool) -> bool:
+    """Whether a line goes on the cells above it: close below them, and nothing of it under the first column."""
+    under = [_under(cell, columns) for cell in row]
+    return close and bool(under) and all(len(numbers) == 1 and numbers[0] > 0 for numbers in under)
+
+
+def _cells(
+    rows: Sequence[PdfRow], is_close: Sequence[bool], lines: range, columns: _Columns
+) -> dict[int, list[list[str]]]:
+    cells: dict[int, list[list[str]]] = {}
+    current: list[list[str]] = []
+    for number in lines:
+        if not current or not _goes_on(rows[number], columns, close=is_close[number]) or _has_number(rows[number]):
+            current = cells[number] = [[] for _ in columns]
+        else:
+            cells[number] = []
+        for cell in rows[number]:
+            column = (_under(cell, columns) or [len(columns) - 1])[0]
+            current[column].append(cell.text)
+    return cells
+
+
+def _has_number(row: PdfRow) -> bool:
+    """Whether several cells are there and a number is one of them, so that the row stands for itself."""
+    return len(row) > 1 and any(_is_number([cell.text]) for cell in row)

@@ -1,0 +1,148 @@
+"""The service as a process on loopback: from a submission to a report, stopped, killed, and started again."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import time
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.cli.cli_process import User, wait_until
+from tests.support.cli.cli_user import QUESTION, make_user
+from tests.support.postgres import postgres_server
+from tests.support.service.service_process import serving
+
+JOBS = "/api/research/jobs"
+
+
+def job_of(http: httpx.Client, job_id: str) -> dict[str, Any]:
+    job: dict[str, Any] = http.get(f"{JOBS}/{job_id}").raise_for_status().json()
+    return job
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return make_user(tmp_path)
+
+
+@pytest.mark.requirement("21.1")
+def test_a_job_from_its_submission_to_its_report(user: User) -> None:
+    with serving(user, "--library", "library") as (process, url), httpx.Client(base_url=url) as http:
+        submitted = http.post(JOBS, json={"question": QUESTION})
+        assert submitted.status_code == 202, submitted.text
+        job_id = submitted.json()["id"]
+        wait_until(lambda: job_of(http, job_id)["finished_at"] is not None)
+        job = job_of(http, job_id)
+        assert (job["status"], job["progress"], job["stage"]) == ("COMPLETED", 1.0, "synthesis")
+        result = http.get(f"{JOBS}/{job_id}/result").json()
+        report = {form: http.get(f"{JOBS}/{job_id}/report.{form}") for form in ("md", "html", "json")}
+        assert {answer.status_code for answer in report.values()} == {200}
+        assert report["md"].text == result["markdown"]
+        assert report["json"].json()["question"] == QUESTION
+        assert report["html"].headers["Content-Security-Policy"].startswith("sandbox ")
+        sources = http.get(f"{JOBS}/{job_id}/sources").json()["sources"]
+        assert {source["url"] for source in sources} <= {"mills.md", "history.txt", "power.html"}
+        assert len(sources) == result["source_count"] > 0
+        assert http.get(f"{JOBS}/{job_id}/graph.svg").text.startswith("<svg")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    assert user.run("verify", job_id, "--json").json["invalid"] == 0
+
+
+def test_two_services_share_the_jobs_in_one_database(user: User) -> None:
+    with (
+        postgres_server() as postgres,
+        serving(user, "--library", "library", "--db", postgres.url) as (_, first),
+        serving(user, "--library", "library", "--db", postgres.url, log="second.log") as (_, second),
+    ):
+        ids = [
+            httpx.post(f"{url}{JOBS}", json={"question": QUESTION}, timeout=60).raise_for_status().json()["id"]
+            for url in (first, second)
+        ]
+        with httpx.Client(base_url=second, timeout=60) as http:
+            for job_id in ids:
+                events = http.get(f"{JOBS}/{job_id}/events").text
+                assert job_of(http, job_id)["status"] == "COMPLETED"
+                assert events.count("event: run_ended") == 1
+                assert (
+                    http.get(f"{JOBS}/{job_id}/report.md").text
+                    == http.get(f"{JOBS}/{job_id}/result").json()["markdown"]
+                )
+                assert http.get(f"{JOBS}/{job_id}/graph.svg").status_code == 200
+            assert [job["id"] for job in http.get(JOBS).json()["jobs"]] == ids[::-1]
+            assert http.post(JOBS, json={"question": QUESTION}).headers["RateLimit"].startswith('"jobs";r=7;')
+
+
+def test_a_service_that_is_killed_goes_on_with_its_jobs(user: User) -> None:
+    with serving(user, "--library", "library") as (process, url), httpx.Client(base_url=url) as http:
+        job_id = http.post(JOBS, json={"question": QUESTION}).json()["id"]
+        wait_until(lambda: job_of(http, job_id)["stage"] is not None)
+        process.kill()
+        process.wait()
+    with serving(user, "--library", "library") as (process, url), httpx.Client(base_url=url) as http:
+        wait_until(lambda: job_of(http, job_id)["finished_at"] is not None)
+        assert job_of(http, job_id)["status"] == "COMPLETED"
+        ends = [event for event in user.audit(job_id) if event["type"] == "run_ended"]
+        assert len(ends) == 1
+        assert len(http.get(JOBS).json()["jobs"]) == 1
+
+
+def test_a_service_that_is_stopped_gives_its_jobs_back(user: User) -> None:
+    slow = user.script("slow.json", {"*": [{"delay_seconds": 60, "text": "{}"}]})
+    environ = {"GRAPH_RESEARCH_DEFAULT_PROVIDER": slow}
+    with serving(user, "--library", "library", environ=environ) as (process, url), httpx.Client(base_url=url) as http:
+        job_id = http.post(JOBS, json={"question": QUESTION}).json()["id"]
+        wait_until(lambda: job_of(http, job_id)["stage"] is not None)
+        began = time.monotonic()
+        with http.stream("GET", f"{JOBS}/{job_id}/events", timeout=30) as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == "event: run_started"
+            process.send_signal(signal.SIGINT)
+            assert list(lines)[-1] == "", "the stream is closed between two events"
+        assert process.wait(30) == 0
+        assert time.monotonic() - began < 10
+    status = json.loads(user.run("status", job_id, "--json").out)
+    assert status["status"] == "queued"
+
+
+def test_others_than_this_machine_need_tokens(user: User) -> None:
+    refused = user.run("serve", "--host", "0.0.0.0", "--port", "0", expect=2)
+    assert "GRAPH_RESEARCH_TOKENS_FILE" in refused.err
+    token = user.run("token", "ada", "--file", "tokens").out.strip()
+    environ = {"GRAPH_RESEARCH_TOKENS_FILE": "tokens"}
+    with serving(user, "--host", "0.0.0.0", "--library", "library", environ=environ) as (_, url):
+        here = url.replace("0.0.0.0", "127.0.0.1")
+        assert httpx.get(f"{here}{JOBS}").status_code == 401
+        answer = httpx.get(f"{here}{JOBS}", headers={"Authorization": f"Bearer {token}", "Host": "research.example"})
+        assert answer.json() == {"jobs": [], "next": None}
+
+
+def test_a_port_that_is_taken_is_said(user: User) -> None:
+    with serving(user, "--library", "library") as (_, url):
+        refused = user.run("serve", "--port", url.rpartition(":")[2], expect=2)
+    assert "cannot listen at 127.0.0.1" in refused.err
+
+
+def test_the_examples_of_the_page_about_the_api_work_one_after_another(user: User) -> None:
+    with serving(user, "--library", "library") as (_, url):
+        page = httpx.get(f"{url}/docs").text
+        examples = [unescape(text) for text in re.findall(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL)]
+        script = "set -euo pipefail\n" + "\n".join(
+            example.replace("curl -sS", "curl -sS --retry 0 -w '\\n%{http_code} %{method} %{url}\\n'")
+            if "=$(" not in example
+            else example
+            for example in examples
+        )
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=user.folder, timeout=120)
+        assert done.returncode == 0, done.stderr
+        codes = re.findall(r"^(\d{3}) (\w+) \S+?(?:jobs/)?([\w.-]*)$", done.stdout, re.MULTILINE)
+    refused = [code for code in codes if not code[0].startswith("2")]
+    assert {(status, name) for status, _, name in refused} == {("409", "answer"), ("409", "plan"), ("409", "wishes")}
+    assert len(codes) >= len(examples) - 2

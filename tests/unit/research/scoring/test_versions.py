@@ -1,0 +1,36 @@
+"""The newest version of what a question names: by name anywhere, by date and title in a document about it alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_research.research.models.source import Source
+from graph_research.research.scoring.versions import newest_versions, versions_in
+
+QUESTION = "How do SQLite and PostgreSQL lock?"
+HISTORY = "2022-12-28 (3.40.1) Fix a loop that version 3.39.0 brought.\n\nSQLite version 3.38.0 is older."
+
+
+@pytest.mark.parametrize(
+    ("title", "publisher", "versions"),
+    [
+        ("Release History", "sqlite3", {"SQLite": "3.40.1"}),
+        ("Release History of SQLite", None, {"SQLite": "3.40.1"}),
+        ("Release History", "Lock Company", {"SQLite": "3.38.0"}),
+        ("Release 12 with SQLite and PostgreSQL", None, {"SQLite": "3.38.0"}),
+    ],
+)
+def test_a_list_of_releases_counts_for_the_thing_that_the_document_is_about(
+    title: str, publisher: str | None, versions: dict[str, str]
+) -> None:
+    assert versions_in(QUESTION, title, publisher, HISTORY) == versions
+
+
+def test_the_highest_version_of_all_sources_counts_with_those_that_were_found_in_their_texts() -> None:
+    history = {"publisher": "sqlite3", "metadata": {"versions": {"SQLite": "3.40.1", "Kite": "9.1"}}}
+    rows = [{"title": "E.21. Release 15", "publisher": "postgresql"}, history, {"title": "SQLite version 3.9.2"}]
+    sources = [
+        Source(id=f"src-000000000{n}", archive_hash=f"sha256:{n:064x}", **row)  # type: ignore[arg-type]
+        for n, row in enumerate(rows)
+    ]
+    assert list(newest_versions(QUESTION, sources).items()) == [("SQLite", "3.40.1"), ("PostgreSQL", "15")]

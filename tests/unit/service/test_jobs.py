@@ -1,0 +1,241 @@
+"""Jobs over HTTP: submitted, listed, looked at, answered and cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from graph_research.jobs.job import JobError, JobStatus, SourceRow
+from tests.support.cli.cli_process import User
+from tests.support.cli.cli_user import QUESTION
+from tests.support.service.service_client import JOBS, ServiceClient, service_client
+
+SOURCE = SourceRow(
+    source_id="s1",
+    title="Tides",
+    url="tides.md",
+    published_at=None,
+    provider="local",
+    retrieval_method="local",
+    tier="primary",
+    authority=90.0,
+    recency=0.5,
+    relevance=0.75,
+    credibility=1.0,
+    composite=0.8,
+)
+
+
+@pytest.mark.requirement("21.1")
+async def test_a_submitted_job_is_queued_and_has_an_address(service: ServiceClient) -> None:
+    answer = await service.post(JOBS, {"question": "How high are tides?"})
+    job = answer.json()
+    assert (answer.status_code, job["status"], job["progress"]) == (202, "QUEUED", 0.0)
+    assert answer.headers["Location"] == f"{JOBS}/{job['id']}"
+    assert service.notified == [None]
+    assert (await service.get(answer.headers["Location"])).json() == job
+    request = (await service.jobs.get("local", job["id"])).request
+    assert request["folder"] is None, "jobs of the service have the settings of the service"
+
+
+@pytest.mark.requirement("21.1")
+async def test_a_completed_job_has_its_result_and_sources(service: ServiceClient) -> None:
+    job_id = await service.submitted()
+    claim = await service.claimed()
+    assert (await service.get(f"{JOBS}/{job_id}/sources")).json() == {"job_id": job_id, "sources": []}
+    pending = await service.get(f"{JOBS}/{job_id}/result")
+    assert (pending.status_code, pending.json()["code"]) == (409, "nothing-yet")
+    await service.jobs.put_sources(claim, [SOURCE])
+    await service.jobs.release(claim)
+    await service.finish()
+    result = (await service.get(f"{JOBS}/{job_id}/result")).json()
+    assert (result["job_id"], result["markdown"]) == (job_id, "# Tides")
+    assert (await service.get(f"{JOBS}/{job_id}/sources")).json()["sources"] == [vars(SOURCE)]
+
+
+async def test_jobs_are_listed_a_page_at_a_time_the_newest_first(service: ServiceClient) -> None:
+    submitted = []
+    for number in range(5):
+        submitted.append(await service.submitted(f"Question {number}?"))
+        service.clock.advance(1)
+    first = (await service.get(JOBS, params={"limit": 3})).json()
+    assert [job["id"] for job in first["jobs"]] == submitted[:1:-1]
+    second = (await service.get(JOBS, params={"limit": 3, "before": first["next"]})).json()
+    assert [job["id"] for job in second["jobs"]] == submitted[1::-1]
+    assert second["next"] is None
+
+
+async def test_a_failed_job_says_why(service: ServiceClient) -> None:
+    job_id = await service.submitted()
+    await service.finish(JobStatus.FAILED, error=JobError(code="error", message="no model answered"))
+    job = (await service.get(f"{JOBS}/{job_id}")).json()
+    assert (job["status"], job["error"]) == ("FAILED", {"code": "error", "message": "no model answered"})
+
+
+@pytest.mark.requirement("21.1")
+async def test_a_queued_job_is_cancelled_at_once_and_once(service: ServiceClient) -> None:
+    job_id = await service.submitted()
+    for _ in range(2):
+        assert (await service.post(f"{JOBS}/{job_id}/cancel")).json()["status"] == "CANCELLED"
+
+
+async def test_an_answer_puts_a_waiting_job_back_into_the_queue(service: ServiceClient) -> None:
+    job_id = await service.submitted(question="Which tides?")
+    early = await service.post(f"{JOBS}/{job_id}/answer", {"answer": "spring tides"})
+    assert (early.status_code, early.json()["code"]) == (409, "job-not-waiting")
+    await service.finish(JobStatus.AWAITING_INPUT, waiting_for="spring or neap?")
+    assert (await service.get(f"{JOBS}/{job_id}")).json()["waiting_for"] == "spring or neap?"
+    answered = await service.post(f"{JOBS}/{job_id}/answer", {"answer": "spring tides"})
+    assert answered.json()["status"] == "QUEUED"
+    assert (await service.jobs.get("local", job_id)).answer == "spring tides"
+
+
+@pytest.mark.requirement("21.1")
+async def test_the_queue_is_summed_up_by_status(service: ServiceClient) -> None:
+    await service.submitted()
+    await service.submitted()
+    await service.finish()
+    summary = (await service.get("/api/research/queue/summary")).json()
+    assert (summary["jobs"]["QUEUED"], summary["jobs"]["COMPLETED"], summary["max_concurrency"]) == (1, 1, 3)
+
+
+@pytest.mark.requirement("21.1")
+async def test_ten_jobs_may_be_submitted_in_fifteen_minutes(service: ServiceClient) -> None:
+    for left in range(9, -1, -1):
+        answer = await service.post(JOBS, {"question": "How high are tides?"})
+        assert answer.headers["RateLimit"].startswith(f'"jobs";r={left};')
+        service.clock.advance(10)
+    refused = await service.post(JOBS, {"question": "How high are tides?"})
+    assert (refused.status_code, refused.json()["code"]) == (429, "too-many-jobs")
+    assert refused.headers["RateLimit-Policy"] == '"jobs";q=10;w=900'
+    service.clock.advance(int(refused.headers["Retry-After"]))
+    assert (await service.post(JOBS, {"question": "How high are tides?"})).status_code == 202
+
+
+async def test_requests_at_the_same_time_are_counted_too(service: ServiceClient) -> None:
+    answers = await asyncio.gather(*(service.post(JOBS, {"question": "How high are tides?"}) for _ in range(15)))
+    assert sorted(answer.status_code for answer in answers) == [202] * 10 + [429] * 5
+
+
+async def test_a_key_submits_one_job(service: ServiceClient) -> None:
+    key = {"Idempotency-Key": "monday"}
+    first = await service.submitted(headers=key)
+    assert await service.submitted(headers=key) == first
+    other = await service.post(JOBS, {"question": "Another question?"}, headers=key)
+    assert (other.status_code, other.json()["code"]) == (422, "key-reused")
+    assert (await service.get("/api/research/queue/summary")).json()["jobs"]["QUEUED"] == 1
+    for _ in range(9):
+        await service.submitted()
+    assert await service.submitted(headers=key) == first, "no quota is left, and none is needed"
+
+
+async def test_a_job_without_a_run_has_no_report_but_a_graph(service: ServiceClient) -> None:
+    job_id = await service.submitted()
+    early = await service.get(f"{JOBS}/{job_id}/report.md")
+    assert (early.status_code, early.json()["code"]) == (409, "nothing-yet")
+    picture = await service.get(f"{JOBS}/{job_id}/graph.svg")
+    assert (picture.status_code, picture.headers["Content-Type"]) == (200, "image/svg+xml")
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        ({"question": ""}, "/body/question"),
+        ({"question": "x", "llm": "openai:m@http://10.0.0.1"}, "/body/llm"),
+        ({"question": "x", "max_iterations": 99}, "/body/max_iterations"),
+    ],
+)
+async def test_a_body_that_is_not_valid_is_refused_with_the_place(
+    service: ServiceClient, body: dict[str, object], where: str
+) -> None:
+    answer = await service.post(JOBS, body)
+    assert (answer.status_code, answer.headers["Content-Type"]) == (422, "application/problem+json")
+    assert [invalid["pointer"] for invalid in answer.json()["errors"]] == [where]
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"graph": "../../etc/passwd"},
+        {"graph": "evil.yaml"},
+        {"graph": "follow_up"},
+        {"model": "openai:gpt@http://10.0.0.1/v1"},
+        {"model": "scripted:/etc/passwd"},
+        {"model": "[cli]claude"},
+        {"search": ["scripted:/etc/passwd"]},
+        {"search": ["mcp:files"]},
+        {"library": ["/etc"]},
+        {"library": ["../ada"]},
+    ],
+)
+async def test_a_body_names_nothing_but_what_the_operator_offers(
+    service: ServiceClient, named: dict[str, object]
+) -> None:
+    answer = await service.post(JOBS, {"question": "How high are tides?", **named})
+    assert (answer.status_code, answer.json()["code"]) == (422, "request-invalid")
+    assert (await service.get(JOBS)).json()["jobs"] == []
+
+
+async def test_the_operator_offers_models(user: User) -> None:
+    async with service_client(user, service_models=[user.script("model.json", {"*": [{}]})]) as service:
+        [offered] = service.app.workspace.settings.service_models
+        job_id = await service.submitted()
+        chosen = await service.post(JOBS, {"question": "How high are tides?", "model": offered})
+        assert chosen.status_code == 202
+        models = [
+            (await service.jobs.get("local", job)).request["run"]["models"] for job in (job_id, chosen.json()["id"])
+        ]
+    assert models == [["extractive"], [offered]]
+
+
+async def test_without_documents_the_library_of_others_is_not_searched(user: User) -> None:
+    """The index has documents, those of the operator, and the user may search none of them."""
+    await asyncio.to_thread(user.run, "library", "add", "library")
+    async with service_client(user, library=[]) as service:
+        answer = await service.post(JOBS, {"question": "How high are tides?", "search": ["local"]})
+        assert (answer.status_code, answer.json()["code"]) == (422, "library-empty")
+        job_id = await service.submitted()
+        request = (await service.jobs.get("local", job_id)).request["run"]
+    assert "local" not in request["search"]
+    assert "web" in request["search"]
+
+
+async def test_the_service_is_ready_while_it_has_a_worker(service: ServiceClient) -> None:
+    assert (await service.get("/healthz")).json() == {"status": "ok"}
+    assert (await service.get("/readyz")).json() == {"status": "ok"}
+    service.working[0] = False
+    answer = await service.get("/readyz")
+    assert (answer.status_code, answer.json()["code"]) == (503, "not-ready")
+
+
+async def test_a_plan_is_looked_at_changed_and_approved(service: ServiceClient) -> None:
+    answer = await service.post(JOBS, {"question": QUESTION, "plan_first": True})
+    job = f"{JOBS}/{answer.json()['id']}"
+    early = await service.get(f"{job}/plan")
+    assert (early.status_code, early.json()["code"]) == (409, "nothing-yet")
+    await service.drive()
+    assert (await service.get(job)).json()["status"] == "AWAITING_INPUT"
+    plan = (await service.get(f"{job}/plan")).json()
+    assert plan["sub_queries"]
+    assert plan["estimate"]
+    changed = {"sub_queries": [{"query": "How did tide mills grind grain?", "priority": 1}]}
+    put = await service.http.put(f"{job}/plan", json=changed)
+    assert [row["query"] for row in put.json()["sub_queries"]] == ["How did tide mills grind grain?"]
+    wishes = await service.post(f"{job}/wishes", {"wish": "Look at islands, too."})
+    assert wishes.json()["wishes"] == ["Look at islands, too."]
+    await service.post(f"{job}/answer", {"answer": "go on"})
+    await service.drive()
+    assert (await service.get(job)).json()["status"] == "COMPLETED"
+    state = await service.app.store.state(answer.json()["id"])
+    assert [row["query"] for row in state["sub_queries"]][:1] == ["How did tide mills grind grain?"]
+    late = await service.post(f"{job}/wishes", {"wish": "Too late."})
+    assert (late.status_code, late.json()["code"]) == (409, "nothing-yet")
+
+
+async def test_a_plan_that_can_not_be_used_is_refused(service: ServiceClient) -> None:
+    answer = await service.post(JOBS, {"question": QUESTION, "plan_first": True})
+    await service.drive()
+    plan = f"{JOBS}/{answer.json()['id']}/plan"
+    for body in ({"sub_queries": []}, {"sub_queries": [{"query": "x", "priority": "soon"}]}):
+        assert (await service.http.put(plan, json=body)).status_code == 422

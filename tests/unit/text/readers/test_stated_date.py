@@ -1,0 +1,42 @@
+"""The date that a document gives itself, and dates of which it only tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_research.text.readers.plain import plain_document
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("Preisliste\n\nStand: März 2025\n\nDie Fahrt kostet 5 Euro.", "2025-03"),
+        ("Preisliste, Stand März 2025", "2025-03"),
+        ("Stand: 03/2025", "2025-03"),
+        ("Stand: 31.03.2025", "2025-03-31"),
+        ("Stand: 2024", "2024"),
+        ("Prices (as of March 2025)", "2025-03"),
+        ("Last updated March 2025", "2025-03"),
+        ("Updated on 5 May 2021", "2021-05-05"),
+        ("État au 3 mai 2021", "2021-05-03"),
+        ("Mise à jour : 12 juin 2022", "2022-06-12"),
+        ("Dernière mise à jour le 5 mai 2020", "2020-05-05"),
+        ("Actualizado el 5 de mayo de 2020", "2020-05-05"),
+        ("Ultimo aggiornamento: 5 maggio 2020", "2020-05-05"),
+        ("Laatst gewijzigd op 5 mei 2020", "2020-05-05"),
+        ("Última atualização em 5 de maio de 2020", "2020-05-05"),
+        ("Stan na dzień 5 maja 2020", "2020-05-05"),
+        ("Senast uppdaterad 2024-05-03", "2024-05-03"),
+        ("по состоянию на 01.05.2024", "2024-05-01"),
+        ("最終更新日：2024年5月3日", "2024-05-03"),
+        ("截至2024年5月3日", "2024-05-03"),
+        ("The price, as of March 2025, was 5 euros for everyone.", ""),
+        ("The lagoon has 20 members (as of March 2025).", ""),
+        ("The ferry was updated on 3 May 2021 with new engines.", ""),
+        ("Messe Stand 2025", ""),
+        ("as of 5 employees", ""),
+        ("The tide stood still on 5 May 2020", ""),
+    ],
+)
+def test_a_document_is_dated_by_a_line_about_itself(text: str, date: str) -> None:
+    assert plain_document(text).date == date

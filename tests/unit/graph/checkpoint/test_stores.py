@@ -67,14 +67,15 @@ async def test_what_was_written_is_there_for_the_next_process(tmp_path: Path) ->
 
 
 async def test_what_the_loop_has_committed_is_brought_from_the_log_into_the_file(tmp_path: Path) -> None:
-    async with opened(tmp_path / "runs.db") as store:
+    path = tmp_path / "runs.db"
+    async with opened(path) as store:
         await store.create(run_row("a"), first("a", {"n": 0}))
+        before = path.stat().st_size
         for step in range(1, 200):
-            await store.write(Write(run_id="a", steps=[row(step, {"replace": {"n": step}})]))
+            await store.write(Write(run_id="a", steps=[row(step, {"replace": {"n": step, "pad": "x" * 400}})]))
         await store.run("a")  # read in the thread, behind the checkpoint
-        without_log = f"{(tmp_path / 'runs.db').as_uri()}?immutable=1"
-        with closing(sqlite3.connect(without_log, uri=True)) as connection:
-            assert connection.execute("SELECT count(*) FROM steps").fetchone()[0] > 100
+        # Without its log the file need not be whole while the loop writes, so its size alone says what arrived.
+        assert path.stat().st_size > before + 100 * 400
 
 
 async def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:

@@ -267,7 +267,7 @@ async def test_a_database_that_is_killed_and_started_again_loses_and_repeats_not
 
 async def test_a_wire_that_is_cut_lets_another_take_over(postgres: PostgresServer, schema: str, tmp_path: Path) -> None:
     wire = Wire(postgres, tmp_path)
-    async with opened(wire.url, schema, patience_seconds=3.0) as lost, opened(postgres.url, schema) as other:
+    async with opened(wire.url, schema, patience_seconds=8.0) as lost, opened(postgres.url, schema) as other:
         await lost.create(run_row("a"), first("a", {"n": 0}))
         await lost.lease("a")
         wire.cut()

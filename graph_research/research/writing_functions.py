@@ -177,8 +177,7 @@ def _with_places(section: DraftSection) -> Iterator[tuple[Statement, Row]]:
             "block": number,
             "is_code": block.type is BlockType.CODE,
         }
-        sentences = (statement for row in (block.sentences, *block.items) for statement in row)
-        for line, statement in enumerate(sentences, 1):
+        for line, statement in enumerate(block.prose(), 1):
             yield statement, {**place, "line": line}
         where = " / ".join(filter(None, (section.heading, block.caption)))
         for line, row in enumerate(block.rows, 1):

@@ -95,11 +95,17 @@ class BlockOf(Record, Generic[AnyStatement]):
     caption: str = ""
     language: str = ""
 
+    def prose(self) -> Iterator[AnyStatement]:
+        """Every sentence outside tables, in reading order."""
+        yield from self.sentences
+        for item in self.items:
+            yield from item
+
     def statements(self) -> Iterator[AnyStatement]:
         """Every sentence and cell, in reading order."""
-        yield from self.sentences
-        for group in (*self.items, *self.rows):
-            yield from group
+        yield from self.prose()
+        for cells in self.rows:
+            yield from cells
 
 
 class Block(BlockOf[Statement]):

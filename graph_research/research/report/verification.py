@@ -143,8 +143,7 @@ def _placed(report: Report) -> Iterator[tuple[CitedStatement, str, bool]]:
     """Every sentence and cell, in reading order, with what a cell is read with, and whether it is code."""
     blocks = [*report.short_answer, *(block for section in report.sections for block in section.blocks)]
     for block in (*blocks, *report.conclusions):
-        for row in (block.sentences, *block.items):
-            yield from ((statement, "", block.type is BlockType.CODE) for statement in row)
+        yield from ((statement, "", block.type is BlockType.CODE) for statement in block.prose())
         for place, cells in enumerate(block.rows, 1):
             yield from ((cell, context, False) for cell, context in in_context(cells, block.header, place))
     yield from ((statement, "", False) for statement in report.more_evidence)

@@ -110,6 +110,12 @@ def held_weight(weights: Mapping[str, float], terms: Container[str]) -> float:
     return sum(weight for term, weight in weights.items() if term in terms)
 
 
+def held_share(weights: Mapping[str, float], terms: Container[str]) -> float:
+    """The part of the weight of all terms that those among `terms` have, 0 to 1."""
+    total = sum(weights.values())
+    return held_weight(weights, terms) / total if total else 0.0
+
+
 def index_text(text: str, language: str) -> str:
     """The terms of `words`, those of weight 0 too, joined by spaces; faster than `words`, since places do not count."""
     return " ".join(map(_joined_terms(language).__getitem__, _WORD.findall(text)))

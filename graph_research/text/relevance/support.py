@@ -18,7 +18,7 @@ from graph_research.text.language.opposites import (
     opposites,
 )
 from graph_research.text.language.quantities import figures, unstated
-from graph_research.text.language.words import MOST_WEIGHT, Word, language_of, words
+from graph_research.text.language.words import MOST_WEIGHT, Word, held_share, language_of, words
 from graph_research.text.relevance.exchange import Clause, clauses, exchanged
 from graph_research.text.sentences import sentence_spans
 
@@ -197,13 +197,13 @@ class _Comparison:
             and (word.term in literal or not any(start <= word.start < end for start, end in spans))
         ]
         self.weights = {word.term: word.weight for word in self.content}
-        self.own = [_share(self.weights, sentence.places) for sentence in self.sentences]
+        self.own = [held_share(self.weights, sentence.places) for sentence in self.sentences]
 
     def result(self) -> tuple[dict[str, float], list[tuple[Lack, str]]]:
         self.best, missing = self._best_sentences()
         features = {
             "figures": self._missing_figures(),
-            "coverage": 1.0 - _share(self.weights, missing),
+            "coverage": 1.0 - held_share(self.weights, missing),
             "nearness": self._nearness(),
             "names": self._missing_names(missing),
             "denied": max(self._denied_by_claim(), self._denied_by_quotes()),
@@ -217,7 +217,7 @@ class _Comparison:
         """Up to three sentences that cover most of the claim, and what they leave."""
         left, best = dict(self.weights), list[int]()
         for _ in range(min(_SENTENCES, len(self.sentences))):
-            gains = [_share(left, sentence.places) for sentence in self.sentences]
+            gains = [held_share(left, sentence.places) for sentence in self.sentences]
             number = max(range(len(gains)), key=lambda number: (gains[number], self.own[number], -number))
             if not gains[number]:
                 break
@@ -260,9 +260,9 @@ class _Comparison:
         for word, context in self.claim.negations:
             if any(self.own[number] >= _SAME and _fails(word, self.sentences[number]) for number in self.best):
                 continue
-            stated = max((_share(context, self.sentences[number].places) for number in self.best), default=0.0)
+            stated = max((held_share(context, self.sentences[number].places) for number in self.best), default=0.0)
             negations = (theirs for sentence in self.sentences for _, theirs in sentence.negations)
-            denied = max((_share(context, theirs) for theirs in negations), default=0.0)
+            denied = max((held_share(context, theirs) for theirs in negations), default=0.0)
             if denied < 1 / 3 and stated > denied:
                 self.lacks.append((Lack.NEGATION, self.claim.written(word)))
                 most = max(most, stated - denied)
@@ -275,11 +275,11 @@ class _Comparison:
         for number in self.best:
             for word, context in self.sentences[number].negations:
                 mine = {term: value for term, value in context.items() if term in self.claim.places}
-                if _share(context, mine) < 0.5 or any(_share(context, own) for _, own in self.claim.negations):
+                if held_share(context, mine) < 0.5 or any(held_share(context, own) for _, own in self.claim.negations):
                     continue
-                if all(_share(mine, self.sentences[other].places) < 0.5 for other in self.best if other != number):
+                if all(held_share(mine, self.sentences[other].places) < 0.5 for other in self.best if other != number):
                     self.lacks.append((Lack.NEGATION, self.sentences[number].written(word)))
-                    most = max(most, _share(context, mine) * self.own[number] ** 2)
+                    most = max(most, held_share(context, mine) * self.own[number] ** 2)
         return most
 
     def _opposed(self) -> float:
@@ -290,7 +290,7 @@ class _Comparison:
             for number in self.best:
                 for _, other_pair, other_side, theirs in self.sentences[number].sides:
                     if other_pair == pair:
-                        likeness[other_side] = max(likeness[other_side], 0.001 + _share(context, theirs))
+                        likeness[other_side] = max(likeness[other_side], 0.001 + held_share(context, theirs))
             if likeness[not side] > likeness[side]:
                 self.lacks.append((Lack.OPPOSITE, written))
                 most = max(most, likeness[not side])
@@ -302,7 +302,7 @@ class _Comparison:
         lacks = [
             (Lack.QUANTIFIER, written)
             for written, kind, context in self.claim.quantifiers
-            if not any(kind == other and (not context or _share(context, around)) for _, other, around in theirs)
+            if not any(kind == other and (not context or held_share(context, around)) for _, other, around in theirs)
         ]
         self.lacks += lacks
         return 1.0 if lacks else 0.0
@@ -337,12 +337,6 @@ class _Comparison:
             self.lacks.append((Lack.ORDER, self.claim.text[value.start : value.end]))
             return 1.0
         return 0.0
-
-
-def _share(weights: Context, terms: Collection[str]) -> float:
-    """The part of the weights whose terms are among `terms`."""
-    total = sum(weights.values())
-    return sum(value for term, value in weights.items() if term in terms) / total if total else 0.0
 
 
 def _fails(word: Word, sentence: _Text) -> bool:

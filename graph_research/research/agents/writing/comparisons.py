@@ -145,7 +145,7 @@ def _told(section: DraftSection) -> Iterator[tuple[str, frozenset[str]]]:
         for row in block.rows:
             label, *cells = (cell.text for cell in row)
             yield f"{label}: {'; '.join(filter(None, cells))}", _evidence(row)
-        for sentence in (row for group in (block.sentences, *block.items) for row in group):
+        for sentence in block.prose():
             yield sentence.text, _evidence([sentence])
 
 
@@ -176,8 +176,7 @@ def decisions(sections: Iterable[DraftSection], statements: Sequence[Statement])
 def _analysis(section: DraftSection) -> Iterator[Statement]:
     for block in section.blocks:
         if block.type is not BlockType.CODE:
-            sentences = (row for group in (block.sentences, *block.items) for row in group)
-            yield from (row for row in sentences if row.kind is StatementKind.ANALYSIS)
+            yield from (row for row in block.prose() if row.kind is StatementKind.ANALYSIS)
 
 
 def _of_same_evidence(statement: Statement, analysis: Iterable[Statement]) -> list[Statement]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -26,7 +26,7 @@ from graph_research.research.models.draft import (
     statements_of,
 )
 from graph_research.research.report.draft import cited_only
-from graph_research.text.language.words import held_weight, term_weights
+from graph_research.text.language.words import held_share, term_weights
 
 _ALL = 10_000
 _SECTIONS = (
@@ -151,8 +151,8 @@ def _lacking(
         missing = term_weights(_missing(objections[row.id]))
         said = term_weights(row.text)
         others = [name for name in quotes if name not in row.evidence_ids]
-        best = max(others, key=lambda name: (_share(missing, held[name]), _share(said, held[name])), default="")
-        if best and row.kind is not StatementKind.LIMIT and _share(missing, held[best]) >= _LEAST_LACKING:
+        best = max(others, key=lambda name: (held_share(missing, held[name]), held_share(said, held[name])), default="")
+        if best and row.kind is not StatementKind.LIMIT and held_share(missing, held[best]) >= _LEAST_LACKING:
             names.append(best)
     return list(dict.fromkeys(names))
 
@@ -160,10 +160,6 @@ def _lacking(
 def _missing(objection: Mapping[str, Any]) -> str:
     """What the objection says is missing, without the word of the verdict before it."""
     return str(objection["reason"]).partition(": ")[2]
-
-
-def _share(weights: Mapping[str, float], terms: Set[str]) -> float:
-    return held_weight(weights, terms) / (sum(weights.values()) or 1.0)
 
 
 def _looked_up(

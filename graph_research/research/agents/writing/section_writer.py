@@ -181,7 +181,7 @@ def _said_of(blocks: Iterable[Block]) -> dict[str, str]:
     """What is said with each evidence id or key: the sentences, of a cell with its whole row."""
     said: dict[str, list[str]] = {}
     for block in blocks:
-        sentences = [(row, row.text) for group in (block.sentences, *block.items) for row in group]
+        sentences = [(row, row.text) for row in block.prose()]
         cells = [(cell, " ".join(other.text for other in row)) for row in block.rows for cell in row]
         for statement, text in (*sentences, *cells):
             for name in statement.evidence_ids:

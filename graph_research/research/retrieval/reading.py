@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from graph_research.research.budget.allocation import LEAST_SHARES, BudgetTier
@@ -31,13 +32,24 @@ def chars_of_each(settings: ResearchSettings, lengths: Iterable[int], most_chars
 
 
 class Reading:
-    """Texts of sources that are read for some aspects: the passages of all of them compete for the room."""
+    """Texts of sources that are read for some aspects: the passages of all of them compete for the room. Of each
+    source that one found best by its search comes first, or for each of the `lacking` texts, which say by the source's
+    id what an earlier reading of it lacked, the one nearest to it."""
 
-    def __init__(self, sources: Sequence[Source], documents: Mapping[str, Document], aspects: Sequence[Aspect]) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        documents: Mapping[str, Document],
+        aspects: Sequence[Aspect],
+        lacking: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         self._sources = {source.id: source for source in sources}
         self._documents = {source.id: documents[source.id] for source in sources}
-        best = {source.id: place for source in sources if (place := _found_best(source)) is not None}
-        self._next = covering_passages(self._documents, aspects, best)
+        first = {source.id: _found_best(source) for source in sources}
+        for name, texts in (lacking or {}).items():
+            own = {name: self._documents[name]}
+            first[name] = [near.start for text in texts for near in islice(covering_passages(own, [Aspect(text)]), 1)]
+        self._next = covering_passages(self._documents, aspects, first)
         self._chosen: list[CoveringPassage] = []
         self._shown: set[tuple[str, str]] = set()
 
@@ -97,10 +109,18 @@ class Reading:
             yield passage
 
 
-def _found_best(source: Source) -> int | None:
-    """Where the passage begins that the source's search found best."""
+def named_in(text: str, titles: Mapping[str, str]) -> tuple[list[str], str]:
+    """The ids of those whose title stands in a text, and the text without these titles."""
+    named = [name for name, title in titles.items() if title and title in text]
+    for name in named:
+        text = text.replace(titles[name], "")
+    return named, text
+
+
+def _found_best(source: Source) -> list[int]:
+    """Where the passage begins that the source's search found best, if it found any."""
     found = source.metadata.get("passages") or ()
-    return max(found, key=lambda passage: (passage[2], -passage[0]))[0] if found else None
+    return [max(found, key=lambda passage: (passage[2], -passage[0]))[0]] if found else []
 
 
 def _chars_of(passage: CoveringPassage, headed: set[tuple[str, str]]) -> int:

@@ -61,10 +61,10 @@ class _Candidate(NamedTuple):
 
 
 def covering_passages(
-    documents: Mapping[str, Document], aspects: Sequence[Aspect], first: Mapping[str, int] | None = None
+    documents: Mapping[str, Document], aspects: Sequence[Aspect], first: Mapping[str, Sequence[int]] | None = None
 ) -> Iterator[CoveringPassage]:
     """The passages of all documents that share a term with an aspect, in the order in which each adds the most to those
-    before it; before them of each document that `first` names the passage that holds this place of its text.
+    before it; before them of each document that `first` names the passages that hold these places of its text.
 
     A passage is worth the sum of BM25 over the terms of each aspect, with a term's rarity among the passages of all
     documents; terms of the headings above it count `AROUND`. A term counts less the more earlier passages hold it
@@ -75,7 +75,12 @@ def covering_passages(
     read = {source: _read(document) for source, document in documents.items()}
     candidates = _candidates(read, aspects)
     held: Counter[str] = Counter()
-    leading = [place for source, start in (first or {}).items() for place in _holding(candidates, source, start)]
+    leading = dict.fromkeys(
+        place
+        for source, starts in (first or {}).items()
+        for start in starts
+        for place in _holding(candidates, source, start)
+    )
     for place in leading:
         yield _chosen(candidates[place], held)
     heap = [(-_gain(candidate, held), n) for n, candidate in enumerate(candidates) if n not in leading]

@@ -20,7 +20,7 @@ from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.fidelity import record_shown
-from graph_research.research.retrieval.reading import Reading, aspects_of
+from graph_research.research.retrieval.reading import Reading, aspects_of, named_in
 from graph_research.research.retrieval.summarization import condenses
 from graph_research.text.document import Document
 
@@ -41,8 +41,8 @@ _NUMBERS = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 def extractor(services: Services) -> Handler:
     """Notes, findings and limits of one topic, in one call. Where no model extracts, or no usable answer comes, there
     are none, and the analyzer reads the sources itself. Sources in `read_before` are not read again. For open `gaps`
-    the best passages of all sources are read, and no other source is shown; `answered_gaps` are those that a finding
-    answers."""
+    and the `limits` that name a source the best passages of all sources are read, and no other source is shown;
+    `answered_gaps` and `answered_limits` are those that a finding answers."""
 
     async def extract(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         settings = services.settings
@@ -54,13 +54,14 @@ def extractor(services: Services) -> Handler:
             return _output()
         documents = await read_documents(sources, ctx)
         aspects = aspects_of(handoff["queries"], handoff.get("checklist") or ())
-        reading = await asyncio.to_thread(Reading, sources, documents, aspects)
+        limits, lacking = _lacking(handoff, sources)
+        reading = await asyncio.to_thread(Reading, sources, documents, aspects, lacking)
         agent = _agent(services, reading)
         texts = await asyncio.to_thread(_texts, services, handoff, reading)
         shown = [source for source in sources if texts[source.id]]
         if not shown:
             return _output()
-        material = _material(handoff, shown, texts)
+        material = {**_material(handoff, shown, texts), "limits": limits}
         try:
             result = await agent.call(
                 services,
@@ -76,6 +77,19 @@ def extractor(services: Services) -> Handler:
         return _read(result, handoff, shown, measured, documents, ctx)
 
     return extract
+
+
+def _lacking(handoff: Mapping[str, Any], sources: Sequence[Source]) -> tuple[list[str], dict[str, list[str]]]:
+    """The limits of earlier readings that name one of the sources, and what they say of each, by its id."""
+    titles = {source.id: source.title for source in sources}
+    limits: list[str] = []
+    lacking: dict[str, list[str]] = {}
+    for limit in handoff.get("limits") or ():
+        names, text = named_in(limit, titles)
+        limits += [limit] if names else []
+        for name in names:
+            lacking.setdefault(name, []).append(text)
+    return limits, lacking
 
 
 def _agent(services: Services, reading: Reading) -> Agent:
@@ -160,11 +174,14 @@ def _read(
     if not findings and (rows or text is None):
         reason = "no finding stands in a source" if rows else "no statement names its source"
         return _failed(handoff, [*notes, _unread(handoff, reason, ctx)], result.tokens)
+    answered = _answered(rows, finder)
+    gaps, open_limits = (result.shown.get(name) or [] for name in ("gaps", "limits"))
     return _output(
         compressed_findings=text,
         findings=[finding.to_json() for finding in findings],
         evidence=[one.to_json() for one in evidence],
-        answered_gaps=_answered(rows, handoff.get("gaps") or [], finder),
+        answered_gaps=[gap["id"] for n, gap in enumerate(gaps, 1) if n in answered],
+        answered_limits=[limit for n, limit in enumerate(open_limits, 1 + len(gaps)) if n in answered],
         limits=[limit for row in answer["limits"] if (limit := " ".join(row.split()))][:MOST_LIMITS],
         sources=[source.to_json() for source in marked],
         content_fidelity=[record.to_json() for record in records],
@@ -175,17 +192,16 @@ def _read(
     )
 
 
-def _answered(rows: Sequence[Mapping[str, Any]], gaps: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> list[str]:
-    """The ids of the gaps that findings with a quote which stands in its source answer."""
-    proved = [row for row in rows if any(map(finder.holds, row["evidence"]))]
-    numbers = {row.get("answers") for row in proved}
-    return [gap["id"] for n, gap in enumerate(gaps, 1) if n in numbers]
+def _answered(rows: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> set[int | None]:
+    """The numbers of the open questions that findings with a quote which stands in its source answer."""
+    return {row.get("answers") for row in rows if any(map(finder.holds, row["evidence"]))}
 
 
 def _output(**made: Any) -> dict[str, Any]:
     nothing: dict[str, Any] = {"compressed_findings": None, "quotes_dropped": 0, "tokens": 0}
-    lists = ("findings", "evidence", "answered_gaps", "limits", "sources", "content_fidelity", "condensed", "degraded")
-    return {**nothing, **{name: [] for name in lists}, **made}
+    answered = ("answered_gaps", "answered_limits")
+    lists = ("findings", "evidence", "limits", "sources", "content_fidelity", "condensed", "degraded")
+    return {**nothing, **{name: [] for name in (*answered, *lists)}, **made}
 
 
 def _failed(handoff: Mapping[str, Any], degraded: Sequence[Mapping[str, Any]], tokens: int = 0) -> dict[str, Any]:

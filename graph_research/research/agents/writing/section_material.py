@@ -20,6 +20,7 @@ from graph_research.research.graph_functions import open_gaps
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.outline import OutlineSection, SectionAction
 from graph_research.research.models.source import Source
+from graph_research.research.retrieval.reading import named_in
 from graph_research.text.document import Document
 from graph_research.text.language.words import held_weight, language_of, term_weights
 from graph_research.text.relevance.query import Query, parse
@@ -287,11 +288,9 @@ def _passages(
 def _near_limit(limit: str, pool: Pool, sources: Mapping[str, Source]) -> Iterator[Ranked]:
     """What stands nearest to each thing that a limit names: in the sources that it names, then what bears on it in
     all."""
-    titles = {name: sources[name].title for name in pool.documents if sources[name].title in limit}
-    for title in titles.values():
-        limit = limit.replace(title, "") if title else limit
+    names, limit = named_in(limit, {name: sources[name].title for name in pool.documents})
     queries = sought(limit).parts
-    named = Pool({name: pool.documents[name] for name, title in titles.items() if title})
+    named = Pool({name: pool.documents[name] for name in names})
     for query in queries if named.documents else ():
         yield from rank(named, query)[:1]
     for query in queries:

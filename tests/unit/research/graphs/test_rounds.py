@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -195,6 +196,68 @@ async def test_a_source_that_was_read_in_part_is_read_for_an_open_question_where
     *_, reading = single.model.asked("extractor")
     assert hidden in reading.user
     assert all(hidden not in request.user for request in single.model.asked("extractor")[:-1])
+
+
+LONG = "".join(f"In {year} the Tarn plant cost {year} euros a day.\n\n" for year in range(1500, 1700))
+GATES = "Fish that are counted at the Tarn plant pass the gates at night."
+PAINT = "Every door of it was painted green against rust."
+PAINT_LIMIT = "Which paint is on the doors is not in the parts shown of Opening."
+ROOF_LIMIT = "Nothing was found on the roof of the plant."
+
+
+def in_part(limits: Sequence[str], last: Any, **changes: Any) -> Bench:
+    """A page that is read in part, and what its reading lacked."""
+    gap = {**FISH_GAP, "suggested_queries": ["fish counted at the gates"]}
+    found = hit("The Tarn plant opened in 2016.", url="https://tarn.gov/long", title="Opening")
+    whole = replace(found, document=markdown_document(f"{LONG}{GATES}\n\n{LONG}{PAINT}\n\n{LONG}"), passages=())
+
+    def first(request: ModelRequest) -> dict[str, Any]:
+        return {**reads_all(request), "limits": list(limits)}
+
+    script = research_script(
+        **{"extractor": [first, first, last], "analyzer": [{"findings": [], "gaps": [gap]}], **changes}
+    )
+    settings = {"fetch_time_summarization": False, "compression_chars": 12_000}
+    return Bench(script, search=lambda request: [whole], condensing=True, settings=settings)
+
+
+async def test_what_the_reading_lacked_of_a_source_read_in_part_is_read_with_the_open_questions() -> None:
+    def reads_colour(request: ModelRequest) -> dict[str, Any]:
+        [name] = [row["id"] for row in request.material["sources"]]
+        row = {"content": PAINT, "confidence": "high", "evidence": [{"source_id": name, "quote": PAINT}], "answers": 2}
+        return {**reads_all(request), "findings": [row]}
+
+    single = in_part([ROOF_LIMIT, PAINT_LIMIT], reads_colour)
+    result = await single.run(max_iterations=1)
+    first, _, reading = single.model.asked("extractor")
+    assert PAINT not in first.user
+    assert GATES in reading.user and PAINT in reading.user
+    assert f"1. How do fish fare?\n2. {PAINT_LIMIT}" in reading.user
+    assert ROOF_LIMIT not in reading.user
+    assert result.state["answered_limits"] == [PAINT_LIMIT]
+    assert single.model.asked("outliner")[0].material["limits"] == [ROOF_LIMIT]
+    assert [row["addressed"] for row in result.state["gaps"]] == [False]
+
+
+async def test_what_the_reading_for_open_questions_lacks_reaches_the_writers_and_the_report() -> None:
+    lacks = "How fish fare in winter is not in the parts shown of Opening."
+
+    def reads_nothing(request: ModelRequest) -> dict[str, Any]:
+        return {**reads_all(request), "limits": [lacks]}
+
+    single = in_part([], reads_nothing)
+    result = await single.run(max_iterations=1)
+    assert single.model.asked("outliner")[0].material["limits"] == [lacks]
+    texts = {row["archive_hash"]: "" for row in result.state["sources"]}
+    report = build_report(result.state, texts=texts, run=RunFacts(run_id="run-1", question="q"))
+    assert [row.limits for row in report.sub_queries] == [[], [], [lacks]]
+
+
+async def test_without_an_open_question_nothing_is_read_once_more() -> None:
+    single = in_part([PAINT_LIMIT], reads_all, analyzer=[{"findings": [], "gaps": []}])
+    await single.run(max_iterations=1)
+    assert len(single.model.asked("extractor")) == 2
+    assert "search_gaps" not in await single.nodes()
 
 
 async def test_where_nothing_new_is_found_for_an_open_question_nothing_is_read_for_it() -> None:

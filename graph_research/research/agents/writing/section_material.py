@@ -51,13 +51,11 @@ class SectionMaterial:
     fresh: Mapping[str, Evidence]
 
 
-def sources_of_section(handoff: Row, sources: Mapping[str, Source]) -> list[Source]:
+def sources_of_section(wanted: Wanted, sources: Mapping[str, Source]) -> list[Source]:
     """The sources whose texts a section is written from: those of its evidence, those of the notes that its writer
     sees, those that were found for what is open, then the others that its topics read, the best first."""
-    section = OutlineSection.model_validate(handoff["section"])
-    wanted = _Wanted.of(handoff, section)
-    cited = [row.source_id for row in _evidence(handoff, section, wanted.conflicts)]
-    topics = [topic for topic in handoff.get("topics") or [] if set(topic["source_ids"]) & set(cited)]
+    cited = [row.source_id for row in wanted.evidence]
+    topics = [topic for topic in wanted.handoff.get("topics") or [] if set(topic["source_ids"]) & set(cited)]
     near = {name for topic in topics for name in topic["source_ids"]}
     others = sorted(
         (
@@ -74,13 +72,12 @@ def sources_of_section(handoff: Row, sources: Mapping[str, Source]) -> list[Sour
     return [sources[name] for name in chosen]
 
 
-def section_material(handoff: Row, sources: Mapping[str, Source], documents: Mapping[str, Document]) -> SectionMaterial:
-    """The material of the handoff's `section`. `documents` are those of `sources_of_section`. Where only what is new is
-    to be added to the last round's section, passages and notes of earlier rounds, which it was written from, are left
-    out."""
-    section = OutlineSection.model_validate(handoff["section"])
-    wanted = _Wanted.of(handoff, section)
-    own = _evidence(handoff, section, wanted.conflicts)
+def section_material(
+    wanted: Wanted, sources: Mapping[str, Source], documents: Mapping[str, Document]
+) -> SectionMaterial:
+    """The material of the section. `documents` are those of `sources_of_section`. Where only what is new is to be added
+    to the last round's section, passages and notes of earlier rounds, which it was written from, are left out."""
+    handoff, section, own = wanted.handoff, wanted.section, wanted.evidence
     all_topics = handoff.get("topics") or []
     offered = _latest(all_topics) if _only_adds(handoff, section) else all_topics
     before = {name for topic in all_topics if topic not in offered for name in topic["source_ids"]}
@@ -89,7 +86,7 @@ def section_material(handoff: Row, sources: Mapping[str, Source], documents: Map
     said += [note.text for note in notes_of(all_topics)]
     others = [OutlineSection.model_validate(row) for row in handoff.get("outline") or [] if row["id"] != section.id]
     defined = partial(definitions, section, others, said, sources)
-    passages = _passages(wanted, own, sources, texts, defined)
+    passages = _passages(wanted, sources, texts, defined)
     numbers: dict[str, int] = {}
     for row in (*own, *passages):
         numbers.setdefault(row.source_id, len(numbers) + 1)
@@ -155,43 +152,51 @@ def _ids(conflict: Row) -> set[str]:
 
 
 @dataclass(frozen=True)
-class _Wanted:
-    """What further passages of a section are looked for with: what it must answer, and the limits of the reading and
-    the open questions that are its own, since the whole texts may hold what their shown parts did not; the conflicts
-    that it tells of; and the sources that were found for open questions."""
+class Wanted:
+    """What the writer of a handoff's `section` needs.
 
+    That is its `evidence`; what further passages are looked for with: what it must answer, and the limits of the
+    reading and the open questions that are its own, since the whole texts may hold what their shown parts did not; the
+    conflicts that it tells of; and the ids of the sources that were found for open questions."""
+
+    handoff: Row
+    section: OutlineSection
     query: Query
     others: Sequence[Query]
+    evidence: Sequence[Evidence] = ()
     limits: Sequence[str] = ()
     gaps: Sequence[Row] = ()
     conflicts: Sequence[Row] = ()
     found_since: Collection[str] = ()
 
     @classmethod
-    def of(cls, handoff: Row, section: OutlineSection) -> _Wanted:
+    def of(cls, handoff: Row) -> Wanted:
+        section = OutlineSection.model_validate(handoff["section"])
         outline = [OutlineSection.model_validate(row) for row in handoff.get("outline") or []]
         query, *others = (_query_of(row) for row in (section, *(row for row in outline if row.id != section.id)))
         limits = latest_limits(handoff.get("topics") or [])
         gaps = open_gaps(handoff.get("gaps") or [])
         named = {name for row in outline if row.action is not SectionAction.KEEP for name in row.gap_ids}
-        own = cls(query, others)
+        own = cls(handoff, section, query, others)
+        conflicts = own._conflicts()
         return replace(
             own,
+            evidence=_evidence(handoff, section, conflicts),
             limits=list(filter(own.is_owned, limits)),
             gaps=[
                 row
                 for row in gaps
                 if row["id"] in section.gap_ids or (row["id"] not in named and own.is_owned(_words_of_gap(row)))
             ],
-            conflicts=own._conflicts(handoff, section),
+            conflicts=conflicts,
             found_since=_found_for(gaps, handoff),
         )
 
-    def _conflicts(self, handoff: Row, section: OutlineSection) -> list[Row]:
+    def _conflicts(self) -> list[Row]:
         """The conflicts of which the section cites a passage, and those that have more to do with it than with another
         section."""
-        rows = {row["id"]: row for row in handoff["evidence"]}
-        own = [rows[name] for name in _named(handoff, section) if name in rows]
+        rows = {row["id"]: row for row in self.handoff["evidence"]}
+        own = [rows[name] for name in _named(self.handoff, self.section) if name in rows]
 
         def touches(conflict: Row) -> bool:
             sides = [rows[name] for name in _ids(conflict) if name in rows]
@@ -200,7 +205,7 @@ class _Wanted:
                 ". ".join([conflict["topic"], *values])
             )
 
-        return list(filter(touches, handoff.get("contradictions") or []))
+        return list(filter(touches, self.handoff.get("contradictions") or []))
 
     def is_owned(self, text: str) -> bool:
         """Whether the text shares words with the section, and no larger share of the words of another one."""
@@ -247,8 +252,7 @@ def _words_of_sections(sections: Sequence[Query], language: str) -> Sequence[Map
 
 
 def _passages(
-    wanted: _Wanted,
-    own: Sequence[Evidence],
+    wanted: Wanted,
     sources: Mapping[str, Source],
     documents: Mapping[str, Document],
     defined: Callable[[Pool], Iterator[Ranked]],
@@ -257,7 +261,7 @@ def _passages(
     `defined`, those that bear on what it must answer and not more on another section, those nearest to what the
     researchers did not find, and to what is open."""
     finder = QuoteFinder(wanted.query.text, sources, documents)
-    further = FurtherPassages(((row.source_id, row.quote) for row in own), finder)
+    further = FurtherPassages(((row.source_id, row.quote) for row in wanted.evidence), finder)
     pool = Pool(documents)
     for item in defined(pool):
         if len(further.chosen) == _MOST_DEFINITIONS:
@@ -359,7 +363,7 @@ def _source(source: Source, n: int) -> dict[str, Any]:
     }
 
 
-def _notes(wanted: _Wanted, topics: Iterable[Row], numbers: Mapping[str, int]) -> list[dict[str, Any]]:
+def _notes(wanted: Wanted, topics: Iterable[Row], numbers: Mapping[str, int]) -> list[dict[str, Any]]:
     """The nearest notes, each with the numbers of its sources in this prompt, the ids of those that have none."""
     return [
         {
@@ -370,7 +374,7 @@ def _notes(wanted: _Wanted, topics: Iterable[Row], numbers: Mapping[str, int]) -
     ]
 
 
-def _nearest_notes(wanted: _Wanted, topics: Iterable[Row]) -> list[Note]:
+def _nearest_notes(wanted: Wanted, topics: Iterable[Row]) -> list[Note]:
     """Statements of the researchers' notes that have most to do with the section, in their order. What all sections
     share decides as little as for passages, so that notes on the documents themselves come last."""
     notes = [(note, wanted.shares(note.text)[0]) for note in notes_of(topics)]

@@ -13,10 +13,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.further_passages import nearest
 from graph_research.research.agents.writing.passages import nearer
-from graph_research.research.agents.writing.section_material import (
-    section_material,
-    sources_of_section,
-)
+from graph_research.research.agents.writing.section_material import Wanted, section_material, sources_of_section
 from graph_research.research.agents.writing.section_text import (
     answered_blocks,
     is_shortened,
@@ -84,10 +81,11 @@ def section_writer(services: Services) -> Handler:
     )
 
     async def write(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        section = OutlineSection.model_validate(handoff["section"])
+        wanted = await asyncio.to_thread(Wanted.of, handoff)
+        section = wanted.section
         sources = {row["id"]: Source.model_validate(row) for row in handoff["sources"]}
-        documents = await read_documents(sources_of_section(handoff, sources), ctx)
-        material = await asyncio.to_thread(section_material, handoff, sources, documents)
+        documents = await read_documents(sources_of_section(wanted, sources), ctx)
+        material = await asyncio.to_thread(section_material, wanted, sources, documents)
         result = await agent.call(
             services,
             {**_about(handoff, section, ctx), **material.rows},

@@ -19,7 +19,7 @@ from graph_research.app.runs.run import new_run_id
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import check_name
 from graph_research.graph.statuses import Cause, RunStatus
-from graph_research.research.evidence.citations import CitedBlock
+from graph_research.research.evidence.cited import CitedBlock
 from graph_research.research.hooks import Hooks
 from graph_research.research.models.draft import BlockType
 

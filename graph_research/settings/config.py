@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from graph_research.errors import UserMistake
 from graph_research.settings.report_wishes import LanguageCode, Length, Line, ReportTypeName
+from graph_research.settings.value_types import (
+    DAY,
+    CommandLines,
+    Domains,
+    Effort,
+    Hosts,
+    KeyNames,
+    Languages,
+    McpServers,
+    MediaTypes,
+    PriceTable,
+    Rates,
+    Seconds,
+    SourceKinds,
+    SourceTypes,
+    Specs,
+    Whole,
+    Windows,
+    web_server,
+)
 
 Role = Literal["research", "summarization", "compression", "reflection", "report", "verification"]
 ROLES: tuple[Role, ...] = ("research", "summarization", "compression", "reflection", "report", "verification")
@@ -27,132 +36,6 @@ ROLES: tuple[Role, ...] = ("research", "summarization", "compression", "reflecti
 
 class SettingInvalid(UserMistake):
     """A setting with an unknown name, a wrong type, or in a place that may not set it."""
-
-
-def _as_list(value: Any) -> Any:
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _no_switch(value: Any) -> Any:
-    if isinstance(value, bool):
-        raise ValueError("a number is wanted, not true or false")  # noqa: TRY004 -- pydantic collects ValueErrors
-    return value
-
-
-def _web_server(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
-        raise ValueError("an address such as http://127.0.0.1:8080 is wanted, without a name, a password or a query")
-    return value
-
-
-def _as_mapping(value: Any) -> Any:
-    """A table; as text a JSON object, or `NAME=VALUE` with commas between them."""
-    if not isinstance(value, str):
-        return value
-    if value.strip().startswith("{"):
-        return json.loads(value)
-    pairs = [part.partition("=") for part in value.split(",") if part.strip()]
-    return {name.strip(): one.strip() for name, _, one in pairs}
-
-
-def _as_words(value: Any) -> Any:
-    """A command line as a list: a text would have to be taken apart as a shell does."""
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _priced(value: Mapping[str, float]) -> Mapping[str, float]:
-    if not {"input", "output"} <= value.keys():
-        raise ValueError("a price has input and output, and may have cached_input, in USD for a million tokens")
-    return value
-
-
-Whole = Annotated[int, BeforeValidator(_no_switch)]
-Seconds = Annotated[float, BeforeValidator(_no_switch)]
-Specs = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
-"""A list of names, in TOML also one string; several in one string are separated by commas."""
-Hosts = Annotated[
-    tuple[Annotated[str, Field(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:[0-9]{1,5})?$", max_length=260)], ...],
-    BeforeValidator(_as_list),
-]
-Domains = Annotated[
-    tuple[Annotated[str, Field(pattern=r"^[\w-]+(\.[\w-]+)*$", max_length=253), AfterValidator(str.lower)], ...],
-    BeforeValidator(_as_list),
-]
-_VARIABLE = r"^[A-Z_][A-Z0-9_]*$"
-KeyNames = Annotated[Mapping[str, Annotated[str, Field(pattern=_VARIABLE)]], BeforeValidator(_as_mapping)]
-CommandLines = Annotated[
-    Mapping[
-        Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")], Annotated[tuple[str, ...], Field(min_length=1)]
-    ],
-    BeforeValidator(_as_mapping),
-]
-Windows = Annotated[Mapping[str, Annotated[int, Field(ge=1)]], BeforeValidator(_as_mapping)]
-PriceTable = Annotated[
-    Mapping[
-        str,
-        Annotated[
-            Mapping[Literal["input", "cached_input", "output"], Annotated[float, Field(ge=0, allow_inf_nan=False)]],
-            AfterValidator(_priced),
-        ],
-    ],
-    BeforeValidator(_as_mapping),
-]
-Rates = Annotated[
-    Mapping[str, Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]], BeforeValidator(_as_mapping)
-]
-_DAY = r"^[12]\d{3}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?$"
-SourceKinds = Annotated[tuple[Literal["web", "academic", "news", "local"], ...], BeforeValidator(_as_list)]
-MediaTypes = Annotated[
-    tuple[
-        Annotated[str, Field(pattern=r"^[\w.+-]+(/([\w.+-]+|\*))?$", max_length=127), AfterValidator(str.lower)], ...
-    ],
-    BeforeValidator(_as_list),
-]
-Languages = Annotated[
-    tuple[Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")], ...], BeforeValidator(_as_list)
-]
-Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-SourceTypes = Annotated[
-    tuple[Literal["web", "academic", "news"], ...], Field(min_length=1, max_length=3), BeforeValidator(_as_list)
-]
-
-
-class McpServerSettings(BaseModel):
-    """An MCP server that is searched as `mcp:NAME`: started by its `command` line, or called up at its `url`.
-
-    `environ` names the variables that a command gets to see beside PATH and the like, `key_name` the variable whose
-    value goes to a url as a bearer token.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    command: Annotated[tuple[str, ...], BeforeValidator(_as_words)] = ()
-    url: Annotated[str, AfterValidator(_web_server)] | None = None
-    search_tool: str = Field("search", min_length=1, max_length=200)
-    fetch_tool: str | None = Field(None, min_length=1, max_length=200)
-    serves: SourceTypes = ("web", "academic", "news")
-    environ: Annotated[tuple[Annotated[str, Field(pattern=_VARIABLE)], ...], BeforeValidator(_as_list)] = ()
-    key_name: str | None = Field(None, pattern=_VARIABLE)
-    timeout_seconds: Seconds = Field(60.0, gt=0, le=3600)
-
-    @model_validator(mode="after")
-    def _is_reached_one_way(self) -> McpServerSettings:
-        if bool(self.command) == bool(self.url):
-            raise ValueError("a server has either a command, as a list of words, or a url")
-        if self.url and self.environ:
-            raise ValueError("a server at a url sees no environment")
-        if self.command and self.key_name:
-            raise ValueError("a command takes its key from a variable that environ names")
-        return self
-
-
-McpServers = Annotated[
-    Mapping[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")], McpServerSettings],
-    BeforeValidator(_as_mapping),
-]
 
 
 class Settings(BaseModel):
@@ -265,10 +148,10 @@ class Settings(BaseModel):
         (), description="language codes that texts of sources may have, such as en; empty: all"
     )
     published_from: str | None = Field(
-        None, pattern=_DAY, description="the first day, month or year of publication of a source, such as 2020-06"
+        None, pattern=DAY, description="the first day, month or year of publication of a source, such as 2020-06"
     )
     published_until: str | None = Field(
-        None, pattern=_DAY, description="the last day, month or year of publication of a source"
+        None, pattern=DAY, description="the last day, month or year of publication of a source"
     )
     licences: Specs = Field(
         (), max_length=100, description="the only licences of sources, such as cc-by or cc0; empty: any or none"
@@ -352,7 +235,7 @@ class Settings(BaseModel):
     deep_research_archive_retention_days: int = Field(
         30, ge=0, le=36_500, description="days after which `prune` removes archived texts that no stored report cites"
     )
-    searxng_url: Annotated[str, AfterValidator(_web_server)] | None = Field(
+    searxng_url: Annotated[str, AfterValidator(web_server)] | None = Field(
         None, description="the address of your SearXNG server, for the search `searxng`"
     )
     mcp_servers: McpServers = Field({}, description="MCP servers that are searched as `mcp:NAME`, by name", repr=False)

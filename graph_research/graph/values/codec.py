@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
+from collections.abc import Mapping, MutableMapping, Sequence
 from enum import Enum
 from typing import Any
 
 import orjson
 
 from graph_research.errors import GraphResearchError
+from graph_research.graph.values.tags import READERS, TAG, WRITERS, tagged
 
 LARGE_CHARS = 2048
 """Texts of at least this many characters are stored once, by content, and referred to."""
 
-_TAG = "$type"
 _DOLLAR = ord("$")
 """Looked for before `_MARK`, because one character is found many times faster, and a number before a text: `in` tries
 to make a number of whatever it is given, and drops the error."""
@@ -37,9 +34,6 @@ _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 _NULL = b"null"
 _ESCAPED_QUOTE = b'\\"'
 _FLOATS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-_DURATION = re.compile(r"(-?)P(\d+)DT(\d+)\.(\d{6})S")
-_MICROSECOND = timedelta(microseconds=1)
-_DAY_MICROSECONDS = 86_400_000_000
 _INTEGER_BITS = 63
 _LEAVES = frozenset({int, bool, type(None)})
 _NESTED = frozenset({dict, list})
@@ -90,7 +84,7 @@ def duplicate(value: Any) -> Any:
     if type(value) is dict and _is_flat(value):
         return value.copy()
     try:
-        data = orjson.dumps(value, default=_tagged, option=_OPTIONS)
+        data = orjson.dumps(value, default=tagged, option=_OPTIONS)
     except TypeError:
         return decode(_encode_slowly(value, None), {})
     if not _is_untagged(data):
@@ -124,21 +118,21 @@ def chunked_lists(data: bytes) -> dict[str, ChunkedList]:
             [reference["value"] for reference in part["value"]], part.get("entries", 0), by_id=_BY_ID in part
         )
         for key, part in value.items()
-        if isinstance(part, dict) and part.get(_TAG) == _APART
+        if isinstance(part, dict) and part.get(TAG) == _APART
     }
 
 
 def canonical(value: Any) -> bytes:
     """Bytes that are equal for equal values, whatever the order of their keys; for hashing, not for storing."""
     try:
-        return orjson.dumps(value, default=_tagged, option=_OPTIONS | orjson.OPT_SORT_KEYS)
+        return orjson.dumps(value, default=tagged, option=_OPTIONS | orjson.OPT_SORT_KEYS)
     except TypeError:
-        return orjson.dumps(_shape(value, None), default=_tagged, option=_OPTIONS | orjson.OPT_SORT_KEYS)
+        return orjson.dumps(_shape(value, None), default=tagged, option=_OPTIONS | orjson.OPT_SORT_KEYS)
 
 
 def without_tags(value: Any) -> Any:
     """`value` as JSON without tags (a datetime is its ISO text), the form that JSON Schemas speak of."""
-    return orjson.loads(orjson.dumps(value, default=lambda other: _tagged(other)["value"]))
+    return orjson.loads(orjson.dumps(value, default=lambda other: tagged(other)["value"]))
 
 
 def text_hash(text: str) -> str:
@@ -165,7 +159,7 @@ def unstorable(value: Any, path: str = "") -> str | None:
             dumped = _dumped(value)
             if dumped is not value:
                 return unstorable(dumped, path)
-            orjson.dumps(value, default=_tagged, option=_OPTIONS)
+            orjson.dumps(value, default=tagged, option=_OPTIONS)
         except TypeError:
             kind = "string with an unpaired surrogate" if isinstance(value, str) else type(value).__name__
             return None if isinstance(value, ChunkedList) else f"a {kind}{where}"
@@ -185,7 +179,7 @@ def _is_flat(value: dict[Any, Any]) -> bool:
 def _encode_plainly(value: Any) -> bytes | None:
     """In one pass, or None where a key looks like our tag or a value needs a closer look."""
     try:
-        data = orjson.dumps(value, default=_tagged, option=_OPTIONS)
+        data = orjson.dumps(value, default=tagged, option=_OPTIONS)
     except TypeError:
         return None
     if data.find(_NULL) >= 0:
@@ -258,7 +252,7 @@ def _tags_in(value: Any) -> int:
     def tag(other: Any) -> Any:
         nonlocal tags
         tags += 1
-        return _tagged(other)
+        return tagged(other)
 
     orjson.dumps(value, default=tag, option=_OPTIONS)
     return tags
@@ -266,7 +260,7 @@ def _tags_in(value: Any) -> int:
 
 def _encode_slowly(value: Any, texts: MutableMapping[str, str] | None) -> bytes:
     try:
-        return orjson.dumps(_shape(value, texts), default=_tagged, option=_OPTIONS)
+        return orjson.dumps(_shape(value, texts), default=tagged, option=_OPTIONS)
     except NotStorable:
         raise
     except TypeError as problem:
@@ -287,7 +281,7 @@ def _shape(value: Any, texts: MutableMapping[str, str] | None) -> Any:
         return [_shape(part, texts) for part in value]
     if isinstance(value, ChunkedList):
         names = [_reference(name) for name in value.names]
-        return {_TAG: _APART, "value": names, "entries": value.entries, **({_BY_ID: True} if value.by_id else {})}
+        return {TAG: _APART, "value": names, "entries": value.entries, **({_BY_ID: True} if value.by_id else {})}
     if isinstance(value, (dict, Mapping)):
         return {
             _escaped(key): part if type(part) is str and len(part) < LARGE_CHARS else _shape(part, texts)
@@ -299,7 +293,7 @@ def _shape(value: Any, texts: MutableMapping[str, str] | None) -> Any:
 
 def _number(value: Any) -> Any:
     if isinstance(value, int) and value.bit_length() > _INTEGER_BITS:
-        return {_TAG: "integer", "value": str(value)}
+        return {TAG: "integer", "value": str(value)}
     if isinstance(value, float) and not math.isfinite(value):
         raise TypeError
     return value
@@ -327,7 +321,7 @@ def to_jsonable(value: Any) -> Any:
         return [to_jsonable(part) for part in value]
     if isinstance(value, Enum):
         return to_jsonable(value.value)
-    if value is None or isinstance(value, (str, int, float, *_WRITERS)):
+    if value is None or isinstance(value, (str, int, float, *WRITERS)):
         return value
     if hasattr(value, "get_secret_value"):
         raise NotStorable(f"a {type(value).__name__} is never stored", help="keep secrets in the environment")
@@ -351,7 +345,7 @@ def _json_text(value: Any) -> Any:
 
 
 def _reference(name: str) -> dict[str, str]:
-    return {_TAG: "text", "value": name}
+    return {TAG: "text", "value": name}
 
 
 def _escaped(key: Any) -> Any:
@@ -364,60 +358,16 @@ def _revive(value: Any, texts: Mapping[str, str]) -> Any:
         return [_revive(part, texts) if type(part) in _NESTED else part for part in value]
     if type(value) is not dict:
         return value
-    if _TAG not in value:
+    if TAG not in value:
         return {
             key[1:] if key.endswith("type") and _TAG_KEY.fullmatch(key) else key: (
                 _revive(part, texts) if type(part) in _NESTED else part
             )
             for key, part in value.items()
         }
-    if value[_TAG] == "text":
+    if value[TAG] == "text":
         return texts[value["value"]]
-    if value[_TAG] == _APART:
+    if value[TAG] == _APART:
         entries = [entry for part in value["value"] for entry in decode(texts[part["value"]].encode(), texts)]
         return list({entry["id"]: entry for entry in entries}.values()) if _BY_ID in value else entries
-    return _READERS[value[_TAG]](value["value"])
-
-
-def _tagged(value: Any) -> dict[str, str]:
-    for kind, (name, write) in _WRITERS.items():
-        if isinstance(value, kind):
-            return {_TAG: name, "value": write(value)}
-    raise TypeError
-
-
-def _duration(value: timedelta) -> str:
-    """ISO 8601, exact."""
-    whole = value // _MICROSECOND
-    days, rest = divmod(abs(whole), _DAY_MICROSECONDS)
-    return f"{'-' if whole < 0 else ''}P{days}DT{rest // 1_000_000}.{rest % 1_000_000:06}S"
-
-
-def _duration_read(text: str) -> timedelta:
-    match = _DURATION.fullmatch(text)
-    if match is None:
-        raise ValueError(f"{text[:40]!r} is not a duration")
-    sign, days, seconds, micro = match.groups()
-    whole = int(days) * _DAY_MICROSECONDS + int(seconds) * 1_000_000 + int(micro)
-    return timedelta(microseconds=-whole if sign else whole)
-
-
-_WRITERS: Mapping[type, tuple[str, Callable[[Any], str]]] = {
-    datetime: ("datetime", datetime.isoformat),
-    date: ("date", date.isoformat),
-    time: ("time", time.isoformat),
-    timedelta: ("timedelta", _duration),
-    Decimal: ("decimal", str),
-    bytes: ("bytes", lambda value: base64.b64encode(value).decode()),
-}
-"""datetime before date: it is one."""
-
-_READERS: Mapping[str, Callable[[str], Any]] = {
-    "datetime": datetime.fromisoformat,
-    "date": date.fromisoformat,
-    "time": time.fromisoformat,
-    "timedelta": _duration_read,
-    "decimal": Decimal,
-    "bytes": base64.b64decode,
-    "integer": int,
-}
+    return READERS[value[TAG]](value["value"])

@@ -11,7 +11,8 @@ import orjson
 
 from graph_research.graph.statuses import RunStatus
 from graph_research.research.evidence.archive import Archive
-from graph_research.research.evidence.citations import Citation, Cited, cite
+from graph_research.research.evidence.citations import cite
+from graph_research.research.evidence.cited import Citation, Cited
 from graph_research.research.llm.context_windows import token_limit_retries
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import Draft, StatementVerdict, stored_draft

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from graph_research.research.evidence.citations import Cited
+from graph_research.research.evidence.cited import Cited
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.models.finding import Gap

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote, urlsplit
 
-from graph_research.research.evidence.citations import Citation, CitedContradiction, CitedPlace, QuoteSelector
+from graph_research.research.evidence.cited import Citation, CitedContradiction, CitedPlace, QuoteSelector
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource, Retries, RoleUse
 from graph_research.text.language.dates import date_parts

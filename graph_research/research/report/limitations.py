@@ -8,7 +8,7 @@ from typing import Any
 from graph_research.providers.errors import TO_KEEP_WITHIN, BudgetReached
 from graph_research.providers.search.base import provider_name
 from graph_research.research.decision_log import EVALUATE_PHASE
-from graph_research.research.evidence.citations import Cited
+from graph_research.research.evidence.cited import Cited
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.draft import Writer, stored_draft, words_of
 from graph_research.research.models.fidelity import LOW_FIDELITY

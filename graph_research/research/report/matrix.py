@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from graph_research.research.evidence.citations import CitedContradiction
+from graph_research.research.evidence.cited import CitedContradiction
 from graph_research.research.models.evidence import AGREE, Evidence
 from graph_research.research.report.model import MatrixDifference, MatrixRow, ReportClaim, ReportSource
 from graph_research.text.language.terms import content_terms

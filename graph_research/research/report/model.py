@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from graph_research.research.evidence.citations import (
+from graph_research.research.evidence.cited import (
     Citation,
     CitedBlock,
     CitedContradiction,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.graph.statuses import Cause, RunStatus
-from graph_research.research.evidence.citations import Cited
+from graph_research.research.evidence.cited import Cited
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.report.formatting import one_line

@@ -9,7 +9,7 @@ from itertools import groupby
 from string import ascii_lowercase
 from typing import NamedTuple
 
-from graph_research.research.evidence.citations import (
+from graph_research.research.evidence.cited import (
     Citation,
     CitedBlock,
     CitedContradiction,

@@ -8,7 +8,7 @@ from statistics import mean
 from typing import Any, Literal
 
 from graph_research.providers.search.base import provider_name
-from graph_research.research.evidence.citations import Cited
+from graph_research.research.evidence.cited import Cited
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.llm.usage import Spending, total
 from graph_research.research.models.fidelity import FidelityLevel, FidelityRecord, ItemFidelity

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graph_research.research.evidence.archive import Archive
-from graph_research.research.evidence.citations import Citation, CitedStatement, in_context, passage_of
+from graph_research.research.evidence.citations import in_context, passage_of
+from graph_research.research.evidence.cited import Citation, CitedStatement
 from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, judge
 from graph_research.research.models.draft import BlockType, Statement, StatementKind
 from graph_research.research.models.record import Record

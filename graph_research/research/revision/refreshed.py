@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from graph_research.research.evidence.citations import Citation
+from graph_research.research.evidence.cited import Citation
 from graph_research.research.evidence.quotes import find_quote
 from graph_research.research.models.record import Record
 from graph_research.research.report.model import Report, ReportSource

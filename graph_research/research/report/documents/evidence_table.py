@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator
 
-from graph_research.research.evidence.citations import CitedBlock, CitedStatement
+from graph_research.research.evidence.cited import CitedBlock, CitedStatement
 from graph_research.research.report.formatting import one_line
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from graph_research.research.evidence.citations import CitedBlock, CitedContradiction
+from graph_research.research.evidence.cited import CitedBlock, CitedContradiction
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import BlockType
 from graph_research.research.models.plan import SubQueryStatus

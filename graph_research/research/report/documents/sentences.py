@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from graph_research.research.evidence.citations import Citation, CitedBlock, CitedContradiction, CitedStatement
+from graph_research.research.evidence.cited import Citation, CitedBlock, CitedContradiction, CitedStatement
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.report.documents.elements import (

@@ -15,7 +15,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from graph_research.research.evidence.archive import Archive
-from graph_research.research.evidence.citations import Citation
+from graph_research.research.evidence.cited import Citation
 from graph_research.research.report import formatting, reading
 from graph_research.research.report.basis import as_of, basis_of
 from graph_research.research.report.labels.languages import labels_for

@@ -11,7 +11,7 @@ import pytest
 
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
-from graph_research.research.evidence.citations import CitedStatement
+from graph_research.research.evidence.cited import CitedStatement
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.models.draft import BlockType

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from graph_research.research.evidence.citations import QuoteSelector
+from graph_research.research.evidence.cited import QuoteSelector
 from graph_research.research.report.build import build_report
 from graph_research.research.report.formatting import live_link
 from graph_research.research.report.page.html import WHOLE_TEXT_BYTES, render_html

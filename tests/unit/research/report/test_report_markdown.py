@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from graph_research.research.evidence.citations import Citation
+from graph_research.research.evidence.cited import Citation
 from graph_research.research.report.build import build_report
 from graph_research.research.report.documents.markdown import escape, render_markdown
 from graph_research.research.report.formatting import clean, one_line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
+from itertools import count
 from typing import Any
 
 from graph_research.graph.statuses import Cause
@@ -14,6 +15,7 @@ from graph_research.research.models.phase import phase_of_node
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
 from graph_research.research.models.source import Quality
 from graph_research.research.retrieval.deduplication import Identity, Seen
+from graph_research.text.relevance.alike import said_again
 from graph_research.text.relevance.statements import Nature
 
 Row = Mapping[str, Any]
@@ -102,10 +104,14 @@ def _cell(value: Any) -> str:
     return " ".join(str(value).replace("\\", "\\\\").replace("|", "\\|").split())
 
 
-def with_open_limits(topics: Rows, answered: Sequence[str]) -> list[Row]:
-    """The topics without the limits that findings answer."""
+def with_open_limits(topics: Rows, told: Sequence[str]) -> list[Row]:
+    """The topics with each of their limits once, without those that say no more than what is `told` elsewhere, such as
+    limits that findings answer."""
+    again = said_again(flatten(topics, "limits"), told)
+    place = count()
     return [
-        {**topic, "limits": [limit for limit in topic.get("limits") or [] if limit not in answered]} for topic in topics
+        {**topic, "limits": [limit for limit in topic.get("limits") or [] if next(place) not in again]}
+        for topic in topics
     ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +13,7 @@ from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, op
 from graph_research.research.models.report_options import LENGTHS
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Document
-from graph_research.text.language.words import held_weight, term_weights
+from graph_research.text.relevance.alike import says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.query import Query, parse
@@ -29,12 +28,10 @@ _LEAST_OF_BEST = 0.55
 _USUAL_WORDS = sum(LENGTHS["standard"])
 _MOST_OPENINGS = 4
 _MOST_COMPARED = 1_500
-_ALIKE = 0.9
 _NEEDED_BEFORE = 0.15
 
 _Place = tuple[str, int]
 """Source and position of a unit."""
-_NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,11 +270,8 @@ def _group(members: Sequence[Quote], sources: Mapping[str, SourceFacts]) -> Grou
 
 
 def _alike(one: Quote, other: Quote) -> bool:
-    """Whether two quotations have the same numbers, and the longer nearly all words of the shorter."""
-    if _NUMBERS.findall(one.text) != _NUMBERS.findall(other.text):
-        return False
-    fewer, more = sorted((term_weights(one.text), term_weights(other.text)), key=lambda weights: sum(weights.values()))
-    return held_weight(fewer, more) >= _ALIKE * sum(fewer.values())
+    """Whether one of two quotations says what the other says."""
+    return says(one.text, other.text) or says(other.text, one.text)
 
 
 def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document]) -> list[Group]:

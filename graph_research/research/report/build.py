@@ -13,6 +13,7 @@ from graph_research.graph.statuses import RunStatus
 from graph_research.research.evidence.archive import Archive
 from graph_research.research.evidence.citations import cite
 from graph_research.research.evidence.cited import Citation, Cited
+from graph_research.research.graph_functions import with_open_limits
 from graph_research.research.llm.context_windows import token_limit_retries
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import Draft, StatementVerdict, stored_draft
@@ -348,13 +349,14 @@ def _decision(decision: Decision) -> ReportDecision:
 
 
 def _outcomes(state: Mapping[str, Any]) -> list[SubQueryOutcome]:
-    topics = {topic["sub_query_id"]: topic for topic in state.get("topics") or []}
-    answered = set(state.get("answered_limits") or [])
+    gaps = _models(Gap, state, "gaps")
+    told = [*(state.get("answered_limits") or []), *(gap.description for gap in gaps if not gap.addressed)]
+    topics = {topic["sub_query_id"]: topic for topic in with_open_limits(state.get("topics") or [], told)}
     return [
         SubQueryOutcome(
             **sub_query.model_dump(include={"id", "query", "status", "iteration", "error"}),
             sources=len(topics.get(sub_query.id, {}).get("source_ids") or []),
-            limits=[limit for limit in topics.get(sub_query.id, {}).get("limits") or [] if limit not in answered],
+            limits=list(topics.get(sub_query.id, {}).get("limits") or []),
         )
         for sub_query in map(SubQuery.model_validate, state.get("sub_queries") or [])
     ]

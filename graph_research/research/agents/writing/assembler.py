@@ -33,6 +33,7 @@ from graph_research.research.models.report_options import ReportOptions, report_
 from graph_research.research.report.draft import checked_draft, draft_markdown, report_metadata
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
+from graph_research.text.relevance.alike import said_again
 
 _WORDS_OF_A_STATEMENT = 40
 """A report of so many words for each proved statement is not filled up."""
@@ -134,12 +135,14 @@ class _Parts:
         by_model = self._proved(summary) > 0
         if not by_model:
             summary = self.baseline.summary if self.baseline.found else self._leading(written)
+        conclusions = self._sure(self.handoff["conclusions"])
+        again = _limits_said_again([*(block for section in written for block in section.blocks), *conclusions])
         draft = Draft(
             found=self.handoff["found"] if by_model else bool(summary),
             searched=self.baseline.searched,
             summary=summary,
-            sections=written,
-            conclusions=self._sure(self.handoff["conclusions"]),
+            sections=[row.model_copy(update={"blocks": _without(row.blocks, again)}) for row in written],
+            conclusions=_without(conclusions, again),
         )
         draft = self._filled_up(draft)
         return draft.model_copy(update={"notice": _notice(draft.sections, self.labels), "more": self._uncited(draft)})
@@ -277,6 +280,18 @@ class _Parts:
         """Whether the text names a thing with the version that the header gives it."""
         named = self.handoff.get("versions") or []
         return any(all(word in text for word in version.split()) for version in named)
+
+
+def _limits_said_again(blocks: Iterable[Block]) -> set[str]:
+    """The ids of the sentences on what was not found that another such sentence says, too."""
+    limits = [row for block in blocks for row in block.prose() if row.kind is StatementKind.LIMIT]
+    again = said_again([row.text for row in limits])
+    once = {row.id for place, row in enumerate(limits) if place not in again}
+    return {row.id for row in limits} - once
+
+
+def _without(blocks: Iterable[Block], left_out: Collection[str]) -> list[Block]:
+    return rewritten(blocks, lambda row: None if row.id in left_out else row)
 
 
 def _cited(section: Mapping[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -15,8 +16,24 @@ CONTENTS = ["Cited.", "A side.", "The newest Larch is 3.1.4.", *(f"Finding {n}."
 
 async def more_of(words: int, length: str) -> list[str]:
     """What stands under "More evidence" of a report of so many words."""
-    sentence = {"text": "word " * words, "evidence_ids": PIECES[:1], "kind": "fact", "place": "1"}
-    section = {"id": "sec-1", "heading": "What is known", "blocks": [{"sentences": [sentence]}]}
+    draft = await assembled([fact("word " * words)], length)
+    return [row["text"] for row in draft["more"]]
+
+
+def fact(text: str) -> dict[str, Any]:
+    return {"text": text, "evidence_ids": PIECES[:1], "kind": "fact"}
+
+
+def limit(text: str) -> dict[str, Any]:
+    return {"text": text, "kind": "limit"}
+
+
+async def assembled(
+    sentences: list[dict[str, Any]], length: str = "1000", conclusions: Sequence[dict[str, Any]] = (), **block: Any
+) -> dict[str, Any]:
+    """The draft of a report with one section."""
+    blocks = [{"sentences": [{**row, "place": "1"} for row in sentences]}, *([block] if block else [])]
+    section = {"id": "sec-1", "heading": "What is known", "blocks": blocks}
     findings = [
         {
             "id": f"find-000000000{n}",
@@ -40,10 +57,30 @@ async def more_of(words: int, length: str) -> list[str]:
         "sections": [section],
         "fabricated": 0,
         "found": True,
-        **{key: [] for key in ("checks", "statement_verdicts", "summary", "conclusions", "openings", "repeated")},
+        "conclusions": [{"sentences": list(conclusions)}],
+        **{key: [] for key in ("checks", "statement_verdicts", "summary", "openings", "repeated")},
     }
-    draft = (await assembler(make_services({}))(handoff, PlainContext()))["draft"]
-    return [row["text"] for row in draft["more"]]
+    draft: dict[str, Any] = (await assembler(make_services({}))(handoff, PlainContext()))["draft"]
+    return draft
+
+
+async def test_what_was_not_found_stands_once_in_the_text_and_in_each_row_of_a_table() -> None:
+    cells = [[fact("A"), limit("not found")], [fact("B"), limit("not found")]]
+    draft = await assembled(
+        [
+            fact("Known."),
+            limit("How long a checkpoint blocks writers was not found."),
+            limit("Its price was not found."),
+        ],
+        conclusions=[fact("So."), limit("For how long writers are blocked by a checkpoint was not found.")],
+        type="table",
+        header=["Name", "Size"],
+        rows=cells,
+    )
+    prose, table = draft["sections"][0]["blocks"]
+    assert [row["kind"] for row in prose["sentences"]] == ["fact", "limit", "limit"]
+    assert [row["text"] for row in draft["conclusions"][0]["sentences"]] == ["So."]
+    assert [row[1]["text"] for row in table["rows"]] == ["not found", "not found"]
 
 
 @pytest.mark.parametrize(

@@ -253,6 +253,16 @@ async def test_what_the_reading_for_open_questions_lacks_reaches_the_writers_and
     assert [row.limits for row in report.sub_queries] == [[], [], [lacks]]
 
 
+async def test_what_several_readings_lacked_is_told_once_and_not_beside_the_open_question_that_says_it() -> None:
+    single = in_part(
+        [ROOF_LIMIT, "It was not found how fish do fare.", "On the plant's roof nothing was found."], reads_all
+    )
+    result = await single.run(max_iterations=1)
+    texts = {row["archive_hash"]: "" for row in result.state["sources"]}
+    report = build_report(result.state, texts=texts, run=RunFacts(run_id="run-1", question="q"))
+    assert [limit for row in report.sub_queries for limit in row.limits] == [ROOF_LIMIT]
+
+
 async def test_without_an_open_question_nothing_is_read_once_more() -> None:
     single = in_part([PAINT_LIMIT], reads_all, analyzer=[{"findings": [], "gaps": []}])
     await single.run(max_iterations=1)

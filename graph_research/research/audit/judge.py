@@ -15,7 +15,7 @@ from graph_research.text.language.quantities import Value, agree, figures
 from graph_research.text.language.words import held_weight, language_of, words
 from graph_research.text.locators import make_locator
 from graph_research.text.relevance.answerability import FOUND, features
-from graph_research.text.relevance.conflicts import find_contradictions
+from graph_research.text.relevance.conflicts import contrary_value
 from graph_research.text.relevance.exchange import Clause, clauses
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
@@ -37,7 +37,6 @@ order: "the farm costs 132, the lagoon 74" has all words of "the lagoon costs 13
 _MOST_QUOTED_CHARS = 400
 _NAMED = 5
 _OTHER_ORDER = "words do not decide it: the passage has them in another order"
-_CLAIM = "the sentence"
 _OTHERWISE = ("denied", "opposed", "order")
 
 
@@ -240,7 +239,6 @@ def _lacks(text: str, passages: Sequence[str]) -> str:
 
 def _excludes(text: str, owner: LibraryDocument, unit: Unit) -> bool:
     """Whether the passage gives another number or date for the same thing, or differs in a denial or a name."""
-    stated = SourceSentence(source_id=_CLAIM, text=text, start=0, end=len(text))
     passage = SourceSentence(
         source_id=owner.source_id,
         text=unit.text,
@@ -250,7 +248,7 @@ def _excludes(text: str, owner: LibraryDocument, unit: Unit) -> bool:
         heading=unit.heading,
         cells=owner.document.columns_at(unit.start),
     )
-    return bool(find_contradictions([stated, passage]))
+    return contrary_value(text, passage) is not None
 
 
 def _says_otherwise(features: Mapping[str, float]) -> bool:

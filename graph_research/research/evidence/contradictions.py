@@ -147,7 +147,7 @@ def _of_its_nature(found: Contradiction, sides: Sequence[Sequence[Evidence]]) ->
 
 
 def _sentences(quotes: Sequence[Evidence]) -> list[SourceSentence]:
-    return [SourceSentence(source_id=one.source_id, text=one.quote, start=0, end=len(one.quote)) for one in quotes]
+    return [SourceSentence.of_text(one.quote, one.source_id) for one in quotes]
 
 
 def _of_conflict(conflict: Conflict, evidence: Mapping[Place, Evidence]) -> Contradiction:

@@ -12,7 +12,7 @@ from graph_research.research.models.ids import evidence_id
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.evidence import scorer_of
-from graph_research.text.language.words import term_weights
+from graph_research.text.language.words import held_weight, term_weights
 from graph_research.text.locators import make_locator
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
@@ -64,7 +64,7 @@ def find_quote(text: str, quote: str, start: int | None = None, about: str = "")
 
     def held(place: tuple[int, int]) -> float:
         before = term_weights(text[max(0, place[0] - _CHARS_BEFORE) : place[0]])
-        return sum(weight for term, weight in wanted.items() if term in before)
+        return held_weight(wanted, before)
 
     return max(places, key=held)
 

@@ -6,20 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from graph_research.research.extractive.analysis import Analysis, Group, analyze
+from graph_research.research.extractive.analysis import Analysis, Group, Quote, analyze
 from graph_research.research.extractive.analyzer import opposing
 from graph_research.research.extractive.short_answer import short_answer
 from graph_research.text.language.opposites import CAPITALISED_NOUNS
 from graph_research.text.language.quantities import Value
 from graph_research.text.language.questions import points_back
 from graph_research.text.language.words import MOST_WEIGHT, language_of, terms, weight, words
-from graph_research.text.relevance.conflicts import find_contradictions
+from graph_research.text.relevance.conflicts import contrary_value
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.statements import SourceSentence, statements
 from graph_research.text.relevance.support import SUPPORTED, support
 from graph_research.text.wording import counted
 
-_CLAIM = "the claim"
 _MOST_OF_A_SIDE = 3
 _MOST_OTHERS = 2
 _STATED = 0.9
@@ -65,12 +64,8 @@ def select_answer(question: str, earlier: Sequence[str], material: Mapping[str, 
     groups = _one_for_each_part(short_answer(analysis))
     if not groups:
         return Selection(leads=(), quotes=(), why=f"No sentence of {_sources(analysis)} answers the question.")
-    leads = [_selected(group.lead.source_id, group.lead.text, group.lead.start, question) for group in groups]
-    others = [
-        _selected(quote.source_id, quote.text, quote.start, question)
-        for group in groups
-        for quote in group.others[:_MOST_OTHERS]
-    ]
+    leads = [_selected(group.lead, question) for group in groups]
+    others = [_selected(quote, question) for group in groups for quote in group.others[:_MOST_OTHERS]]
     against = [
         _contrary(value, sentence) for group in groups for value, sentence in opposing(group, analysis.conflicts)
     ]
@@ -84,7 +79,6 @@ def select_for_claim(claim: str, material: Mapping[str, Any]) -> Selection:
     """Sentences whose words support the claim, and sentences that give another value for the same thing."""
     analysis = analyze(material, claim)
     text = " ".join(claim.split())
-    claimed = SourceSentence(source_id=_CLAIM, text=text, start=0, end=len(text))
     stating: dict[str, Selected] = {}
     differing: dict[str, Selected] = {}
     for quote in [quote for group in analysis.groups for quote in group.quotes]:
@@ -96,12 +90,10 @@ def select_for_claim(claim: str, material: Mapping[str, Any]) -> Selection:
             title=quote.title,
             heading=quote.heading,
         )
-        conflicts = find_contradictions([claimed, found])
-        if conflicts:
-            value = next(s.value for s in conflicts[0].sides if s.evidence[0].source_id != _CLAIM)
+        if (value := contrary_value(text, found)) is not None:
             differing.setdefault(quote.source_id, _contrary(value, found))
         elif _states(quote.text, claim):
-            stating.setdefault(quote.source_id, _selected(quote.source_id, quote.text, quote.start, claim))
+            stating.setdefault(quote.source_id, _selected(quote, claim))
     quotes = [*list(stating.values())[:_MOST_OF_A_SIDE], *list(differing.values())[:_MOST_OF_A_SIDE]]
     why = (
         f"In {_sources(analysis)}: {counted(len(stating), 'sentence')} stating the claim, "
@@ -141,8 +133,8 @@ def _contrary(value: str, sentence: SourceSentence) -> Selected:
     )
 
 
-def _selected(source_id: str, text: str, start: int, question: str) -> Selected:
-    return Selected(source_id=source_id, text=text, start=start, value=_value(text, question))
+def _selected(quote: Quote, question: str) -> Selected:
+    return Selected(source_id=quote.source_id, text=quote.text, start=quote.start, value=_value(quote.text, question))
 
 
 def _value(text: str, question: str) -> str:
@@ -151,7 +143,7 @@ def _value(text: str, question: str) -> str:
     named = set(terms(" ".join((*query.names, query.subject)), language))
     asked = query.weights(language).keys() - named
     places = [word.start for word in words(text, language) if word.term in asked]
-    found = statements(SourceSentence(source_id="", text=text, start=0, end=len(text)))
+    found = statements(SourceSentence.of_text(text))
     best = min(found, key=lambda statement: _distance(statement.value, places), default=None)
     return best.written.strip() if best else ""
 

@@ -91,7 +91,7 @@ class _Passage:
     @property
     def statements(self) -> list[Statement]:
         if self._statements is None:
-            self._statements = statements(_sentence(self.quote))
+            self._statements = statements(SourceSentence.of_text(self.quote))
         return self._statements
 
 
@@ -102,7 +102,7 @@ def _row(
     verdicts: Mapping[str, str],
 ) -> MatrixRow:
     terms = frozenset(content_terms(claim.text))
-    values = statements(_sentence(claim.text))
+    values = statements(SourceSentence.of_text(claim.text))
     supports, differs = list(claim.support), list[MatrixDifference]()
     for source in sources:
         if source.id in claim.support or source.id in claim.against:
@@ -134,7 +134,3 @@ def _verdict(text: str, values: Sequence[Statement], near: Sequence[_Passage]) -
 def _is_supported(text: str, near: Collection[_Passage]) -> bool:
     found = support(text, [one.quote for one in near])
     return found.score >= _SUPPORTED and not found.lacks
-
-
-def _sentence(text: str) -> SourceSentence:
-    return SourceSentence(source_id="", text=text, start=0, end=len(text))

@@ -13,7 +13,7 @@ from typing import Literal
 
 from graph_research.text.language.opposites import NEGATIONS, opposites
 from graph_research.text.language.quantities import agree, values
-from graph_research.text.language.words import Word, language_of, words
+from graph_research.text.language.words import Word, held_weight, language_of, words
 from graph_research.text.relevance.statements import (
     SourceSentence,
     Statement,
@@ -72,6 +72,13 @@ def find_contradictions(sentences: Sequence[SourceSentence]) -> list[Conflict]:
     return [*by_value, *_reworded(sentences, read)]
 
 
+def contrary_value(claim: str, passage: SourceSentence) -> str | None:
+    """How a passage writes what it gives in place of a value, a denial or a name of the claim; None where it does not
+    contradict the claim. The passage has a source id."""
+    conflicts = find_contradictions([SourceSentence.of_text(claim), passage])
+    return next((side.value for row in conflicts for side in row.sides if passage in side.evidence), None)
+
+
 def _vocabularies(sentences: Sequence[SourceSentence], read: Sequence[_Read]) -> dict[str, dict[str, float]]:
     """The terms of each source with their weights."""
     found: dict[str, dict[str, float]] = defaultdict(dict)
@@ -100,8 +107,7 @@ def _excluding(found: Sequence[Statement], said: Mapping[str, Mapping[str, float
 
 
 def _of_one_thing(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
-    shared = sum(weight for term, weight in one.items() if term in other)
-    return shared >= _LEAST_SHARED * min(sum(one.values()), sum(other.values()))
+    return held_weight(one, other) >= _LEAST_SHARED * min(sum(one.values()), sum(other.values()))
 
 
 def _candidates(items: Sequence[tuple[str, str, Collection[str]]]) -> Iterator[tuple[int, int]]:

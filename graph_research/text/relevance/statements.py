@@ -32,6 +32,11 @@ class SourceSentence:
     heading: str = ""
     cells: tuple[tuple[str, str], ...] = ()
 
+    @classmethod
+    def of_text(cls, text: str, source_id: str = "") -> SourceSentence:
+        """A text that stands alone, such as a claim."""
+        return cls(source_id=source_id, text=text, start=0, end=len(text))
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Statement:

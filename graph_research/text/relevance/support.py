@@ -18,7 +18,7 @@ from graph_research.text.language.opposites import (
     opposites,
 )
 from graph_research.text.language.quantities import figures, unstated
-from graph_research.text.language.words import MOST_WEIGHT, Word, held_share, language_of, words
+from graph_research.text.language.words import MOST_WEIGHT, Word, held_share, held_weight, language_of, words
 from graph_research.text.relevance.exchange import Clause, clauses, exchanged
 from graph_research.text.sentences import sentence_spans
 
@@ -236,7 +236,7 @@ class _Comparison:
         listed = sorted((term for term in missing if not written[term][0].isdigit()), key=lambda term: -missing[term])
         self.lacks += [(Lack.NAME, written[term]) for term in listed if term in names]
         self.lacks += [(Lack.WORD, written[term]) for term in listed if term not in names]
-        return sum(value for term, value in missing.items() if term in names)
+        return held_weight(missing, names)
 
     @cached_property
     def _names(self) -> set[str]:

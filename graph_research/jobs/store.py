@@ -76,9 +76,9 @@ class WorkQueue(Protocol):
     """The jobs of workers. A write with a claim that no longer holds raises `ClaimLost` and changes nothing."""
 
     async def claim(self, worker: str, *, lease_seconds: float, at_most: int) -> Claim | None:
-        """The next job: of the user with the fewest in process, the oldest. A job whose lease has ended is claimed like
-        one that waits, and fails instead after `MOST_LOST_CLAIMS`. None where there is no job, or `at_most` of the
-        store's are in process."""
+        """The next job: the oldest of the user with the fewest in process, of several such users that of the one whose
+        turn it is. A job whose lease has ended is claimed like one that waits, and fails instead after
+        `MOST_LOST_CLAIMS`. None where there is no job, or `at_most` of the store's are in process."""
         ...
 
     async def heartbeat(self, claim: Claim, *, lease_seconds: float) -> bool:

@@ -2,8 +2,15 @@
 
 -- name: submit
 INSERT INTO research_jobs (id, owner, status, question, request, created_at, expires_at, updated_at,
-                           idempotency_key, keeps_run)
-VALUES (:id, :owner, 'QUEUED', :question, :request, :now, :expires_at, :now, :idempotency_key, :keeps_run)
+                           idempotency_key, keeps_run, start_tag)
+VALUES (:id, :owner, 'QUEUED', :question, :request, :now, :expires_at, :now, :idempotency_key, :keeps_run, (
+    SELECT coalesce(max(tag), 0)
+    FROM (
+        SELECT min(start_tag) AS tag FROM research_jobs WHERE status = 'QUEUED'
+        UNION ALL
+        SELECT max(start_tag) + 1 FROM research_jobs WHERE status = 'QUEUED' AND owner = :owner
+    ) AS tags
+))
 ON CONFLICT DO NOTHING
 RETURNING *
 
@@ -40,7 +47,9 @@ SELECT * FROM research_results WHERE job_id = :id
 SELECT * FROM research_sources WHERE job_id = :id ORDER BY composite DESC, source_id
 
 -- name: answer
-UPDATE research_jobs SET status = 'QUEUED', answer = :answer, waiting_for = NULL, updated_at = :now
+UPDATE research_jobs
+SET status = 'QUEUED', answer = :answer, waiting_for = NULL, updated_at = :now,
+    start_tag = coalesce((SELECT min(start_tag) FROM research_jobs WHERE status = 'QUEUED'), start_tag)
 WHERE id = :id AND owner = :owner AND status = 'AWAITING_INPUT'
 RETURNING *
 
@@ -82,13 +91,13 @@ claimable AS (
         SELECT id FROM research_jobs
         WHERE status = 'QUEUED' AND expires_at > :now AND owner NOT IN (SELECT owner FROM working)
             AND EXISTS (SELECT 1 FROM waiting WHERE owner NOT IN (SELECT owner FROM working))
-        ORDER BY created_at, id LIMIT 1
+        ORDER BY start_tag, created_at, id LIMIT 1
     ) AS first_of_others
     UNION ALL
     SELECT (
         SELECT job.id FROM research_jobs AS job
         WHERE job.status = 'QUEUED' AND job.owner = working.owner AND job.expires_at > :now
-        ORDER BY job.created_at, job.id LIMIT 1
+        ORDER BY job.start_tag, job.created_at, job.id LIMIT 1
     )
     FROM working
     UNION ALL
@@ -101,7 +110,7 @@ WHERE id = (
     SELECT job.id
     FROM claimable JOIN research_jobs AS job ON job.id = claimable.id LEFT JOIN working ON working.owner = job.owner
     WHERE (SELECT coalesce(sum(jobs), 0) FROM working) < :at_most
-    ORDER BY coalesce(working.jobs, 0), job.created_at, job.id
+    ORDER BY coalesce(working.jobs, 0), job.start_tag, job.created_at, job.id
     LIMIT 1
 )
 RETURNING *
@@ -146,7 +155,9 @@ SET markdown = excluded.markdown, citations = excluded.citations, claims = exclu
     has_contradictions = excluded.has_contradictions
 
 -- name: release
-UPDATE research_jobs SET status = 'QUEUED', worker = NULL, lease_until = NULL, updated_at = :now
+UPDATE research_jobs
+SET status = 'QUEUED', worker = NULL, lease_until = NULL, updated_at = :now,
+    start_tag = coalesce((SELECT min(start_tag) FROM research_jobs WHERE status = 'QUEUED'), start_tag)
 WHERE id = :id AND attempt = :token AND status = 'PROCESSING'
 
 -- name: expire

@@ -303,7 +303,9 @@ async def test_the_next_job_is_that_of_the_user_with_the_fewest_in_process_whose
             claims[job_id] = held, now + LEASE
         else:
             lost = {job_id for job_id, (_, until) in claims.items() if until <= now}
-            due = min(queued | lost, key=lambda job_id: (working[users[job_id]], tags[job_id], ages[job_id]), default=None)
+            due = min(
+                queued | lost, key=lambda job_id: (working[users[job_id]], tags[job_id], ages[job_id]), default=None
+            )
             claimed = await store.claim("w", lease_seconds=LEASE, at_most=99)
             assert (claimed and claimed.job.id) == due
             if claimed is not None and due is not None:

@@ -100,6 +100,7 @@ class LimitedReader(AbstractAsyncContextManager["LimitedReader"]):
         self._child = await asyncio.create_subprocess_exec(
             sys.executable,
             "-I",
+            "-S",  # no site packages but those named next, where the packages of this process lie
             str(Path(__file__).with_name("child.py")),
             json.dumps(list(dict.fromkeys(map(_folder_of, _PACKAGES)))),
             str(self._memory_bytes),

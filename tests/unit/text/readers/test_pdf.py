@@ -12,6 +12,7 @@ import pytest
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import NameObject, StreamObject
 from reportlab.lib.pagesizes import A5
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen import canvas
 
 from graph_research.text.document import Document
@@ -389,3 +390,44 @@ async def test_lines_of_justified_text_are_no_rows_of_a_table() -> None:
     lines = [(500.0 - 12 * n, [(40.0, left), (60.0 + 6 * len(left), right)]) for n, (left, right) in enumerate(words)]
     document = await read(drawn(*lines, bold=1))
     assert document.cells == ()
+
+
+NARROW = [
+    ["Lake", "Capacity (hm3)", "Filled 2023", "Operator"],
+    ["Alder Lake", "412", "355", "Northern Water"],
+    ["Birch Tarn", "88", "41", "District"],
+    ["Cedar Pool", "1,204", "1,190", "Coast Council"],
+]
+
+
+def placed(rows: list[list[str]], gap: float, *, to_right: bool) -> list[tuple[float, list[tuple[float, str]]]]:
+    """The lines of a table whose columns stand so many points apart."""
+    widths = [max(stringWidth(row[column], "Helvetica", 10) for row in rows) for column in range(len(rows[0]))]
+    lefts = [40 + sum(widths[:column]) + gap * column for column in range(len(widths))]
+    places = [
+        [
+            left + to_right * (column > 0) * (widths[column] - stringWidth(row[column], "Helvetica", 10))
+            for column, left in enumerate(lefts)
+        ]
+        for row in rows
+    ]
+    return [(470.0 - 14 * n, list(zip(places[n], row, strict=True))) for n, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize("gap", [3.0, 5.0, 8.0])
+@pytest.mark.parametrize("to_right", [False, True])
+async def test_columns_that_stand_as_close_as_words_are_divided(gap: float, to_right: bool) -> None:
+    prose = "The lakes of the north were measured in spring, and what each of them held is shown below."
+    document = await read(drawn((500, [(40, prose)]), *placed(NARROW, gap, to_right=to_right)))
+    header, *below = NARROW
+    rows = [document.columns_at(block.start) for block in document.blocks if block.kind == "table"]
+    assert rows == [(), *(tuple(zip(header, row, strict=True)) for row in below)]
+
+
+async def test_words_without_written_spaces_between_them_are_no_cells() -> None:
+    prose = "What a column of the store may hold is told here, type by type, with limits."
+    heading = placed([["8.1.", "Numeric", "types"]], 3.0, to_right=False)
+    below = [(456.0, [(40.0, "The"), (61.0, "numeric"), (99.0, "types")]), (442.0, [(40.0, "are of two kinds.")])]
+    document = await read(drawn((500, [(40, prose)]), *heading, *below))
+    assert document.cells == ()
+    assert "8.1. Numeric types" in document.text

@@ -13,6 +13,8 @@ from graph_research.text.readers.foreign.pdf.layout import PdfLine, style_of
 from graph_research.text.readers.foreign.pdf.tables import PdfCell
 
 _CELL_GAP = 1.0  # times the size of the text: a wider gap divides cells
+_UNWRITTEN_GAP = 0.5  # the same for a gap without a written space on a page that writes its spaces
+_WRITTEN_SPACES = 1 / 8  # of a page's gaps between words: from so many on it writes its spaces
 _NAME_BYTES = 128
 _HYPHENS = ("\x02", "\ufffe")  # what PDFium gives for a hyphen at the end of a line
 
@@ -34,6 +36,9 @@ class _Page:
         self._text = text
         codes = (pdfium.FPDFText_GetUnicode(text, number) for number in range(text.count_chars()))
         self._chars = [chr(code) if code else "" for code in codes]
+        spaces = [number for number, char in enumerate(self._chars) if char == " "]
+        gaps = sum(map(self._is_gap, spaces))
+        self._writes_spaces = len(spaces) - gaps > len(spaces) * _WRITTEN_SPACES
 
     def lines(self) -> Iterator[PdfLine]:
         """The lines that have a visible character. A word that PDFium joins ends its line with a hyphen."""
@@ -52,20 +57,24 @@ class _Page:
     def _line(self, numbers: range) -> PdfLine:
         size = self._size(numbers.start)
         placed = [number for number in numbers if not self._is_gap(number)]
-        wide = size * _CELL_GAP
-        apart = [after for before, after in pairwise(placed) if after > before + 1 and self._gap(before, after) > wide]
-        starts = [numbers.start, *apart]
-        cells = tuple(self._cell(range(start, end)) for start, end in pairwise([*starts, numbers.stop]))
+        gaps = [(self._gap(before, after), after) for before, after in pairwise(placed) if after > before + 1]
+        wide = size * (_UNWRITTEN_GAP if self._writes_spaces else _CELL_GAP)
+        apart = [numbers.start, *(after for gap, after in gaps if gap > wide), numbers.stop]
+        cells = tuple(self._cell(range(start, end), [after for _, after in gaps]) for start, end in pairwise(apart))
         return PdfLine(self._said(numbers), round(size, 1), cells[0].style, self._height(numbers.start), cells)
 
     def _is_gap(self, number: int) -> bool:
         """Whether this space is not in the PDF, but stands for a gap between characters."""
         return self._chars[number] == " " and pdfium.FPDFText_IsGenerated(self._text, number) == 1
 
-    def _cell(self, numbers: range) -> PdfCell:
+    def _cell(self, numbers: range, apart: Sequence[int]) -> PdfCell:
+        """These characters; `apart` are those before which a space is missing."""
+        inside = [number for number in apart if numbers.start < number < numbers.stop] if self._writes_spaces else []
+        bounds = pairwise([numbers.start, *inside, numbers.stop])
+        parts = tuple(self._cell(range(start, end), ()) for start, end in bounds) if inside else ()
         written = [number for number in numbers if self._chars[number].strip()] or numbers
         left, right = self._box(written[0])[0], self._box(written[-1])[1]
-        return PdfCell(left, right, self._said(numbers).strip(), self._style(written[0]))
+        return PdfCell(left, right, self._said(numbers).strip(), self._style(written[0]), parts)
 
     def _said(self, numbers: Sequence[int]) -> str:
         """What the characters say; halves of a character are put together."""

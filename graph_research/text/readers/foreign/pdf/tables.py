@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 
 class PdfCell(NamedTuple):
-    """A stretch of a line without a wide gap, from `left` to `right` in points."""
+    """A stretch of a line without a wide gap, from `left` to `right` in points. Where narrow gaps without a written
+    space divide it, `parts` are the stretches between them."""
 
     left: float
     right: float
     text: str
     style: str = ""
+    parts: tuple[PdfCell, ...] = ()
 
 
 PdfRow = Sequence[PdfCell]
@@ -22,6 +24,7 @@ _Columns = tuple[tuple[float, float], ...]
 """The left and right edges of columns that do not overlap, from left to right."""
 
 _MOST_BRIDGING = 1 / 4  # of a table's rows: lines of justified text have their gaps at any place
+_LEAST_ALIKE = 3  # lines whose gaps stand above each other before narrow ones divide them
 
 
 def table_rows(rows: Sequence[PdfRow], is_close: Sequence[bool]) -> dict[int, list[list[str]]]:
@@ -30,24 +33,73 @@ def table_rows(rows: Sequence[PdfRow], is_close: Sequence[bool]) -> dict[int, li
     one before.
 
     A table has a header and at least one row of two cells below it. All rows of a table have the same number of cells.
+    A narrow gap divides cells where it stands between columns that other rows show.
     """
     found: dict[int, list[list[str]]] = {}
+    finest = [[part for cell in row for part in cell.parts or (cell,)] for row in rows]
     number = 0
     while number < len(rows):
-        members = _neighbours(rows, is_close, number)
-        columns = _columns([rows[member] for member in members])
-        while members and (_bridges(rows[members[-1]], columns) or len(rows[members[-1]]) < 2):
+        divided, members = _table_from(number, rows, finest, is_close)
+        columns = _columns([divided[member] for member in members])
+        while members and (_bridges(divided[members[-1]], columns) or len(divided[members[-1]]) < 2):
             members.pop()
-        full = [member for member in members if len(rows[member]) > 1]
-        bridging = [member for member in full if _bridges(rows[member], columns)]
+        full = [member for member in members if len(divided[member]) > 1]
+        bridging = [member for member in full if _bridges(divided[member], columns)]
         if len(full) - len(bridging) > 1 and len(bridging) <= len(full) * _MOST_BRIDGING:
-            last = _with_continued(rows, is_close, members[-1], columns)
-            cells = _cells(rows, is_close, range(number, last + 1), columns)
-            if _has_header([rows[member] for member in full], [row for row in cells.values() if row]):
+            last = _with_continued(divided, is_close, members[-1], columns)
+            cells = _cells(divided, is_close, range(number, last + 1), columns)
+            if _has_header([divided[member] for member in full], [row for row in cells.values() if row]):
                 found |= cells
             number = last
         number += 1
     return found
+
+
+def _table_from(
+    first: int, rows: Sequence[PdfRow], finest: Sequence[PdfRow], is_close: Sequence[bool]
+) -> tuple[list[PdfRow], list[int]]:
+    """The lines with those from `first` on divided by narrow gaps too, and the numbers of those that may be a table."""
+    columns = _columns_alike(finest, first)
+    divided = [*rows[:first], *(_divided(row, columns) for row in rows[first:])] if columns else list(rows)
+    members = _neighbours(divided, is_close, first)
+    columns = _columns([divided[member] for member in members])
+    for member in members:
+        divided[member] = _divided(divided[member], columns)
+    return divided, members
+
+
+def _columns_alike(finest: Sequence[PdfRow], first: int) -> _Columns:
+    """The columns of the lines from `first` on that all their gaps divide into as many stretches, which stand above
+    each other; none where few lines do."""
+    columns: _Columns = ()
+    count = 0
+    for row in finest[first:]:
+        widened = _merged((*columns, *((cell.left, cell.right) for cell in row)))
+        if len(row) < 2 or len(row) != len(widened):
+            break
+        columns = widened
+        count += 1
+    return columns if count >= _LEAST_ALIKE else ()
+
+
+def _divided(row: PdfRow, columns: _Columns) -> PdfRow:
+    """The row with cells that stand under several columns divided where a narrow gap stands between these."""
+    return [part for cell in row for part in _parts(cell, columns)]
+
+
+def _parts(cell: PdfCell, columns: _Columns) -> list[PdfCell]:
+    under = [_under(part, columns) for part in cell.parts]
+    if not under or any(len(numbers) != 1 for numbers in under):
+        return [cell]
+    return [
+        _joined([part for part, numbers in zip(cell.parts, under, strict=True) if numbers == [column]])
+        for column in sorted({number for [number] in under})
+    ]
+
+
+def _joined(parts: Sequence[PdfCell]) -> PdfCell:
+    text = " ".join(part.text for part in parts)
+    return PdfCell(parts[0].left, parts[-1].right, text, parts[0].style, tuple(parts) if len(parts) > 1 else ())
 
 
 def _has_header(rows: Sequence[PdfRow], cells: Sequence[Sequence[Sequence[str]]]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from graph_research.research.models.ids import evidence_id
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.evidence import scorer_of
-from graph_research.text.language.words import held_weight, term_weights
+from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
 from graph_research.text.locators import make_locator
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
@@ -99,18 +99,36 @@ def _forgiving(quote: str) -> str:
     return r"\s+".join("".join(_MARKS.get(char, re.escape(char)) for char in word) for word in quote.split())
 
 
-def nearest_quote(text: str, source_id: str, documents: Mapping[str, Document]) -> dict[str, Any] | None:
-    """The quote of the source that says what `text` says in other words; None where the words of none support it, or no
-    two of them stand side by side there."""
+def nearest_quotes(text: str, source_id: str, documents: Mapping[str, Document]) -> list[dict[str, Any]]:
+    """The quotes of the source that say what `text` says in other words, the nearest first: those whose words support
+    it, two of them side by side."""
     document = documents.get(source_id)
     if document is None or not text.strip():
-        return None
+        return []
+    quotes = []
     for item in rank(Pool({source_id: document}), parse(text))[:_NEAREST]:
         quote = document.text[item.unit.start : item.unit.end]
         found = support(text, [quote])
         if found.score >= _SURE and found.features["nearness"] > 0.0:
-            return {"source_id": source_id, "quote": quote, "start": item.unit.start}
-    return None
+            quotes.append({"source_id": source_id, "quote": quote, "start": item.unit.start})
+    return quotes
+
+
+def quote_for(
+    said: str, quotes: Sequence[Mapping[str, Any]], taken: Collection[tuple[str, int]] = ()
+) -> Mapping[str, Any] | None:
+    """That of the quotes which holds most of the words, names and numbers that are `said` with it; of those that hold
+    as much one whose source and place are not `taken`, else the first. None where none of them holds any, though it is
+    in the language of what is said."""
+    wanted = term_weights(said)
+
+    def fit(quote: Mapping[str, Any]) -> tuple[float, bool]:
+        return held_share(wanted, term_weights(quote["quote"])), (quote["source_id"], quote["start"]) not in taken
+
+    best = max(quotes, key=fit, default=None)
+    if best is None or not wanted or fit(best)[0]:
+        return best
+    return None if language_of(said) == language_of(best["quote"]) else best
 
 
 @dataclass

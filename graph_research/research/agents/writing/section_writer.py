@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -24,7 +24,7 @@ from graph_research.research.agents.writing.section_text import (
 )
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.contradictions import told_by_writer
-from graph_research.research.evidence.quotes import QuoteFinder, attributed, nearest_quote
+from graph_research.research.evidence.quotes import QuoteFinder, attributed, nearest_quotes, quote_for
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
@@ -191,34 +191,42 @@ def _asked(
     answer: Mapping[str, Any], order: Sequence[str], finder: QuoteFinder
 ) -> tuple[dict[str, list[str]], dict[str, Evidence]]:
     """The evidence ids for each key of the quotes that the answer asks for, and that evidence by id. A quote that does
-    not stand in its source, such as the words of a note, is the nearest one there that supports it, else for each thing
-    that it names the nearest; whether they support the sentence is for its check."""
+    not stand in its source, such as the words of a note, is of those there that support it the one that fits what is
+    said with it, else for each thing that it names the nearest; whether they support the sentence is for its check."""
     keys: dict[str, list[str]] = {}
     asked: dict[str, Evidence] = {}
+    taken: set[tuple[str, int]] = set()
     said = _said_of(answered_blocks(answer["blocks"]))
     for row in answer.get("quotes") or []:
         [named] = attributed([{"evidence": [row]}], order, finder.documents)
         [quote] = named["evidence"]
-        found = finder.evidence(
-            [quote] if finder.holds(quote) else _nearest(quote, finder.documents) or [quote], said.get(row["key"], "")
-        )
-        keys[row["key"]] = [one.id for one in found]
+        about = said.get(row["key"], "")
+        quotes = [quote]
+        if not finder.holds(quote):
+            quotes = _nearest(quote, about, taken, finder.documents) or quotes
+            taken.update((one["source_id"], one["start"]) for one in quotes if "start" in one)
+        found = finder.evidence(quotes, about)
+        keys.setdefault(row["key"], []).extend(one.id for one in found)
         asked.update({one.id: one for one in found})
     return keys, asked
 
 
-def _nearest(quote: Mapping[str, Any], documents: Mapping[str, Document]) -> list[dict[str, Any]]:
-    """Quotes of the source that say what these words say, together."""
+def _nearest(
+    quote: Mapping[str, Any], about: str, taken: Collection[tuple[str, int]], documents: Mapping[str, Document]
+) -> list[Mapping[str, Any]]:
+    """Quotes of the source that say what these words say, together, and hold something of what is said with them."""
     name = quote["source_id"]
-    if found := nearest_quote(quote["quote"], name, documents):
-        return [found]
+    if found := nearest_quotes(quote["quote"], name, documents):
+        fitting = quote_for(about, found, taken)
+        return [] if fitting is None else [fitting]
     pool = Pool({name: documents[name]} if name in documents else {})
     units = {
         item.unit.start: item.unit
         for part in parse(quote["quote"]).parts
         for item in islice(nearest(pool, part, must_bear=True), 1)
     }
-    return [{"source_id": name, "quote": units[start].text, "start": start} for start in sorted(units)]
+    rows = [{"source_id": name, "quote": units[start].text, "start": start} for start in sorted(units)]
+    return [row for row in rows if quote_for(about, [row])]
 
 
 def _resolved(keys: Mapping[str, Sequence[str]], statement: Statement) -> Statement:

@@ -19,6 +19,7 @@ from graph_research.research.report.build import build_report
 from graph_research.research.report.documents.markdown import escape, render_markdown
 from graph_research.research.report.model import Report
 from graph_research.research.report.run_metadata import RunFacts
+from graph_research.text.readers.markdown import markdown_document
 from tests.support.research.harness import Bench
 from tests.support.research.strong_model import (
     ALDER_RATE,
@@ -126,6 +127,35 @@ async def test_a_note_of_several_passages_that_none_says_whole_is_cited_by_the_n
     report, state = await report_of(bench_of(section_writer=[asks], section_mender=["No."]))
     assert state["quotes_dropped"] == 0
     assert {LOCK, "Readers do not block the writer."} <= {citation.quote for citation in report.citations}
+
+
+async def test_notes_in_like_words_are_cited_for_the_sentences_that_their_passages_are_about() -> None:
+    waits = "A {} of Larch waits {} seconds by default before it gives up."
+    text = f"{waits.format('reader', 5)} {waits.format('writer', 9)} Nobody counts these waits."
+    said = {
+        "q8": "Writers of Larch wait 9 seconds.",
+        "q9": "Readers of Larch wait 5 seconds.",
+        "q10": "The licence has a price.",
+    }
+
+    def asks(request: ModelRequest) -> dict[str, Any]:
+        sources = request.material["sources"]
+        number = next(row["n"] for row in sources if row["title"] == "Locks of Larch")
+        note = "Larch waits for seconds by default before giving up"
+        asked = [{"key": key, "source_id": f"source {number}", "quote": note} for key in said]
+        sentences = [{"text": row, "kind": "fact", "evidence_ids": [key]} for key, row in said.items()]
+        return {"blocks": [paragraph(*sentences)], "quotes": asked}
+
+    bench = bench_of(section_writer=[asks], section_mender=["No."])
+    plain = bench.web.answer
+    bench.web.answer = lambda request: [
+        replace(row, document=markdown_document(f"{row.document.text} {text}"), passages=()) for row in plain(request)
+    ]
+    report, _ = await report_of(bench)
+    quotes = {row.id: row.quote for row in report.citations}
+    cited = {row.text: [quotes[name] for name in row.citations] for row in report.statements()}
+    assert "A writer of Larch" in cited[said["q8"]][0] and "A reader of Larch" in cited[said["q9"]][0]
+    assert cited[said["q10"]] == []
 
 
 def with_more(*sentences: Any) -> Any:

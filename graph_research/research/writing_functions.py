@@ -220,7 +220,8 @@ def mending_batches(parts: Rows) -> list[list[Row]]:
 
 def parts_to_mend(sections: Rows, checks: Rows, verdicts: Rows) -> list[Row]:
     """`{section, failing: [{id, reason, where, is_note}]}` for each section with statements that code or the verifier
-    objects to, or of which there is a note: a limit, and a block to copy without a setting that a table names."""
+    objects to, or of which there is a note: a cell that does not answer its column, a limit, and a block to copy
+    without a setting that a table names."""
     problems = {row["id"]: row["problem"] for row in checks if row["problem"]}
     objections = {
         row["id"]: f"{row['verdict']} supported: {row['reason']}"
@@ -229,11 +230,11 @@ def parts_to_mend(sections: Rows, checks: Rows, verdicts: Rows) -> list[Row]:
         and not (row["reason"] and row["reason"] in problems.get(row["id"], ""))
     }
     mending: list[Row] = []
+    misplaced = {row["id"]: row["note"] for row in checks if row.get("note")}
     for row in sections:
         section = DraftSection.model_validate(row)
-        notes = {
-            statement.id: _LOOKED_UP for statement in section.statements() if statement.kind is StatementKind.LIMIT
-        }
+        limits = (statement.id for statement in section.statements() if statement.kind is StatementKind.LIMIT)
+        notes = {**misplaced, **dict.fromkeys(limits, _LOOKED_UP)}
         notes |= _notes_on_code(section)
         places = {statement.id: place for statement, place in _with_places(section)}
         failing = [

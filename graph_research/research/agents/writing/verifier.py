@@ -43,18 +43,18 @@ _SECTIONS = (
 
 
 def verifier(services: Services) -> Handler:
-    """`checks` has a row for each statement of the batch with what code objects to, `statement_verdicts` the verdicts
-    that they came with and what the model says of those without one; without a model of the role `verification` nobody
-    does, and the statements stay cited."""
+    """`checks` has a row for each statement of the batch with what code objects to, and a note on a cell that the model
+    finds in the wrong column; `statement_verdicts` the verdicts that they came with and what the model says of those
+    without one; without a model of the role `verification` nobody does, and the statements stay cited."""
     agent = Agent(name="verifier", role="verification", phase="synthesis", sections=_SECTIONS, settle=_settled)
 
     async def verify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         statements = [Statement.model_validate(row) for row in handoff["batch"]]
         passages = await read_passages(handoff, [name for row in statements for name in row.evidence_ids], ctx)
-        verdicts, degraded = await _verdicts(handoff, statements, passages, ctx)
+        verdicts, notes, degraded = await _verdicts(handoff, statements, passages, ctx)
         return {
             "checks": [
-                {"id": name, "problem": problem}
+                {"id": name, "problem": problem, "note": notes.get(name, "")}
                 for name, problem in _problems(handoff, statements, passages, verdicts).items()
             ],
             "statement_verdicts": [
@@ -66,9 +66,9 @@ def verifier(services: Services) -> Handler:
 
     async def _verdicts(
         handoff: Mapping[str, Any], statements: Sequence[Statement], passages: Passages, ctx: Context
-    ) -> tuple[dict[str, StatementVerdict], list[dict[str, Any]]]:
-        """What the model says of the statements, by id. Code alone checks quotes, limits and labels, and what cites no
-        passage."""
+    ) -> tuple[dict[str, StatementVerdict], dict[str, str], list[dict[str, Any]]]:
+        """What the model says of the statements, and its notes on cells, both by id. Code alone checks quotes, limits
+        and labels, and what cites no passage."""
         by_code = agent.is_by_code(services, ctx)
         asked = [
             (row, given)
@@ -77,7 +77,7 @@ def verifier(services: Services) -> Handler:
             and (row.kind is StatementKind.TRANSITION or passages.cited(row.evidence_ids))
         ]
         if by_code or not asked:
-            return {}, []
+            return {}, {}, []
         rows = _numbered(asked)
         beside = await _Beside.of(handoff, asked, passages, ctx)
         result = await agent.call(
@@ -91,7 +91,8 @@ def verifier(services: Services) -> Handler:
             fallback=lambda: {"verdicts": []},
             windows=handoff.get("model_windows"),
         )
-        return _said(result, rows), result.degradations(agent.name, ctx)
+        said = _said(result, rows)
+        return _verdicts_of(said, rows, result), _misplaced(said), result.degradations(agent.name, ctx)
 
     return verify
 
@@ -206,15 +207,33 @@ def _others(absolute: Sequence[tuple[Statement, str]], passages: Passages, near:
     return {row.id: near.near(text, passages.rows(row.evidence_ids), must_bear=True, most=1) for row, text in absolute}
 
 
-def _said(result: AgentResult, rows: Sequence[Mapping[str, Any]]) -> dict[str, StatementVerdict]:
-    """The worst verdict on each statement, by id, with all reasons; a statement of which a row was not shown has none,
-    unless another of its rows is objected to."""
-    shown = {row["n"] for row in result.shown.get("statements") or []}
+def _said(result: AgentResult, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """The rows of each statement that were shown, by its id, with what the answer says of them."""
+    shown = _shown(result)
     said: dict[str, list[Mapping[str, Any]]] = {}
     for verdict in result.output["verdicts"]:
         if verdict["n"] in shown:
             row = rows[verdict["n"] - 1]
             said.setdefault(row["id"], []).append({**row, **verdict, "reason": verdict.get("reason") or ""})
+    return said
+
+
+def _shown(result: AgentResult) -> set[int]:
+    return {row["n"] for row in result.shown.get("statements") or []}
+
+
+def _misplaced(said: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, str]:
+    """For each cell that the answer finds in the wrong column what the mender is told."""
+    cells = {name: row for name, rows in said.items() for row in rows if row["column"] and row.get("misplaced")}
+    return {name: f"It does not answer its column: {row['column']}; {row['reason']}" for name, row in cells.items()}
+
+
+def _verdicts_of(
+    said: Mapping[str, Sequence[Mapping[str, Any]]], rows: Sequence[Mapping[str, Any]], result: AgentResult
+) -> dict[str, StatementVerdict]:
+    """The worst verdict on each statement, by id, with all reasons; a statement of which a row was not shown has none,
+    unless another of its rows is objected to."""
+    shown = _shown(result)
     partly_shown = {row["id"] for row in rows if row["n"] not in shown}
     verdicts: dict[str, StatementVerdict] = {}
     for name, given in said.items():

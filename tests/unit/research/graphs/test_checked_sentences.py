@@ -400,6 +400,42 @@ async def test_a_limit_that_no_passage_is_near_is_printed_without_a_call() -> No
     assert limit in [row.text for row in report.statements()]
 
 
+LOST = "a commit may be lost when power fails"
+KEPT = "the file stays consistent"
+
+
+@pytest.mark.parametrize("again", ["supported", "not"])
+async def test_a_cell_that_does_not_answer_its_column_is_written_anew_where_that_holds(again: str) -> None:
+    def verifies(request: ModelRequest) -> Row:
+        verdicts = [
+            {"n": row["n"], "verdict": again if row["text"] == KEPT else "supported", "reason": ""}
+            for row in request.material["statements"]
+        ]
+        for row, verdict in zip(request.material["statements"], verdicts, strict=True):
+            if row["text"] == LOST:
+                verdict |= {"misplaced": True, "reason": "what stays of the file"}
+            if row["is_code"]:
+                verdict |= {"misplaced": True, "reason": "no cell"}
+        return {"verdicts": verdicts}
+
+    def mends(request: ModelRequest) -> Row:
+        [row] = request.material["failing"]
+        assert f"{LOST}\nObjection: It does not answer its column: What is kept; what stays of the file" in request.user
+        return {"sentences": [{"n": 1, "action": "rewrite", "text": KEPT, "evidence_ids": row["evidence_ids"]}]}
+
+    bench = bench_of(lambda write: paragraph(write.fact(CALM, CALM)), verifier=[verifies], section_mender=[mends])
+    report, _ = await report_of(bench)
+    cells = {
+        cell.text: cell.status
+        for section in report.sections
+        for block in section.blocks
+        for row in block.rows
+        for cell in row
+    }
+    assert {text for text in cells if text in (LOST, KEPT)} == {KEPT if again == "supported" else LOST}
+    assert cells.get(KEPT, Status.VERIFIED) is cells.get(LOST, Status.VERIFIED) is Status.VERIFIED
+
+
 async def test_a_cell_in_which_nothing_was_found_says_so_once() -> None:
     def table(write: Writer) -> Row:
         cells = [write.fact("40 s", CALM), {"text": "not found in Bolivia", "kind": "limit"}]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graph_research.errors import UserMistake
+from graph_research.errors import UserMistake, why_unreadable
 
 _PART = r"[a-z0-9][a-z0-9_-]{0,63}"
 _NAME = re.compile(rf"_?{_PART}(?:[./]{_PART}){{0,3}}")
@@ -32,7 +32,8 @@ class FolderResolver:
         self._resolved: dict[Path, Path] = {}
 
     def find(self, name: str) -> tuple[str, str] | None:
-        """`(text, file name to show)`, or None. `ResourceUnreadable` for a file that cannot be read as UTF-8."""
+        """`(text, file name to show)`, or None. `ResourceUnreadable` for a file that cannot be read as UTF-8, or whose
+        folder may not be entered."""
         entry = self._entries.get(name)
         if entry is None and (place := self._place(name)) is not None:
             path, whole = place
@@ -51,7 +52,7 @@ class FolderResolver:
             return None
         for folder in reversed(self.folders):
             candidate = folder / f"{name}{self.suffix}"
-            if (folder in self.flat and "/" in name) or not candidate.is_file():
+            if (folder in self.flat and "/" in name) or not _is_file(candidate):
                 continue
             whole = candidate.resolve() if candidate.is_symlink() else self._whole(candidate.parent) / candidate.name
             if whole.is_relative_to(self._whole(folder)):
@@ -116,7 +117,7 @@ def beside(file: Path) -> tuple[Path, tuple[Path, ...]]:
 
 
 class ResourceUnreadable(UserMistake):
-    """A graph, prompt or schema file that exists and cannot be read as text."""
+    """A graph, prompt or schema file that cannot be read as text, or whose folder may not be entered."""
 
 
 def _read(path: Path, shown: str) -> str:
@@ -130,7 +131,18 @@ def _read(path: Path, shown: str) -> str:
         raise ResourceUnreadable(f"not UTF-8 text (byte {error.start})", help="save it as UTF-8", file=shown) from error
     except OSError as error:
         raise ResourceUnreadable(
-            f"cannot be read: {error.strerror}", help="check its permissions", file=shown
+            f"cannot be read: {why_unreadable(error)}", help="check its permissions", file=shown
+        ) from error
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except PermissionError as error:
+        raise ResourceUnreadable(
+            f"cannot be read: {why_unreadable(error)}",
+            help="check its permissions and those of its folder",
+            file=str(path),
         ) from error
 
 

@@ -88,10 +88,36 @@ def _candidates(folder: Path) -> Iterator[Path]:
     found = [folder / FOLDER_FILE]
     for kind, suffix in _SUFFIXES.items():
         if (folder / kind).resolve().is_relative_to(root):
-            found.extend(islice((folder / kind).rglob(f"*{suffix}"), _MOST_FILES + 1))
+            found.extend(islice(_files_in(folder / kind, suffix), _MOST_FILES + 1))
     for path in sorted(found):
-        if path.is_file() and path.resolve().is_relative_to(root):
+        if _is_file(path) and path.resolve().is_relative_to(root):
             yield path
+
+
+def _files_in(folder: Path, suffix: str) -> Iterator[Path]:
+    for below, _, names in os.walk(folder, onerror=_refuse_closed):
+        yield from (Path(below, name) for name in names if name.endswith(suffix))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except PermissionError as error:
+        raise _unreadable(error) from error
+
+
+def _refuse_closed(error: OSError) -> None:
+    """Refuse a folder that may not be entered: what it holds could override what is shipped."""
+    if isinstance(error, PermissionError):
+        raise _unreadable(error)
+
+
+def _unreadable(error: OSError) -> TrustRefused:
+    return TrustRefused(
+        f"cannot be read: {why_unreadable(error)}",
+        help="check its permissions, or run in another folder",
+        file=str(error.filename),
+    )
 
 
 def _is_shipped(name: str, path: Path) -> bool:
@@ -108,9 +134,7 @@ def _digest(path: Path) -> str:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
-        raise TrustRefused(
-            f"cannot be read: {error.strerror}", help="check its permissions, or run in another folder", file=str(path)
-        ) from error
+        raise _unreadable(error) from error
 
 
 def _agreed(home: Home) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,17 @@ RUN = ("run", "How do tide mills work?", "--library", "library")
 DEBUG = ("debug", "--graph", "x.yaml", "--script")
 LONG = "x" * 300
 MODEL = "scripted:FILE names a JSON object of lists of answers"
+SAYING = """
+graph: mine
+version: "1"
+state: {n: {type: integer, default: 1}, said: {type: string, default: "", output: true}}
+start: say
+nodes:
+  say: {prompt: say, input: {with: {n: n}}, into: said, schema: {type: string}}
+  done: {end: completed}
+edges:
+  - {from: say, to: done}
+"""
 SEARCH = "scripted:FILE names a YAML or JSON list of answers"
 
 
@@ -105,13 +117,38 @@ def test_a_file_that_cannot_be_read_is_named_with_what_it_is_for(
     assert "codec" not in said
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may enter every folder")
+def close(folder: Path) -> None:
+    """Take all permissions of a folder; the test is skipped where that does not stop its process, as root."""
+    folder.chmod(0)
+    if os.access(folder, os.X_OK):
+        pytest.skip("this process may enter every folder")
+
+
 def test_a_folder_that_may_not_be_entered_is_named(files: User) -> None:
-    (files.folder / "folder").chmod(0)
+    close(files.folder / "folder")
     assert "you have no permission" in files.run("library", "add", "folder/below", expect=2).err
     assert "permission denied" in files.run("library", "add", "folder", expect=1).err
     assert "you have no permission" in files.run("graph", "validate", "folder/x.yaml", expect=2).err
     assert "you have no permission" in files.run(*RUN, "--out", "folder/below", expect=2).err
+
+
+@pytest.mark.parametrize("closed", ["prompts", "prompts/say"])
+def test_a_closed_folder_of_prompts_beside_a_graph_is_named(user: User, closed: str) -> None:
+    user.write("own/mine.yaml", SAYING)
+    user.write("own/prompts/say/user.j2", "Say {{ n }}.")
+    close(user.folder / "own" / closed)
+    for command in ("validate", "run"):
+        said = user.run("graph", command, "own/mine.yaml", expect=2).err
+        assert "/own/prompts/say" in said
+        assert "cannot be read: you have no permission" in said
+
+
+@pytest.mark.parametrize("kind", ["graphs", "prompts", "schemas"])
+def test_a_closed_folder_that_could_override_what_is_shipped_is_named(user: User, kind: str) -> None:
+    (user.folder / kind / "below").mkdir(parents=True)
+    close(user.folder / kind / "below")
+    for command in (("graph", "list"), RUN):
+        assert f"/{kind}/below: cannot be read: you have no permission" in user.run(*command, expect=2).err
 
 
 def test_settings_that_cannot_be_read_are_named_in_words(user: User) -> None:

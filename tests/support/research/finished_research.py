@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
-from graph_research.research.report.model import Usage
+from graph_research.research.report.build import build_report
+from graph_research.research.report.model import Report, Usage
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.text.document import Block, Document
 
@@ -280,3 +282,13 @@ PICTURE = (
     '</style><rect class="n" x="4" y="4" width="50" height="20" onclick="alert(1)"/>'
     '<text x="8" y="18" fill="currentColor">plan</text></svg>'
 )
+
+
+def report_of(state: Mapping[str, Any], run: RunFacts | None = None) -> Report:
+    """The report of a state whose texts are the archive of the study."""
+    return build_report(state, texts=texts(), layouts=layouts(), run=run or facts())
+
+
+def built(run: RunFacts | None = None, **changes: Any) -> Report:
+    """The report of the study, its state changed."""
+    return report_of(state(**changes), run)

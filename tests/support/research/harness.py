@@ -27,6 +27,9 @@ from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.llm.services import AnswerSchemas, Services
 from graph_research.research.registry import research_handlers
+from graph_research.research.report.build import build_report
+from graph_research.research.report.model import Report
+from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.research_settings import ResearchSettings
 from graph_research.settings.shipped_files import shipped
 from graph_research.text.document import Block, Document, source_id, text_hash
@@ -155,6 +158,20 @@ WORDS: Mapping[str, Sequence[str]] = {
     "cost": ["https://reuters.com/tarn-cost", "https://tarn.gov/opening"],
     "fish": ["https://fish.edu/passage"],
 }
+
+
+def outside_quotations(prompt: str) -> str:
+    """The lines of a prompt that are not quoted from a source."""
+    outside: list[str] = []
+    marker = ""
+    for line in prompt.splitlines():
+        if marker:
+            marker = "" if line == f"[{marker} end]" else marker
+        elif line.startswith("[QUOTED-") and " begin: " in line:
+            marker = line[1:].partition(" ")[0]
+        else:
+            outside.append(line)
+    return "\n".join(outside)
 
 
 def small_web(request: SearchRequest) -> list[SearchHit]:
@@ -355,6 +372,12 @@ class Bench:
 
     async def run(self, **input: Any) -> RunResult:
         return await self.runtime().run({"question": "What is known of the Tarn plant?", **input}, run_id="run-1")
+
+    async def report(self, state: Mapping[str, Any]) -> Report:
+        """The report of a state of the run, with the archived texts."""
+        hashes = {row["archive_hash"] for row in (*state["sources"], *state.get("evidence", ()))}
+        texts = {name: await self.store.text(name) for name in hashes}
+        return build_report(state, texts=texts, run=RunFacts(run_id="run-1", question="q"))
 
     async def nodes(self) -> list[str]:
         """The root graph's nodes in the order in which they finished."""

@@ -6,6 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from graph_research.research.models.draft import Statement
+from graph_research.research.report.model import Report
+from graph_research.research.report.run_metadata import RunFacts
 from tests.support.research import finished_research as study
 
 
@@ -107,3 +109,8 @@ def state(**changes: Any) -> dict[str, Any]:
     verified = [Statement.model_validate(row).id for row in (VERIFIED, YIELD)]
     verdicts = [{"id": name, "verdict": "supported", "model": "strong"} for name in verified]
     return study.state(**{"draft": DRAFT, "statement_verdicts": verdicts, **changes})
+
+
+def built(run: RunFacts | None = None, **changes: Any) -> Report:
+    """The report of the study as a model wrote it, its state changed."""
+    return study.report_of(state(**changes), run)

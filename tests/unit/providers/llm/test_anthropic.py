@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -14,12 +12,6 @@ from tests.support.network.http_server import Answer, Received, WireServer
 from tests.support.providers.model_protocols import ANTHROPIC, SCHEMA, asked
 
 PATH = ANTHROPIC.path
-
-
-@pytest.fixture
-async def http() -> AsyncIterator[HttpClient]:
-    async with HttpClient(sleep=lambda _: asyncio.sleep(0)) as transport:
-        yield transport
 
 
 async def test_the_answer_is_the_input_of_a_tool_that_must_be_called(http: HttpClient, server: WireServer) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -15,12 +13,6 @@ from tests.support.network.http_server import Answer, Received, WireServer
 from tests.support.providers.model_protocols import GEMINI, KEY, asked
 
 PATH = GEMINI.path
-
-
-@pytest.fixture
-async def http() -> AsyncIterator[HttpClient]:
-    async with HttpClient(sleep=lambda _: asyncio.sleep(0)) as transport:
-        yield transport
 
 
 def generated(*parts: Any, finish: str = "STOP") -> Answer:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -21,12 +20,6 @@ STRICT = {
     "required": ["answer"],
     "properties": {"answer": {"type": "string", "minLength": 1}},
 }
-
-
-@pytest.fixture
-async def http() -> AsyncIterator[HttpClient]:
-    async with HttpClient(sleep=lambda _: asyncio.sleep(0)) as transport:
-        yield transport
 
 
 def said(content: Any, **message: Any) -> Answer:

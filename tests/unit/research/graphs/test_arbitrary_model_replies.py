@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -15,9 +14,6 @@ from hypothesis import strategies as st
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.evidence.claim_support import Status
-from graph_research.research.report.build import build_report
-from graph_research.research.report.model import Report
-from graph_research.research.report.run_metadata import RunFacts
 from tests.support.research.harness import (
     COST,
     DOCUMENTS,
@@ -26,6 +22,7 @@ from tests.support.research.harness import (
     Bench,
     finding,
     hit,
+    outside_quotations,
     proceed,
     research_script,
     small_web,
@@ -44,12 +41,6 @@ SCRAPS = st.recursive(
 REPLIES = st.text(max_size=60) | SCRAPS.map(json.dumps) | SCRAPS.map(lambda one: f"<think>hm</think>```\n{one}\n```")
 
 
-async def reported(bench: Bench, state: Mapping[str, Any]) -> Report:
-    hashes = {one["archive_hash"] for one in [*state["sources"], *state["evidence"]]}
-    texts = {one: await bench.store.text(one) for one in hashes}
-    return build_report(state, texts=texts, run=RunFacts(run_id="run-1", question="q"))
-
-
 @pytest.mark.requirement("2.10")
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(REPLIES, min_size=1, max_size=4), st.sampled_from(["deep_research", "pipeline"]))
@@ -60,7 +51,7 @@ def test_any_replies_give_a_completed_run_whose_citations_can_be_proved(replies:
         result = await bench.run(question="What of the opening and the cost of the Tarn plant?", **rounds)
         assert result.status == "completed"
         assert result.state["report"]
-        report = await reported(bench, result.state)
+        report = await bench.report(result.state)
         assert report.citations
         assert all(citation.valid for citation in report.citations)
 
@@ -71,7 +62,7 @@ def test_any_replies_give_a_completed_run_whose_citations_can_be_proved(replies:
 async def test_a_model_that_only_chats_gives_a_report_that_says_so(graph: str) -> None:
     bench = Bench({"*": ["I would rather talk about something else."]}, graph=graph)
     state = (await bench.run(question="What of the opening and the cost of the Tarn plant?")).state
-    report = await reported(bench, state)
+    report = await bench.report(state)
     assert report.citations
     assert any("code did it instead" in line for line in report.limitations)
 
@@ -92,7 +83,7 @@ async def test_a_model_that_says_the_least_that_fits_gives_a_whole_report(graph:
     bench = Bench({"*": [lambda request: least(request.schema)]}, graph=graph)
     result = await bench.run(question="What of the opening and the cost of the Tarn plant?")
     assert result.status == "completed"
-    assert (await reported(bench, result.state)).citations
+    assert (await bench.report(result.state)).citations
 
 
 # ── What a page says ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -109,19 +100,6 @@ def poisoned(request: SearchRequest) -> list[SearchHit]:
     found = small_web(request)
     page = hit(f"The Tarn plant opened in March 2016. {ORDERS}", url="https://tarn.example/orders", title=ORDERS[:60])
     return [page, *found][: request.max_results]
-
-
-def outside_quotations(text: str) -> str:
-    outside: list[str] = []
-    marker = ""
-    for line in text.splitlines():
-        if marker:
-            marker = "" if line == f"[{marker} end]" else marker
-        elif line.startswith("[QUOTED-") and " begin: " in line:
-            marker = line[1:].partition(" ")[0]
-        else:
-            outside.append(line)
-    return "\n".join(outside)
 
 
 async def test_instructions_in_a_page_are_between_quotation_markers_in_every_prompt() -> None:
@@ -189,7 +167,7 @@ async def test_a_model_that_obeys_a_page_adds_no_source_and_cites_nothing_that_w
     assert [row["content"] for row in state["findings"]] == [OPENED["content"]]
     assert state["quotes_dropped"] == 4  # two of each analysis: its gate failed, so that it was made again
     assert state["report_metadata"]["fabricated_citations"] == 1
-    report = await reported(bench, state)
+    report = await bench.report(state)
     assert all(citation.valid and citation.source_id in known for citation in report.citations)
     unsupported = [one for one in report.statements() if "password" in one.text]
     assert unsupported

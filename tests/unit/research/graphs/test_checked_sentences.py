@@ -18,10 +18,8 @@ from graph_research.research.models.draft import Block, BlockType, Draft, DraftS
 from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.ids import finding_id
 from graph_research.research.models.source import Source
-from graph_research.research.report.build import build_report
 from graph_research.research.report.documents.markdown import render_markdown
 from graph_research.research.report.model import Report
-from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.revision.sentences import edited_draft, sentence_name, without_evidence
 from graph_research.research.writing_functions import newly_told, parts_to_mend
 from graph_research.text.document import text_hash
@@ -53,8 +51,7 @@ CONTRADICTED = replace(
 async def report_of(bench: Bench) -> tuple[Report, Mapping[str, Any]]:
     result = await bench.run(question=STORES.question, max_iterations=1)
     assert result.status == "completed", result
-    texts = {name: await bench.store.text(name) for name in {row["archive_hash"] for row in result.state["sources"]}}
-    return build_report(result.state, texts=texts, run=RunFacts(run_id="run-1", question="q")), result.state
+    return await bench.report(result.state), result.state
 
 
 def adding(make: Callable[[Writer], Row]) -> Callable[[ModelRequest], Row]:

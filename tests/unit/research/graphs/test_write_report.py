@@ -15,10 +15,8 @@ from graph_research.research.evidence.cited import CitedStatement
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.models.draft import BlockType
-from graph_research.research.report.build import build_report
 from graph_research.research.report.documents.markdown import escape, render_markdown
 from graph_research.research.report.model import Report
-from graph_research.research.report.run_metadata import RunFacts
 from graph_research.text.readers.markdown import markdown_document
 from tests.support.research.harness import Bench
 from tests.support.research.strong_model import (
@@ -43,9 +41,7 @@ def bench_of(study: Study = STORES, **changes: Sequence[Any]) -> Bench:
 async def report_of(bench: Bench, study: Study = STORES, **input: Any) -> tuple[Report, Mapping[str, Any]]:
     result = await bench.run(question=study.question, max_iterations=1, **input)
     assert result.status == "completed", result
-    hashes = {row["archive_hash"] for row in result.state["sources"]}
-    texts = {name: await bench.store.text(name) for name in hashes}
-    return build_report(result.state, texts=texts, run=RunFacts(run_id="run-1", question="q")), result.state
+    return await bench.report(result.state), result.state
 
 
 def unsupported(report: Report) -> list[CitedStatement]:

@@ -19,8 +19,6 @@ from graph_research.research.llm.failover import TOKEN_LIMIT_RETRIES
 from graph_research.research.llm.phase_budget import PHASE_SHARES
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.structured_call import Agent
-from graph_research.research.report.build import build_report
-from graph_research.research.report.run_metadata import RunFacts
 from graph_research.text.tokens import count_tokens, quarter_tokens
 from tests.support.research.harness import Bench as WholeBench
 from tests.support.research.harness import PlainContext, make_services, research_script
@@ -304,8 +302,7 @@ async def test_a_window_of_9000_characters_gives_a_whole_report_and_the_same_cal
     assert len(result.state["sources"]) >= 3
     retries = sum(row.get("retries", 0) for row in result.state["degraded"])
     assert result.state["metadata"]["token_limit_retries"] == retries > 0
-    texts = {one["archive_hash"]: await bench.store.text(one["archive_hash"]) for one in result.state["sources"]}
-    report = build_report(result.state, texts=texts, run=RunFacts(run_id="run-1", question="q"))
+    report = await bench.report(result.state)
     assert report.citations
     assert all(citation.valid for citation in report.citations)
     runtime = bench.runtime()

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from graph_research.research.report.build import build_report
 from graph_research.research.report.labels.languages import labels_for
-from graph_research.research.report.model import MatrixDifference, Report
+from graph_research.research.report.model import MatrixDifference
 from graph_research.research.report.page.html import render_html
 from graph_research.research.report.reading import matrix_view
 from graph_research.text.relevance.statements import Nature, SourceSentence, nature
 from tests.support.research import finished_research
+from tests.support.research.finished_research import built
 
 AUDIT, COMPANY, FORUM = "src-audit00001", "src-report0001", "src-forum00001"
-
-
-def built(**changes: Any) -> Report:
-    return build_report(
-        finished_research.state(**changes),
-        texts=finished_research.texts(),
-        layouts=finished_research.layouts(),
-        run=finished_research.facts(),
-    )
 
 
 def said(text: str) -> list[SourceSentence]:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from graph_research.research.models.draft import Statement
-from graph_research.research.report.build import build_report
 from graph_research.research.report.model import Report
 from graph_research.research.report.verification import Verification, verify
 from tests.support.research import finished_research as study
@@ -55,8 +54,7 @@ VERDICT = {"id": Statement.model_validate(VERIFIED).id, "verdict": "supported", 
 
 def report(**changes: Any) -> dict[str, Any]:
     state = study.state(draft=DRAFT, statement_verdicts=[VERDICT], **changes)
-    built = build_report(state, texts=study.texts(), layouts=study.layouts(), run=study.facts())
-    return built.to_json()
+    return study.report_of(state).to_json()
 
 
 def checked(row: dict[str, Any]) -> Verification:

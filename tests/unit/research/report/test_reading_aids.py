@@ -12,7 +12,6 @@ from selectolax.lexbor import LexborHTMLParser
 
 from graph_research.research.registry import research_handlers
 from graph_research.research.report.basis import as_of, basis_of
-from graph_research.research.report.build import build_report
 from graph_research.research.report.documents.markdown import render_markdown
 from graph_research.research.report.labels import languages
 from graph_research.research.report.labels.languages import labels_for
@@ -22,17 +21,9 @@ from graph_research.research.report.page.flow import Stage, flow_of
 from graph_research.research.report.page.html import render_html
 from tests.support.research import finished_research, written_report
 from tests.support.research.harness import make_services
+from tests.support.research.written_report import built
 
 ENGLISH = labels_for("en")
-
-
-def built(**changes: Any) -> Report:
-    return build_report(
-        written_report.state(**changes),
-        texts=finished_research.texts(),
-        layouts=finished_research.layouts(),
-        run=finished_research.facts(),
-    )
 
 
 def test_what_was_read_of_what_age_and_how_sure_it_is_takes_a_few_lines() -> None:
@@ -172,7 +163,7 @@ def numbers_only(**changes: Any) -> Report:
         **changes,
     }
     run = finished_research.facts(run_id="16", graph="17", search=[], usage=[], status="aborted", cause="timeout")
-    return build_report(state, texts=finished_research.texts(), layouts=finished_research.layouts(), run=run)
+    return finished_research.report_of(state, run)
 
 
 def test_every_word_that_the_program_writes_comes_from_the_table(in_another_language: Labels) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from graph_research.research.report.build import build_report
 from graph_research.research.report.model import ModelFailure, Retries, RoleUse
 from tests.support.research import finished_research, written_report
 from tests.unit.research.report.test_report_html import rendered
@@ -141,17 +140,8 @@ def test_no_model_spec_or_host_is_broken_in_the_middle_of_a_word(visit, width, s
     assert f"report: gemini-3.1-flash-lite ({name} did not answer)" in shown, "no address of a model"
 
 
-def written():
-    return build_report(
-        written_report.state(),
-        texts=finished_research.texts(),
-        layouts=finished_research.layouts(),
-        run=finished_research.facts(),
-    )
-
-
 def test_the_pointer_or_the_keyboard_on_a_number_shows_the_passage(visit):
-    page, asked, said = visit(rendered(written()))
+    page, asked, said = visit(rendered(written_report.built()))
     number, card = page.locator("#r-c1-1"), page.locator("#r-c1-1 ~ .card")
     assert not card.is_visible()
     number.hover()
@@ -170,7 +160,7 @@ def test_the_pointer_or_the_keyboard_on_a_number_shows_the_passage(visit):
 
 
 def test_a_card_in_a_table_is_cut_by_nothing_and_a_further_passage_opens_by_itself(visit):
-    page, _, _ = visit(rendered(written()))
+    page, _, _ = visit(rendered(written_report.built()))
     cite = page.locator(".grid .cite").last
     cite.scroll_into_view_if_needed()
     cite.locator(".ref").first.hover()
@@ -186,7 +176,7 @@ def test_a_card_in_a_table_is_cut_by_nothing_and_a_further_passage_opens_by_itse
 
 @pytest.mark.parametrize("width", [360, 390, 768])
 def test_a_report_with_tables_and_code_never_scrolls_sideways(visit, width):
-    page, _, _ = visit(rendered(written()), has_touch=True)
+    page, _, _ = visit(rendered(written_report.built()), has_touch=True)
     page.set_viewport_size({"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") == width
     page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
@@ -194,7 +184,7 @@ def test_a_report_with_tables_and_code_never_scrolls_sideways(visit, width):
 
 
 def test_a_printed_report_has_its_text_and_tables_and_no_panels(visit):
-    page, _, _ = visit(rendered(written()))
+    page, _, _ = visit(rendered(written_report.built()))
     page.emulate_media(media="print")
     assert page.locator(".grid").is_visible() and page.locator("#basis").is_visible()
     for hidden in (".contents", "#c-c1", "#texts", ".card"):

@@ -127,13 +127,7 @@ def test_hostile_text_stays_text(text):
 
 
 def test_sentences_by_a_model_are_laid_out_by_block_and_marked_by_kind():
-    report = build_report(
-        written_report.state(),
-        texts=finished_research.texts(),
-        layouts=finished_research.layouts(),
-        run=finished_research.facts(),
-    )
-    page = parsed(rendered(report))
+    page = parsed(rendered(written_report.built()))
     assert [one.text() for one in page.css("main > section > h2, main > section > h3, main > section > h4")][1:4] == [
         "What it cost",
         "Side by side",

@@ -16,6 +16,7 @@ from graph_research.research.report.formatting import clean, one_line
 from graph_research.research.report.page.html import render_html
 from graph_research.research.report.reading import source_marks
 from tests.support.research import finished_research, written_report
+from tests.support.research.finished_research import built
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OUR_NUMBER = re.compile(r"(?<!\\)\[(\d+)\]")
@@ -39,15 +40,6 @@ HOSTILE = (
     "[9] a number that nobody gave out",
     '"><svg onload=alert(1)>',
 )
-
-
-def built(run=None, **changes):
-    return build_report(
-        finished_research.state(**changes),
-        texts=finished_research.texts(),
-        layouts=finished_research.layouts(),
-        run=run or finished_research.facts(),
-    )
 
 
 def hostile_report(text):
@@ -138,12 +130,8 @@ def test_three_numbers_in_a_row_are_a_range_and_a_source_is_named_once():
 
 
 def test_the_report_of_a_model_reads_as_before(snapshot):
-    report = build_report(
-        written_report.state(),
-        texts=finished_research.texts(),
-        layouts=finished_research.layouts(),
-        run=finished_research.facts(models={"report": "openai:strong@http://127.0.0.1:8971/v1"}),
-    )
+    run = finished_research.facts(models={"report": "openai:strong@http://127.0.0.1:8971/v1"})
+    report = written_report.built(run)
     text = render_markdown(report)
     assert text == snapshot
     assert "127.0.0.1" not in text

@@ -16,17 +16,9 @@ from graph_research.research.report.model import Report, report_schema
 from graph_research.research.report.page.html import render_html
 from graph_research.research.report.run_metadata import roles_served, usage_of
 from tests.support.research import finished_research
+from tests.support.research.finished_research import built
 
 SCHEMA = Path(__file__).parents[4] / "schemas" / "report.json"
-
-
-def built(run=None, **changes) -> Report:
-    return build_report(
-        finished_research.state(**changes),
-        texts=finished_research.texts(),
-        layouts=finished_research.layouts(),
-        run=run or finished_research.facts(),
-    )
 
 
 def test_the_schema_file_is_the_models():

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from graph_research.research.evidence.claim_support import Status
-from graph_research.research.report.build import archived, build_report
+from graph_research.research.report.build import archived
 from graph_research.research.report.model import Report
 from graph_research.research.report.verification import verify
 from tests.support.research import finished_research
-
-
-def built(**changes) -> Report:
-    return build_report(
-        finished_research.state(**changes),
-        texts=finished_research.texts(),
-        layouts=finished_research.layouts(),
-        run=finished_research.facts(),
-    )
+from tests.support.research.finished_research import built
 
 
 def checked(report: Report, texts=None):

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from graph_research.research.report.build import build_report
 from graph_research.research.revision.refreshed import Freshness, Reread, SourceStatus, freshness
 from graph_research.text.document import Document
 from tests.support.research import finished_research as study
 
 
 def now(**changes: Reread) -> Freshness:
-    report = build_report(study.state(), texts=study.texts(), layouts=study.layouts(), run=study.facts())
+    report = study.built()
     as_before = {name: Reread(document=document) for name, document in study.DOCUMENTS.items()}
     found = {**as_before, **{name.replace("_", "-"): row for name, row in changes.items()}}
     return freshness(report, found, study.texts())

@@ -7,7 +7,6 @@ from typing import Any
 from graph_research.research.models.draft import Draft
 from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.source import Source
-from graph_research.research.report.build import build_report
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 from graph_research.research.report.verification import verify
@@ -36,7 +35,7 @@ UNDO = Undo(what="the last change", at=AT)
 
 def report(*revisions: Revision, **changes: Any) -> Report:
     state = revised(study.state(**changes), holding(revisions), study.texts())
-    return build_report(state, texts=study.texts(), layouts=study.layouts(), run=study.facts())
+    return study.report_of(state)
 
 
 def texts_of(report: Report) -> list[str]:

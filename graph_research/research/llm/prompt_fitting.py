@@ -82,14 +82,12 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Truncation:
-    """What a prompt shows less of: how many rows of how many in part, and how many not at all. `shares` says for rows
-    with an id how much of their text is shown, 0 to 1; rows that are shown whole are not in it."""
+    """What a prompt shows less of: how many rows of how many in part, and how many not at all."""
 
     noun: str
     rows: int
     in_part: int
     left_out: int
-    shares: Mapping[str, float] = field(default_factory=dict)
 
     def description(self) -> str:
         """Such as "12 of 20 sources in part, 3 of 20 sources not at all"."""
@@ -259,17 +257,12 @@ def _truncation(section: Section, material: Mapping[str, Any], shown: Mapping[st
     if isinstance(before, str):
         return Truncation(noun=section.noun, rows=1, in_part=1, left_out=0)
     kept = {_key(row, place): row for place, row in enumerate(after or [])}
-    shares = {}
-    for place, row in enumerate(before):
-        key, chars = _key(row, place), len(section.text_of(row))
-        shown_chars = len(section.text_of(kept[key])) if key in kept else 0
-        shares[key] = float(key in kept) if not chars or shown_chars > chars else shown_chars / chars
+    pairs = [(row, kept.get(_key(row, place))) for place, row in enumerate(before)]
+    in_part = [
+        whole for whole, cut in pairs if cut is not None and 0 < len(section.text_of(cut)) < len(section.text_of(whole))
+    ]
     return Truncation(
-        noun=section.noun,
-        rows=len(before),
-        in_part=sum(0 < share < 1 for share in shares.values()),
-        left_out=len(before) - len(after or []),
-        shares={str(key): round(share, 4) for key, share in shares.items() if share < 1},
+        noun=section.noun, rows=len(before), in_part=len(in_part), left_out=len(before) - len(after or [])
     )
 
 

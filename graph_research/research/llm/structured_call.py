@@ -21,7 +21,6 @@ from graph_research.research.llm.prompt_fitting import (
     Render,
     Section,
     Settle,
-    Truncation,
     fit_prompt,
     shortened,
 )
@@ -50,7 +49,7 @@ class AgentResult:
     """The output of a call. `degraded` says why the fallback answered, None where the model did. `notes` are entries
     for the state's `degraded` channel: prompts that were shortened, windows that were learned, models that failed.
     `model` is the spec of the one that answered, empty for the fallback. `shown` is the material as the answered prompt
-    showed it, `truncations` what that lacks. `by_code` is true where the answer was computed in this process, so that
+    showed it. `by_code` is true where the answer was computed in this process, so that
     asking again would give the same. `broke_off` is true where the model stopped at the limit of its answer in every
     turn: the output ends somewhere in the middle. `before` is the output that was sent back by the review, `problem`
     what the review says of `output`."""
@@ -63,16 +62,11 @@ class AgentResult:
     tokens: int = 0
     notes: tuple[dict[str, Any], ...] = ()
     shown: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    truncations: tuple[Truncation, ...] = ()
     by_code: bool = False
     model: str = ""
     broke_off: bool = False
     before: Mapping[str, Any] | None = None
     problem: str = ""
-
-    def shown_shares(self, noun: str) -> dict[str, float]:
-        """How much of its text was shown of each row of this noun, 0 to 1, by id; rows shown whole are not in it."""
-        return {name: share for cut in self.truncations if cut.noun == noun for name, share in cut.shares.items()}
 
     def degradations(self, agent: str, ctx: Context) -> list[dict[str, Any]]:
         """The entries for the state's `degraded` channel."""
@@ -160,7 +154,6 @@ class Agent:
             tokens=session.tokens,
             notes=tuple(session.notes),
             shown=answer.prompt.material,
-            truncations=answer.prompt.truncations,
             by_code=answer.in_process,
             model=answer.model,
             broke_off=answer.broke_off,

@@ -202,6 +202,7 @@ def _outliner(question: str, blocks: Sequence[tuple[str, str]], options: Mapping
                 "form": "a list",
                 "findings": numbers[place : place + third],
                 "words": 200,
+                "layout_words": 0,
                 "action": "new",
             }
             for place in range(0, len(numbers), third)
@@ -235,6 +236,7 @@ def _long_outline(blocks: Sequence[tuple[str, str]], prompt: str) -> Any:
                 "form": "a table, then what follows",
                 "findings": numbers[place::count],
                 "words": words // count,
+                "layout_words": words // count // 3,
                 "action": "new",
             }
             for place in range(count)

@@ -147,7 +147,9 @@ def _arranged(
         for name, section in previous.items()
         if name not in named
     ]
-    laid_out = {" ".join(row["heading"].split()): row.get("layout_words") or 0 for row in rows}
+    laid_out = {
+        " ".join(row["heading"].split()): row["layout_words"] for row in rows if row.get("layout_words") is not None
+    }
     return _with_words(_with_every_finding(sections[:_MOST_SECTIONS], findings), laid_out, handoff)
 
 
@@ -210,7 +212,7 @@ def _with_words(
         section.model_copy(
             update={
                 "words": max(60, round((held * own + share * more) / 10) * 10),
-                "layout_words": round(held * own / 10) * 10,
+                "layout_words": round(held * own / 10) * 10 if section.heading in laid_out else None,
             }
         )
         for section, own, more in zip(sections, fixed, rest, strict=True)

@@ -281,6 +281,20 @@ async def test_the_words_of_tables_and_blocks_are_not_scaled_with_the_rest() -> 
     assert asked["Who waits for whom"] == asked["What the figures say"] < 700
 
 
+async def test_rules_for_tables_and_blocks_go_to_the_writers_of_sections_that_may_have_some() -> None:
+    def outline(request: ModelRequest) -> Row:
+        rows = STORES.outline(request)["sections"]
+        without, planned, unsaid = rows
+        return {"sections": [{**without, "layout_words": 0}, {**planned, "layout_words": 100}, unsaid]}
+
+    bench = bench_of(denial, outliner=[outline])
+    await report_of(bench)
+    by_heading = {row.material["section"]["heading"]: row for row in bench.model.asked("section_writer")}
+    ruled = {heading: "at most 10 rows" in row.system for heading, row in by_heading.items()}
+    assert ruled == {"Who waits for whom": False, "What the figures say": True, "How to set it up": True}
+    assert "A table that needs more" not in by_heading["Who waits for whom"].user
+
+
 async def test_findings_that_the_analyzer_calls_the_same_are_joined_unless_their_numbers_differ() -> None:
     study = STORES
     [analysis] = study.script()["analyzer"]

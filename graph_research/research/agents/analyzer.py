@@ -247,7 +247,7 @@ def _listed(row: Mapping[str, Any], known: Known) -> dict[str, Any]:
 
 
 def _title(source: Source) -> str:
-    facts = [source.tier.value, f"quality {source.quality.value}", source.published_at or "no date"]
+    facts = [source.tier.value, f"quality {source.quality.value}", source.published_on or "no date"]
     return f"{source.id} ({', '.join(facts)}): {source.title}" + (f", {source.publisher}" if source.publisher else "")
 
 

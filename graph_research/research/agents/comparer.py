@@ -149,7 +149,9 @@ def _material(pairs: Sequence[_Pair], sources: Mapping[str, Mapping[str, Any]]) 
             text = "\n".join(dict.fromkeys(filter(None, (said.text, quote, source.get("title")))))
             if text not in numbers:
                 numbers[text] = len(numbers) + 1
-                statements.append({"n": numbers[text], "text": text, "date": source.get("published_at")})
+                statements.append(
+                    {"n": numbers[text], "text": text, "date": (source.get("published_at") or "").partition("T")[0]}
+                )
             both.append(numbers[text])
         rows.append({"n": n, "one": both[0], "other": both[1]})
     return {"statements": statements, "pairs": rows}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.evidence.citations import without_markers
 from graph_research.research.evidence.contradictions import as_gap
 from graph_research.research.graph_functions import unsettled
 from graph_research.research.llm.phase_budget import material_chars
@@ -22,6 +24,8 @@ from graph_research.research.quality_gates import HIGH_CONFIDENCE
 from graph_research.research.retrieval.query_novelty import asked_before
 
 REPORT_EXCERPT_CHARS = 4_000
+
+_TITLE = re.compile(r"\A# .*\n+")
 
 _SECTIONS = (
     Section(name="report_excerpt", noun="report", least_chars=0),
@@ -87,12 +91,17 @@ def _material(handoff: Mapping[str, Any], open_gaps: Sequence[Gap], report_chars
         "max_iterations": handoff["max_iterations"],
         "remaining_iterations": handoff["remaining_iterations"],
         "has_report_draft": handoff["has_report_draft"],
-        "report_excerpt": (handoff.get("report") or "")[:report_chars],
+        "report_excerpt": _text(handoff.get("report") or "")[:report_chars],
         "source_count": handoff.get("source_count", 0),
         "high_confidence_count": sum(1 for row in findings if row["confidence"] in HIGH_CONFIDENCE),
         "guidance": handoff.get("guidance"),
         "max_sub_queries": handoff["max_sub_queries"],
     }
+
+
+def _text(report: str) -> str:
+    """The report without its title, which is the question, and without the ids of its evidence."""
+    return without_markers(_TITLE.sub("", report))[0]
 
 
 def _suggestions(gaps: Sequence[Gap]) -> dict[str, Any]:

@@ -21,8 +21,8 @@ class SectionAction(StrEnum):
 class OutlineSection(Record):
     """One section to come. `answers` says what a reader must know after it, `form` how that is laid out, in words;
     `words` is how many of those it should have, `layout_words` how many of these in tables and blocks to copy, null
-    where the outline does not say; `gap_ids` are open questions that belong to it. `id` is `sec-` and a number and stays
-    the same in later rounds."""
+    where the outline does not say; `gap_ids` are open questions that belong to it. `id` is `sec-` and a number and
+    stays the same in later rounds."""
 
     id: str = schema_field(pattern="^sec-[1-9][0-9]*$")
     heading: str = schema_field(minLength=1)

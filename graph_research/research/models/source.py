@@ -94,6 +94,11 @@ class Source(Record):
         return self.id if page is None else f"{self.metadata.get('library', '')}/{page}"
 
     @property
+    def published_on(self) -> str | None:
+        """The date of publication, as far as it is known, without the time of day."""
+        return self.published_at.partition("T")[0] if self.published_at else None
+
+    @property
     def media_type(self) -> str:
         """The media type of the document, also where `content` is a digest."""
         return str(self.metadata["media_type"]) if self.is_digest else self.content_type

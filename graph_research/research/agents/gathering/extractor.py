@@ -137,7 +137,7 @@ def _material(handoff: Mapping[str, Any], sources: Sequence[Source], texts: Mapp
                 "id": source.id,
                 "title": source.title,
                 "tier": source.tier.value,
-                "published_at": source.published_at,
+                "published_on": source.published_on,
                 "text": texts[source.id],
             }
             for n, source in enumerate(sources, start=1)

@@ -61,7 +61,7 @@ class Passages:
                     "id": row.id,
                     "source_id": row.source_id,
                     "title": " ".join(self._title(row).translate(_PLAIN).split()),
-                    "date": (source.published_at if source else None) or "",
+                    "date": (source.published_on if source else None) or "",
                     "text": f"{before}⟦{quote}⟧{after}",
                     "quote": quote,
                 }

@@ -358,8 +358,7 @@ def _source(source: Source, n: int) -> dict[str, Any]:
         "title": source.title,
         "url": source.url,
         "publisher": source.publisher or "",
-        "published_at": source.published_at,
-        "tier": source.tier.value,
+        "published_on": source.published_on,
     }
 
 

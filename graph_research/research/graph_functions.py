@@ -40,6 +40,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "edited_parts": writing_functions.edited_parts,
         "failed": failed,
         "failures_of": failures_of,
+        "first_searches": first_searches,
         "findings_gate": lambda findings, sources: quality_gates.findings_gate(findings, sources).to_json(),
         "flatten": flatten,
         "gap_queries": gap_queries,
@@ -118,6 +119,13 @@ def with_open_limits(topics: Rows, told: Sequence[str]) -> list[Row]:
 def pending(sub_queries: Rows) -> list[Row]:
     """The sub-queries not yet researched, in order."""
     return [row for row in sub_queries if row["status"] == SubQueryStatus.PENDING]
+
+
+def first_searches(sub_queries: Rows) -> list[Row]:
+    """What the researchers of these sub-queries search for first: a sub-query once for each of its queries."""
+    return [
+        {**row, "query": query} for row in sub_queries for query in (row["query"], *(row.get("further_queries") or ()))
+    ]
 
 
 def failed(sub_queries: Rows) -> list[Row]:

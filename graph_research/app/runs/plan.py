@@ -21,7 +21,7 @@ _SOURCE_TYPES = ("web", "academic", "news")
 _PARTS = ("research_brief", "sub_queries", "checklist")
 _SHOWN_BESIDE = frozenset({"run_id", "question", "providers", "models", "estimate", "status"})
 """What the JSON of a plan shows beside what can be changed."""
-_SUB_QUERY_FACTS = frozenset({"id", "status", "iteration", "gap_id", "error"})
+_SUB_QUERY_FACTS = frozenset({"id", "status", "iteration", "gap_id", "further_queries", "error"})
 _HEAD = """\
 # The plan. Change, add or remove what you like, then save and leave the editor.
 # query: what is searched for; priority: 1 is the most important; source_types: web, academic, news (none: all).

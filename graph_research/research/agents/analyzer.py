@@ -15,6 +15,7 @@ from graph_research.research.budget.priority import allotted_chars, weight
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import CONFIDENCE_RANK, Analysed, Known, analyse
 from graph_research.research.evidence.quotes import any_quote_stands, attributed
+from graph_research.research.graph_functions import first_searches
 from graph_research.research.llm.phase_budget import material_chars
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section, own_chars
@@ -218,7 +219,7 @@ def _material(
         "versions": list(handoff.get("versions") or []),
         "research_brief": handoff.get("research_brief"),
         "checklist": list(handoff.get("checklist") or []),
-        "sub_queries": list(handoff["sub_queries"]),
+        "sub_queries": first_searches(handoff["sub_queries"]),
         "sources": list(rows),
         "listed": [_title(source) for source in listed if source.id in cited],
         "topics": [{"id": topic["sub_query_id"], "found": _statements(topic)} for topic in topics if _notes(topic)],

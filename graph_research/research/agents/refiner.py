@@ -10,7 +10,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.evidence.citations import without_markers
 from graph_research.research.evidence.contradictions import as_gap
-from graph_research.research.graph_functions import unsettled
+from graph_research.research.graph_functions import first_searches, unsettled
 from graph_research.research.llm.phase_budget import material_chars
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
@@ -84,7 +84,7 @@ def _material(handoff: Mapping[str, Any], open_gaps: Sequence[Gap], report_chars
         "question": handoff["original_query"],
         "checklist": list(handoff.get("checklist") or []),
         "gaps": [gap.to_json() for gap in open_gaps],
-        "sub_queries": list(handoff["sub_queries"]),
+        "sub_queries": first_searches(handoff["sub_queries"]),
         "queries_sent": _sent(handoff),
         "findings": list(findings),
         "iteration": handoff["iteration"],
@@ -127,37 +127,43 @@ def _suggestions(gaps: Sequence[Gap]) -> dict[str, Any]:
 def _follow_ups(
     analysis: Sequence[Mapping[str, Any]], priority_gaps: Sequence[str], handoff: Mapping[str, Any]
 ) -> list[SubQuery]:
-    """New sub-queries of the next iteration, priority gaps first; none asks again what was asked."""
+    """New sub-queries of the next iteration, one a gap with all its queries, priority gaps first; no query asks again
+    what was asked."""
     iteration = handoff["iteration"] + 1
     asked = _sent(handoff)
+    most = len(asked) + handoff["max_sub_queries"]
     rank = {gap_id: place for place, gap_id in enumerate(priority_gaps)}
     ordered = sorted(
         (row for row in analysis if row["addressable"]), key=lambda row: rank.get(row["gap_id"], len(rank))
     )
-    wanted = [(row["gap_id"], query) for row in ordered for query in row["follow_up_queries"]]
     follow_ups: list[SubQuery] = []
-    for gap_id, query in wanted:
-        text = " ".join(query["query"].split())
-        if not text or len(follow_ups) >= handoff["max_sub_queries"] or asked_before(text, asked):
-            continue
-        asked.append(text)
-        number = len(follow_ups) + 1
-        follow_ups.append(
-            SubQuery(
-                id=sub_query_id(iteration, number),
-                query=text,
-                rationale=query.get("expected_contribution", ""),
-                priority=number,
-                iteration=iteration,
-                gap_id=gap_id,
+    for row in ordered:
+        queries = []
+        for query in row["follow_up_queries"]:
+            text = " ".join(query["query"].split())
+            if text and len(asked) < most and not asked_before(text, asked):
+                asked.append(text)
+                queries.append((text, query.get("expected_contribution", "")))
+        if queries:
+            (first, rationale), *further = queries
+            number = len(follow_ups) + 1
+            follow_ups.append(
+                SubQuery(
+                    id=sub_query_id(iteration, number),
+                    query=first,
+                    further_queries=[text for text, _ in further],
+                    rationale=rationale,
+                    priority=number,
+                    iteration=iteration,
+                    gap_id=row["gap_id"],
+                )
             )
-        )
     return follow_ups
 
 
 def _sent(handoff: Mapping[str, Any]) -> list[str]:
-    """Every query that was sent: the sub-queries and what their researchers made of them."""
-    planned = [row["query"] for row in handoff["sub_queries"]]
+    """Every query that was sent: those of the sub-queries and what their researchers made of them."""
+    planned = [search["query"] for search in first_searches(handoff["sub_queries"])]
     return list(dict.fromkeys([*planned, *(handoff.get("queries") or [])]))
 
 

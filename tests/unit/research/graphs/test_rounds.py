@@ -352,6 +352,29 @@ async def test_a_later_round_reads_only_the_sources_that_were_not_read_before() 
     assert (await more.nodes()).count("analyze") == 2
 
 
+async def test_what_the_queries_of_one_gap_find_is_reflected_on_and_read_once() -> None:
+    queries = ["cost of fish passage", "fish at the Tarn plant", "opening of the Tarn plant once more"]
+
+    def refine(request: ModelRequest) -> dict[str, Any]:
+        answer = ask_the_suggestions(request)
+        answer["gap_analysis"][0]["follow_up_queries"] = [{"query": query} for query in queries]
+        return answer
+
+    more = bench("", [], refiner=[refine])
+    state = (await more.run(max_iterations=2, max_sub_queries=2)).state
+    assert [row["gap_id"] for row in state["sub_queries"] if row["iteration"] == 2].count(state["gaps"][0]["id"]) == 1
+    [asked] = [row for row in state["sub_queries"] if row["id"] == "sq-2-1"]
+    assert [asked["query"], *asked["further_queries"]] == queries[:2]
+    assert [row["query"] for row in state["searches"]].count(queries[1]) == 1
+    [topic] = [row for row in state["topics"] if row["sub_query_id"] == asked["id"]]
+    assert topic["queries"] == queries[:2]
+    assert len(set(topic["source_ids"])) == len(topic["source_ids"]) > 1
+    for agent in ("reflector", "extractor"):
+        [shown] = [row for row in more.model.asked(agent) if row.material["sub_query"] == queries[0]]
+        assert shown.material["queries"] == queries[:2]
+    assert "\n".join(queries[:2]) in more.model.asked("analyzer")[-1].user
+
+
 async def test_guidance_leads_to_the_analysis_also_where_nothing_new_was_found() -> None:
     def guides(request: ModelRequest) -> dict[str, Any]:
         return verdict("proceed", "Look at the fish.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -33,8 +33,8 @@ def chars_of_each(settings: ResearchSettings, lengths: Iterable[int], most_chars
 
 class Reading:
     """Texts of sources that are read for some aspects: the passages of all of them compete for the room. Of each
-    source that one found best by its search comes first, or for each of the `lacking` texts, which say by the source's
-    id what an earlier reading of it lacked, the one nearest to it."""
+    source that was not `read_before` the one that its search found best comes first; or for each of the `lacking`
+    texts, which say by the source's id what an earlier reading of it lacked, the one nearest to it."""
 
     def __init__(
         self,
@@ -42,10 +42,11 @@ class Reading:
         documents: Mapping[str, Document],
         aspects: Sequence[Aspect],
         lacking: Mapping[str, Sequence[str]] | None = None,
+        read_before: Collection[str] = (),
     ) -> None:
         self._sources = {source.id: source for source in sources}
         self._documents = {source.id: documents[source.id] for source in sources}
-        first = {source.id: _found_best(source) for source in sources}
+        first = {source.id: _found_best(source) for source in sources if source.id not in read_before}
         for name, texts in (lacking or {}).items():
             own = {name: self._documents[name]}
             first[name] = [near.start for text in texts for near in islice(covering_passages(own, [Aspect(text)]), 1)]

@@ -55,7 +55,8 @@ def extractor(services: Services) -> Handler:
         documents = await read_documents(sources, ctx)
         aspects = aspects_of(handoff["queries"], handoff.get("checklist") or ())
         limits, lacking = _lacking(handoff, sources)
-        reading = await asyncio.to_thread(Reading, sources, documents, aspects, lacking)
+        in_part = {source.id for source in sources if handoff.get("gaps") and "shown_share" in source.metadata}
+        reading = await asyncio.to_thread(Reading, sources, documents, aspects, lacking, in_part)
         agent = _agent(services, reading)
         texts = await asyncio.to_thread(_texts, services, handoff, reading)
         shown = [source for source in sources if texts[source.id]]
@@ -73,7 +74,7 @@ def extractor(services: Services) -> Handler:
             return _output(degraded=[{**_unread(handoff, error.message, ctx), "kind": DegradationKind.BUDGET.value}])
         except ProviderError as error:
             return _failed(handoff, [_unread(handoff, str(error), ctx)])
-        measured = [source for source in sources if not material["gaps"] or "shown_share" not in source.metadata]
+        measured = [source for source in sources if source.id not in in_part]
         return _read(result, handoff, shown, measured, documents, ctx)
 
     return extract

@@ -137,3 +137,15 @@ def test_what_the_search_found_best_is_always_shown() -> None:
     found = source("a", text, passages=[[start, start + 19, 0.9]])
     reading = Reading([found], {"a": text}, aspects_of(["who holds a lock"]))
     assert "Its colour is blue." in reading.text("a", 2_000)
+
+
+def test_sources_that_were_read_before_leave_the_room_to_new_ones() -> None:
+    start = len("Manual")
+    documents = {f"src-{n}": page((f"Locks {n}", f"A writer holds lock {n}. {FILLER}")) for n in range(9)}
+    documents["src-new"] = page(("Pool", f"The pool has ten connections. {FILLER}"))
+    sources = [source(name, one, passages=[[start, start + 20, 0.9]]) for name, one in documents.items()]
+    asked = aspects_of(["how many connections the pool has"])
+    reading = Reading(sources, documents, asked, {}, [name for name in documents if name != "src-new"])
+    texts = reading.texts(most_chars=1_200, most_each=1_200, least_each=0)
+    assert [name for name, text in texts.items() if text] == ["src-new"]
+    assert "ten connections" in texts["src-new"]

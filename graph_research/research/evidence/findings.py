@@ -137,7 +137,8 @@ def scored(findings: Sequence[Finding], ground: Ground) -> Scored:
 def proved_findings(
     rows: Sequence[Mapping[str, Any]], finder: QuoteFinder, iteration: int, sub_query_id: str = ""
 ) -> tuple[list[Finding], list[Evidence]]:
-    """Findings with at least one proved quote, and these quotes; one whose quotes are all missing is dropped."""
+    """Findings with at least one proved quote, these quotes and those that state figures which they do not; a finding
+    whose quotes are all missing is dropped."""
     findings: dict[str, Finding] = {}
     evidence: list[Evidence] = []
     for row in rows:
@@ -145,6 +146,7 @@ def proved_findings(
         if not proved:
             continue
         content = " ".join(_MARKS.sub("", row["content"]).split())
+        proved += finder.completing(proved, content)
         evidence += proved
         finding = Finding(
             id=finding_id(content),

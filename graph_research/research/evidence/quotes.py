@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.ids import evidence_id
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.evidence import scorer_of
+from graph_research.text.language.quantities import unstated
 from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
-from graph_research.text.locators import make_locator
+from graph_research.text.locators import make_locator, resolve
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
 from graph_research.text.relevance.support import support
+from graph_research.text.relevance.units import Unit, units
 
 _MOST_QUOTE_CHARS = 2_000
 _CHARS_BEFORE = 500
@@ -26,6 +28,8 @@ _SURE = 0.75
 same things that say something else."""
 _NEAREST = 3
 """So many of the units of a source that rank best for a text are compared with it."""
+_MOST_COMPLETING = 2
+"""So many units are added to the quotes of a finding for the figures that it states without them."""
 _NUMBERED = re.compile(r"(?:sources?\s*)?[\[(]?(\d{1,3})[\])]?", re.IGNORECASE)
 _MARKS: Mapping[str, str] = {
     "'": "['‘’ʼ]",
@@ -131,6 +135,20 @@ def quote_for(
     return None if language_of(said) == language_of(best["quote"]) else best
 
 
+class _Section(NamedTuple):
+    """What is read with a quote: the title and heading above it, and the other units below that heading, each with its
+    distance from the quote in characters."""
+
+    headings: Sequence[str]
+    units: Sequence[tuple[int, Unit]]
+
+
+def _in_digits(text: str, known: Sequence[str]) -> list[str]:
+    """The figures of `text`, as far as it writes digits, that no known text states."""
+    said = [text[figure.start : figure.end] for figure in unstated(text, known)]
+    return [figure for figure in said if any(map(str.isdigit, figure))]
+
+
 @dataclass
 class QuoteFinder:
     """Turns quotes of an answer into evidence, and counts those that stand in no archived text."""
@@ -150,6 +168,40 @@ class QuoteFinder:
             else:
                 found.setdefault(one.id, one)
         return list(found.values())
+
+    def completing(self, evidence: Sequence[Evidence], text: str) -> list[Evidence]:
+        """For figures of `text` that stand neither in its evidence nor in the headings above it: the units nearest to
+        the evidence, in the same sections, that state them and share a word with the text."""
+        if not _in_digits(text, [one.quote for one in evidence]):
+            return []
+        sections = [self._section(one) for one in evidence]
+        known = [one.quote for one in evidence] + [heading for section in sections for heading in section.headings]
+        missing = _in_digits(text, known)
+        terms = term_weights(text)
+        found: list[Evidence] = []
+        while missing and len(found) < _MOST_COMPLETING:
+            told = [
+                (len(left), distance, one, unit)
+                for one, section in zip(evidence, sections, strict=True)
+                for distance, unit in section.units
+                if len(left := [said for said in missing if unstated(said, [unit.text])]) < len(missing)
+                and held_weight(terms, term_weights(unit.text)) > 0.0
+            ]
+            if not told:
+                break
+            *_, one, unit = min(told, key=lambda row: row[:2])
+            missing = [said for said in missing if unstated(said, [unit.text])]
+            found += self.evidence([{"source_id": one.source_id, "quote": unit.text, "start": unit.start}])
+        return found
+
+    def _section(self, evidence: Evidence) -> _Section:
+        document = self.documents[evidence.source_id]
+        start, end = resolve(document.text, evidence.locator, document.pages)
+        whole = units(document, language_of(document.text))
+        heading = next((unit.heading for unit in whole if unit.end > start), "")
+        beside = [unit for unit in whole if unit.heading == heading and not start <= unit.start < unit.end <= end]
+        distances = [max(unit.start - end, start - unit.end, 0) for unit in beside]
+        return _Section((self.sources[evidence.source_id].title, heading), tuple(zip(distances, beside, strict=True)))
 
     def holds(self, quote: Mapping[str, Any]) -> bool:
         """Whether the quote stands in its source."""

@@ -13,6 +13,7 @@ from graph_research.research.evidence.quotes import QuoteFinder, find_quote, nea
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.locators import resolve
+from graph_research.text.readers.html import html_document
 
 TEXT = "The plant opened in 2016. It cost 4.1 million. The plant opened in 2016. “It’s done”, he said – twice."
 
@@ -152,3 +153,24 @@ def test_of_several_quotes_a_statement_gets_the_one_that_holds_most_of_it(
 def test_a_statement_gets_no_quote_that_holds_none_of_its_words() -> None:
     assert quote_for("The price of the licence rose.", WAITS) is None
     assert quote_for("Whatever.", []) is None
+
+
+def test_figures_of_a_finding_are_quoted_from_the_same_section() -> None:
+    page = html_document(
+        "<h1>Settings</h1><h2>a_time, since 3.8</h2><p>Aborts a statement that waits for a lock.</p>"
+        "<p>It may be any number up to 4,000. The default is 0, which disables it.</p>"
+        "<h2>b_time</h2><p>Aborts a session. The default is 7, which disables nothing.</p>"
+    )
+    source = Source(id="src-0000000001", title="Settings", archive_hash=page.hash)
+    found = QuoteFinder("What ends a wait?", {source.id: source}, {source.id: page})
+    quoted = found.evidence([quote("Aborts a statement that waits for a lock.")])
+
+    def added(text: str) -> list[str]:
+        return [one.quote for one in found.completing(quoted, text)]
+
+    assert added("a_time aborts a statement; its default is 0.") == ["The default is 0, which disables it."]
+    assert added("Since 3.8 a_time aborts a statement.") == [], "the heading says so"
+    assert added("a_time aborts a statement; its default is 7.") == [], "another section's"
+    assert added("a_time has two uses.") == [], "a count of the reader's own"
+    both = added("The default of a_time is 0, the largest number 4000.")
+    assert both == ["It may be any number up to 4,000.", "The default is 0, which disables it."]

@@ -12,9 +12,10 @@ from typing import NamedTuple
 from graph_research.research.evidence.computed import Computation, compute, wrong_multiples
 from graph_research.research.models.draft import StatementKind, StatementVerdict, VerdictWord
 from graph_research.text.language.names import new_names
+from graph_research.text.language.opposites import PARTING
 from graph_research.text.language.quantities import ARTICLE_BEFORE, Value, figures, unstated
 from graph_research.text.language.tables import any_of
-from graph_research.text.language.words import language_of
+from graph_research.text.language.words import language_of, terms
 from graph_research.text.relevance.support import DEFINITE, MISSING, SUPPORTED, UNSUPPORTED, Support, support
 
 RELATED = 0.15
@@ -24,6 +25,10 @@ call supported 0 to 3 % have less, of the same beside a passage of another sourc
 _LISTED = 5
 _ITEM = re.compile(r"\s*\(?\d{1,2}[.)]\s")
 _TIMES = re.compile(rf"[\s-]?(?:{any_of('times')})\b")
+_LARGEST_OWN_COUNT = 9
+"""Of what a writer counts; larger numbers are seldom written as words, and seldom of the writer's own."""
+_PARTS = re.compile(r"[^\W\d_]+|[,;]")
+_CLAUSE = re.compile(r"[,;:.()–—]")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w+")
 _NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*[\s/]v?$")
@@ -93,10 +98,11 @@ def judge(
     A quote must be the first passage's quote, to the character. A fact and an analysis need a valid passage, and what
     they state must be there: numbers in the quotes or computed, or where a `verdict` finds the sentence supported in
     the paragraph or row of a quote and the heading above it; dates in the quotes, the titles or those of the sources,
-    names and their numbers ("Zone 5") anywhere in the passages, the question or the context. An analysis may state a
-    number of the question and the numbers that its writer `judged`, count in words what it lists, and refer to rows,
-    steps and sections by their numbers. A transition and a limit have no numbers but those of the question, the quotes
-    and the titles, and nothing that a `verdict` objects to; a table's label may have those around the quotes.
+    names and their numbers ("Zone 5") anywhere in the passages, the question or the context. A number word
+    may count what the sentence itself lists ("two things: A and B"). An analysis may state a number of the question and
+    the numbers that its writer `judged`, count in words, and refer to rows, steps and sections by their numbers. A
+    transition and a limit have no numbers but those of the question, the quotes and the titles, and nothing that a
+    `verdict` objects to; a table's label may have those around the quotes.
 
     A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
     tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
@@ -248,7 +254,7 @@ class _Ground:
         if is_analysis and _REFERS.search(text[: figure.start]):
             return False
         refers = is_analysis or written.isdigit() or ARTICLE_BEFORE.search(text[: figure.start])
-        if refers and _counts(figure, text):
+        if _counts(figure, text) and (refers or self._is_own_count(figure, text)):
             return False
         if not written.isalpha() and _NAME_BEFORE.search(text[: figure.start]):
             return bool(unstated(written, [*self.around, self.question, self.context]))
@@ -257,6 +263,20 @@ class _Ground:
             return False
         is_version = "." in written and not figure.unit
         return not (is_version and self._is_in_a_title(rf"[^\W\d_]\s{re.escape(written)}"))
+
+    def _is_own_count(self, figure: Value, text: str) -> bool:
+        """Whether a number word counts what the sentence itself says, and what no quote counts: the parts of the list
+        behind it ("two things: A and B"), or where a verifier finds the sentence supported what no quote names."""
+        stated = (other for quote in self.quotes for other in figures(quote) if not (other.date or other.unit))
+        if figure.low > _LARGEST_OWN_COUNT or any(other.low <= _LARGEST_OWN_COUNT for other in stated):
+            return False
+        language, behind = language_of(text), text[figure.end :]
+        parting = PARTING.get(language, frozenset())
+        parts = [part for part in _PARTS.findall(behind.partition(":")[2]) if part in ",;" or part.lower() in parting]
+        if figure.low <= 1 + len(parts):
+            return True
+        counted = terms(_CLAUSE.split(behind)[0], language)[:1]
+        return self.is_supported and {*counted}.isdisjoint(terms("\n".join(self.quotes), language))
 
     def _is_in_a_title(self, pattern: str) -> bool:
         """Whether a title has a word with its number, such as `release 15` or, by itself, `15.4` of "E.17. Release

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
-from graph_research.research.models.draft import StatementKind, StatementVerdict
+from graph_research.research.models.draft import StatementKind, StatementVerdict, VerdictWord
 
 AUDIT = "The audit puts the cost of the Severn lagoon at 1.61 billion euros."
 PLAN = "The company had planned with 1.34 billion euros."
@@ -122,6 +122,58 @@ def test_a_planted_error_in_a_fact_is_caught_and_named(text: str, quote: str, na
     found = judged(text, quote)
     assert found.status is Status.UNSUPPORTED
     assert named in found.problem
+
+
+FULL_PAGES = (
+    "Turn it off only where fsync may be off. With file-system software that prevents partial page writes, such as "
+    "ZFS, full_page_writes can be turned off."
+)
+
+
+GANZE_SEITEN = (
+    "Das Handbuch erlaubt es nur, wo fsync aus sein darf. Mit Software wie ZFS, die halbe Seiten verhindert, darf "
+    "full_page_writes aus sein."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        (
+            "On full_page_writes the manual says two things: off only where fsync may be off, and off if file-system "
+            "software such as ZFS prevents partial page writes.",
+            FULL_PAGES,
+        ),
+        ("Two cases allow full_page_writes off: fsync off and software that prevents partial writes.", FULL_PAGES),
+        ("Zwei Dinge sagt das Handbuch: nur, wo fsync aus sein darf, oder mit Software wie ZFS.", GANZE_SEITEN),
+    ],
+)
+def test_a_number_word_for_what_the_sentence_lists_itself_is_no_figure(text: str, quote: str) -> None:
+    assert judged(text, quote).problem == ""
+
+
+def test_a_number_word_for_what_no_quote_names_is_left_to_a_verifier() -> None:
+    text = "The manual gives two cases in which full_page_writes can be turned off."
+    supported = StatementVerdict(id="st-0123456789", verdict=VerdictWord.SUPPORTED)
+
+    assert judged(text, FULL_PAGES).problem == "not in the cited quotes: two"
+    assert judged(text, FULL_PAGES, verdict=supported).status is Status.VERIFIED
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "named"),
+    [
+        ("The window is at most two times wal_writer_delay: 200 ms, 400 ms.", DELAY, "two"),
+        ("Two page writes are partial on ZFS.", FULL_PAGES, "Two"),
+        ("Four page writes are prevented: on ZFS and elsewhere.", FULL_PAGES, "Four"),
+        ("Two gates are open: the north gate and the south gate.", "Three gates are open, all in the north.", "Two"),
+    ],
+)
+def test_a_number_word_that_the_quotes_could_state_is_a_figure_whatever_a_verifier_says(
+    text: str, quote: str, named: str
+) -> None:
+    supported = StatementVerdict(id="st-0123456789", verdict=VerdictWord.SUPPORTED)
+    assert named in judged(text, quote, verdict=supported).problem.removeprefix("not in the cited quotes: ")
 
 
 ANALYSES = [

@@ -14,10 +14,12 @@ from urllib.parse import urlsplit
 
 from graph_research.providers.search.base import LOCAL, Extent, SearchHit, SearchProvider
 from graph_research.research.scoring.site import belongs_to, host_of
+from graph_research.text.language.tags import UNDETERMINED, primary, question_language
 from graph_research.text.language.words import language_of
 from graph_research.text.readers.formats import MEDIA_TYPES
 
-_LEAST_CHARS = 200  # of a text whose language is judged
+_LEAST_CHARS = 200  # of a text whose language is judged by its commonest words
+_LEAST_SAID_CHARS = 40  # of a title and a shorter text together whose language all their words tell
 _LICENCE_URL = re.compile(r"creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)(?:/([\d.]+))?", re.IGNORECASE)
 _NOT_LIMITING = re.compile(r"[\d.]+|v\d[\d.]*|igo|international|or|later|only|license|licence")
 
@@ -113,7 +115,7 @@ class SourceRules:
             return Exclusion.MEDIA_TYPE
         if (why := self._why_date(hit.published_at or hit.document.date or "")) is not None:
             return why
-        if self.source_languages and not _is_in(hit.document.text, self.source_languages):
+        if self.source_languages and not _is_in(hit, self.source_languages):
             return Exclusion.LANGUAGE
         licence = str(hit.metadata.get("licence") or hit.document.licence)
         is_known = bool(licence) or is_read or hit.extent is Extent.FULL
@@ -176,9 +178,17 @@ def _types_of(suffix: str) -> set[str | None]:
     return {MEDIA_TYPES.get(f".{suffix}"), mimetypes.guess_type(f"file.{suffix}")[0]}
 
 
-def _is_in(text: str, languages: Collection[str]) -> bool:
-    primary = {language.partition("-")[0].lower() for language in languages}
-    return len(text) < _LEAST_CHARS or language_of(text) in primary
+def _is_in(hit: SearchHit, languages: Collection[str]) -> bool:
+    """Whether a source is in one of these languages: by its text; a short one also where it declares one of them, else
+    by its title and text, which in very few words tell nothing."""
+    allowed = set(map(primary, languages))
+    text = hit.document.text
+    if len(text) >= _LEAST_CHARS:
+        return language_of(text) in allowed
+    said = f"{hit.title}\n{text}"
+    declared = hit.document.language
+    told = question_language(said) if len(said) >= _LEAST_SAID_CHARS else declared or UNDETERMINED
+    return not allowed.isdisjoint((declared, told)) or told == UNDETERMINED
 
 
 def _permits(allowed: str, licence: str) -> bool:

@@ -44,10 +44,10 @@ class Document:
 
     Blocks do not overlap and are sorted by `start`. `pages` holds the offset of each page's first character,
     page 1 first; it is empty for a text without pages. A locator's offsets refer to `text`. A longer title than
-    `MAX_TITLE_CHARS` is cut: it goes with every passage. `date` (ISO 8601), `authors` and `licence` are what the
-    document says of itself, empty where it says nothing. `warnings` say what of the file is not in the text. `cells`
-    are the table rows whose cells are known: where each cell starts, the end of the row last; an empty cell starts
-    where the next one does.
+    `MAX_TITLE_CHARS` is cut: it goes with every passage. `date` (ISO 8601), `authors`, `licence` and
+    `language` (ISO 639, in lower case) are what the document says of itself, empty where it says nothing. `warnings`
+    say what of the file is not in the text. `cells` are the table rows whose cells are known: where each cell starts,
+    the end of the row last; an empty cell starts where the next one does.
     """
 
     text: str
@@ -58,6 +58,7 @@ class Document:
     cells: tuple[tuple[int, ...], ...] = ()
     authors: tuple[str, ...] = ()
     licence: str = ""
+    language: str = ""
     places: tuple[Places, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -83,6 +84,7 @@ class Document:
             "cells": list(map(list, self.cells)),
             "authors": list(self.authors),
             "licence": self.licence,
+            "language": self.language,
             "places": places,
             "warnings": list(self.warnings),
         }
@@ -100,6 +102,7 @@ class Document:
             cells=tuple(map(tuple, layout.get("cells", ()))),
             authors=tuple(layout.get("authors", ())),
             licence=layout.get("licence", ""),
+            language=layout.get("language", ""),
             places=places_of(layout),
             warnings=tuple(layout.get("warnings", ())),
         )

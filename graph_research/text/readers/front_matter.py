@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from graph_research.text.canonical import canonical_text
 from graph_research.text.language.dates import iso_date
+from graph_research.text.language.tags import primary
 
 _BLOCK = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\r?\n(.{0,20000}?)\r?\n(?:\1|\.\.\.)[ \t]*(?:\r?\n|$)", re.DOTALL)
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -20,6 +21,7 @@ _QUOTED = re.compile(r"""(["'])(.*)\1""")
 _DATES = ("updated", "lastupdated", "lastmodified", "lastmod", "modified", "date", "published", "pubdate", "created")
 _AUTHORS = ("authors", "author", "creator", "by")
 _LICENCES = ("licence", "license", "rights")
+_LANGUAGES = ("language", "lang", "locale")
 _MOST_AUTHORS = 50
 
 
@@ -33,6 +35,7 @@ class FrontMatter:
     date: str = ""
     authors: tuple[str, ...] = ()
     licence: str = ""
+    language: str = ""
     body: str
 
 
@@ -47,6 +50,7 @@ def front_matter(source: str) -> FrontMatter:
         date=next((date for name in _DATES for value in fields.get(name, ()) if (date := iso_date(value))), ""),
         authors=_first(fields, _AUTHORS)[:_MOST_AUTHORS],
         licence=next(iter(_first(fields, _LICENCES)), ""),
+        language=primary(next(iter(_first(fields, _LANGUAGES)), "")),
         body="\n" * len(_LINE_END.findall(block[0])) + source[block.end() :],
     )
 

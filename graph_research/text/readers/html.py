@@ -12,6 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from graph_research.text.canonical import DocumentBuilder, canonical_text
 from graph_research.text.document import BlockKind, Document
+from graph_research.text.language.tags import primary
 from graph_research.text.readers.html_date import head_date
 from graph_research.text.readers.html_head import PageHead, page_head
 from graph_research.text.readers.html_nesting import bound_nesting
@@ -60,7 +61,19 @@ def html_document(source: str, *, line_key: str = "") -> Document:
     heading = builder.first_heading()
     only_adds_the_site = bool(heading) and title.startswith(heading)
     document = builder.document(heading if only_adds_the_site else title)
-    return replace(document, date=date or stated_date(document), authors=head.authors, licence=head.licence)
+    return replace(
+        document,
+        date=date or stated_date(document),
+        authors=head.authors,
+        licence=head.licence,
+        language=_declared_language(parser),
+    )
+
+
+def _declared_language(parser: LexborHTMLParser) -> str:
+    page = parser.root
+    attributes = page.attributes if page is not None else {}
+    return primary(attributes.get("lang") or attributes.get("xml:lang") or "")
 
 
 def _prune(body: LexborNode, tags: frozenset[str]) -> None:

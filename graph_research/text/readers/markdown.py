@@ -24,7 +24,8 @@ _MAX_PARTS = 100_000  # lines and signs in all; each costs the parser about 2 kB
 def markdown_document(source: str) -> Document:
     """The text as it reads when rendered: no emphasis marks, no heading signs, links by their words.
 
-    Front matter is not part of the text. Title, date, authors and licence are what it says, else what the text says.
+    Front matter is not part of the text. Title, date, authors, licence and language are what it says, else what the
+    text says.
     A paragraph of thousands of markup signs is not hand-written Markdown: such a file is read as plain text, and so is
     one of more than a hundred thousand lines and signs. Each line is a place.
     """
@@ -36,6 +37,7 @@ def markdown_document(source: str) -> Document:
         date=front.date or document.date,
         authors=front.authors or document.authors,
         licence=front.licence or document.licence,
+        language=front.language or document.language,
     )
 
 

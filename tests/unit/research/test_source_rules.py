@@ -17,6 +17,7 @@ from graph_research.research.retrieval.search import search_everywhere
 from graph_research.research.source_rules import Exclusion, SourceRules
 from tests.support.research.harness import Bench, FolderOfHits, PlainContext, hit, research_script, small_web
 
+SHORT = "Das Kraftwerk wurde im Jahr 1990 eröffnet und liefert Strom für die Stadt."
 GERMAN = "Das Kraftwerk an der Mündung wurde im Jahr 1990 eröffnet und liefert seither Strom für die Stadt. " * 3
 
 
@@ -24,6 +25,12 @@ def of(
     url: str | None = "https://www.example.org/a", text: str = "The plant opened in 1990.", **facts: Any
 ) -> SearchHit:
     return replace(hit(text, url=url or ""), **{"url": url, **facts})
+
+
+def declaring(language: str, text: str) -> SearchHit:
+    """A hit whose page says in which language it is."""
+    found = of(text=text, title=text)
+    return replace(found, document=replace(found.document, language=language))
 
 
 @pytest.mark.parametrize(
@@ -57,6 +64,16 @@ def of(
         ({"media_types": ("text/html",)}, of("https://a.org/paper.pdf"), Exclusion.MEDIA_TYPE),
         ({"source_languages": ("en-GB",)}, of(text=GERMAN), Exclusion.LANGUAGE),
         ({"source_languages": ("de",)}, of(text=GERMAN), None),
+        ({"source_languages": ("en",)}, of(text=SHORT, title="Das Kraftwerk"), Exclusion.LANGUAGE),
+        ({"source_languages": ("de",)}, of(text=SHORT, title="Das Kraftwerk"), None),
+        (
+            {"source_languages": ("pl",)},
+            of(text="It opened in spring 1990.", title="The plant at Tarn"),
+            Exclusion.LANGUAGE,
+        ),
+        ({"source_languages": ("de",)}, of(text="pg_dump", title="pg_dump"), None),
+        ({"source_languages": ("de",)}, declaring("fr", "pg_dump"), Exclusion.LANGUAGE),
+        ({"source_languages": ("de-AT",)}, declaring("de", "The Tarn: power plant, turbines, grid"), None),
         ({"licences": ("cc-by",)}, of(metadata={"licence": "https://creativecommons.org/licenses/by/4.0/"}), None),
         ({"licences": ("cc-by",)}, of(metadata={"licence": "CC BY-NC 4.0"}), Exclusion.LICENCE),
         ({"licences": ("cc0",)}, of(metadata={"licence": "https://creativecommons.org/publicdomain/zero/1.0/"}), None),

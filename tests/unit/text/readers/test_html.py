@@ -210,3 +210,12 @@ def test_a_row_of_a_table_knows_its_cells_and_an_empty_one_keeps_its_place() -> 
 def test_a_page_names_its_authors_and_its_licence(head: str, authors: tuple[str, ...], licence: str) -> None:
     document = html_document(f"<html><head>{head}</head><body><p>Open both gates.</p></body></html>")
     assert (document.authors, document.licence, document.text) == (authors, licence, "Open both gates.")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "language"), [("lang='pt-BR'", "pt"), ("xml:lang='DE'", "de"), ("lang=''", ""), ("", "")]
+)
+def test_a_page_declares_its_language(attributes: str, language: str) -> None:
+    document = html_document(f"<html {attributes}><body><p>Open both gates.</p></body></html>")
+    assert document.language == language
+    assert Document.from_layout(document.text, document.layout()) == document

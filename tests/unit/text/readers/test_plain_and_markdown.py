@@ -235,7 +235,7 @@ def test_a_markdown_file_is_dated_by_its_front_matter_else_by_its_text(front: st
     assert markdown_document(f"{front}\n\nThe lagoon has sixteen turbines.\n").date == date
 
 
-def test_front_matter_gives_authors_and_licence_as_people_write_them() -> None:
+def test_front_matter_gives_authors_licence_and_language_as_people_write_them() -> None:
     front = """---
 title: Tides: a guide
 authors:
@@ -243,10 +243,12 @@ authors:
     email: ann@example.org
   - "Bo Yi"
 license: CC-BY-4.0
+lang: en-GB
 tags: [sea, tides]
 ---
 """
     document = markdown_document(f"{front}# Tides\n\nThe lagoon has sixteen turbines.\n")
     assert (document.title, document.authors, document.licence) == ("Tides: a guide", ("Ann Lee", "Bo Yi"), "CC-BY-4.0")
+    assert document.language == "en"
     assert document.text.startswith("Tides")
     assert markdown_document("---\nauthor: [Ann Lee, Bo Yi]\n---\nText.").authors == ("Ann Lee", "Bo Yi")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding
-from graph_research.research.models.source import Source, Tier
-from graph_research.research.scoring.claim import confidence_level, score_claim
+from graph_research.research.models.source import Source
+from graph_research.research.scoring.claim import claim_level, confidence_level, score_claim
 from graph_research.research.scoring.origin import independent
-from graph_research.research.scoring.tiers import is_maker, is_makers_site
+from graph_research.research.scoring.tiers import documents_of_maker
 from graph_research.text.relevance.statements import Nature
-
-_NAME = re.compile(r"[^\W\d_][\w+#-]*")
+from graph_research.text.relevance.support import support as support_score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,13 +45,11 @@ class Ground:
 
     def by_maker(self, text: str, source_ids: Iterable[str]) -> int:
         """How many of the sources are authoritative documents of the maker of a thing that the text names."""
-        names = _NAME.findall(text)
-        sources = [self.sources[name] for name in source_ids]
-        return sum(
-            source.tier in (Tier.PRIMARY_SOURCE, Tier.AUTHORITATIVE)
-            and (is_maker(source.publisher, names) or is_makers_site(source.url, names))
-            for source in sources
-        )
+        return documents_of_maker(text, (self.sources[name] for name in source_ids))
+
+    def count_origins(self, source_ids: Iterable[str]) -> int:
+        """How many independent origins the sources have."""
+        return independent(self.origins.get(name, name) for name in source_ids)
 
     def _source_ids(self, evidence_ids: Iterable[str]) -> list[str]:
         return [self.evidence[name].source_id for name in evidence_ids if name in self.evidence]
@@ -68,6 +64,7 @@ def claim_of(finding: Finding, ground: Ground) -> Claim:
 def scored_claim(finding: Finding, support: Sequence[str], against: Sequence[str], ground: Ground) -> Claim:
     """A claim with the sources for and against it given."""
     composite = {source_id: ground.sources[source_id].score.composite for source_id in [*support, *against]}
+    quotes = [ground.evidence[name].quote for name in finding.evidence_ids if name in ground.evidence]
     score = score_claim([composite[one] for one in support], [composite[one] for one in against])
     return Claim(
         id=finding.id.replace("find-", "claim-", 1),
@@ -78,12 +75,26 @@ def scored_claim(finding: Finding, support: Sequence[str], against: Sequence[str
         against=list(against),
         contradiction=score.contradiction,
         finding_id=finding.id,
+        level=claim_level(
+            score.confidence,
+            origins=ground.count_origins(support),
+            against=ground.count_origins(against),
+            by_maker=ground.by_maker(finding.content, support),
+            support=support_by(quotes, finding.content),
+        ),
     )
+
+
+def support_by(quotes: Sequence[str], text: str) -> float:
+    """How far the words of quotes support a claim, 0 to 1; 1 where one of them holds it word for word."""
+    if any(text in quote for quote in quotes):
+        return 1.0
+    return support_score(text, quotes).score if quotes else 0.0
 
 
 def levelled(finding: Finding, claim: Claim, ground: Ground) -> Finding:
     """The finding with the confidence that its claim, the number of its origins and the documents of a maker allow."""
-    origins = independent(ground.origins.get(source_id, source_id) for source_id in claim.support)
+    origins = ground.count_origins(claim.support)
     by_maker = ground.by_maker(finding.content, claim.support)
     level = confidence_level(finding.stated or finding.confidence, claim.confidence, origins, by_maker)
     return finding.model_copy(update={"confidence": level})

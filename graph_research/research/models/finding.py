@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
 
 from pydantic import Field
 
@@ -52,8 +53,8 @@ class Gap(Record):
 
 
 class Claim(Record):
-    """A finding scored against its sources; `confidence` is 0 to 1. `edited` where the user changed its text or its
-    confidence in the finished report."""
+    """A finding scored against its sources; `confidence` is 0 to 1, `level` the word for it. `edited` where the user
+    changed its text or its confidence in the finished report."""
 
     id: str
     text: str
@@ -64,3 +65,4 @@ class Claim(Record):
     contradiction: bool = False
     finding_id: str = ""
     edited: bool = False
+    level: Literal["high", "medium", "low"] = "low"

@@ -7,19 +7,17 @@ from typing import Any, Literal
 
 from graph_research.research.evidence.cited import Cited
 from graph_research.research.evidence.claim_support import Status
+from graph_research.research.evidence.claims import support_by
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.source import Tier
 from graph_research.research.report.formatting import number, percent
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import ConfidenceFactor, ReportClaim, ReportConfidence, ReportSource
+from graph_research.research.scoring.claim import HIGH_FROM, MEDIUM_FROM, claim_level
 from graph_research.research.scoring.origin import independent
-from graph_research.research.scoring.tiers import CREDIBILITY
-from graph_research.text.relevance.support import support
+from graph_research.research.scoring.tiers import CREDIBILITY, documents_of_maker
 
-_HIGH, _MEDIUM = 0.7, 0.4
-LEAST_SUPPORT = 0.15
-"""Below this score quotes do not support a claim."""
 _FULL_SOURCES = 10
 """Job confidence counts at most ten sources."""
 
@@ -68,25 +66,22 @@ def explained(
     """The claim with its word and the reasons for it: independent origins, each counted once, the best tier of its
     sources, origins against it, and how far the words of its `quotes` support it.
 
-    The word is that of the number; with one origin or with any against it at most medium, and low without an origin,
-    with as many against it as for it, or where the quotes do not support it.
+    The word is that of `claim_level`.
     """
     behind, against = (
         independent(sources[name].origin for name in names if name in sources)
         for names in (claim.support, claim.against)
     )
-    is_quoted = any(claim.text in quote for quote in quotes)
-    score = 1.0 if is_quoted else support(claim.text, quotes).score if quotes else 0.0
-    level = _level(claim.confidence, is_whole=behind > 1 and not against)
-    if not behind or against >= behind or score < LEAST_SUPPORT:
-        level = "low"
+    score = support_by(quotes, claim.text)
+    by_maker = documents_of_maker(claim.text, (sources[name] for name in claim.support if name in sources))
+    level = claim_level(claim.confidence, origins=behind, against=against, by_maker=by_maker, support=score)
     tiers = [sources[name].tier for name in claim.support if name in sources]
     best = max(tiers, key=lambda tier: CREDIBILITY[Tier(tier)], default=None)
     why = [
         labels.why_one_origin if behind == 1 else labels.reason_origins.format(n=behind),
         *([labels.why_tier.format(tier=labels.tiers[best])] if best else []),
         *([labels.why_against.format(n=against)] if against else []),
-        *([labels.why_support.format(share=percent(score, labels))] if not is_quoted else []),
+        *([labels.why_support.format(share=percent(score, labels))] if score < 1.0 else []),
     ]
     return claim.model_copy(update={"level": level, "origins": behind, "why": why})
 
@@ -100,9 +95,9 @@ def _level(value: float | None, *, is_whole: bool) -> Level:
     """The word of a number; `high` only where there is nothing that speaks against it."""
     if value is None:
         return "none"
-    if value >= _HIGH:
+    if value >= HIGH_FROM:
         return "high" if is_whole else "medium"
-    return "medium" if value >= _MEDIUM else "low"
+    return "medium" if value >= MEDIUM_FROM else "low"
 
 
 def _claim_factors(claims: Sequence[ReportClaim], sources: int, labels: Labels) -> list[ConfidenceFactor]:

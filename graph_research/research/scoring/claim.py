@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from graph_research.research.models.finding import Confidence
 
 CONFIRMED_AT = 0.9
 SPECULATION_BELOW = 0.3
+HIGH_FROM, MEDIUM_FROM = 0.7, 0.4
+LEAST_SUPPORT = 0.15
+"""Below this score quotes do not support a claim."""
 _ORDER = (Confidence.SPECULATION, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH, Confidence.CONFIRMED)
 
 
@@ -49,3 +53,18 @@ def confidence_level(stated: Confidence, claim: float, origins: int, by_maker: i
     alone = Confidence.HIGH if by_maker > 1 else Confidence.MEDIUM
     most = alone if origins == 1 else Confidence.CONFIRMED
     return min(level, most, key=_ORDER.index)
+
+
+def claim_level(
+    confidence: float, *, origins: int, against: int, by_maker: int, support: float
+) -> Literal["high", "medium", "low"]:
+    """The confidence of a claim as a word, as its writers see it and the report prints it.
+
+    The word is that of the number. One origin, unless two of its documents are authoritative ones `by_maker`, or any
+    origin against it make it at most medium; without an origin, with as many against it, or where the score of the
+    `support` by its quotes is too low for one, it is low.
+    """
+    if not origins or against >= origins or support < LEAST_SUPPORT or confidence < MEDIUM_FROM:
+        return "low"
+    is_whole = not against and (origins > 1 or by_maker > 1)
+    return "high" if confidence >= HIGH_FROM and is_whole else "medium"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import Protocol
 
 from graph_research.research.models.source import Quality, Tier
 from graph_research.research.scoring.site import belongs_to, host_of, name_of_site, site_of
@@ -28,6 +29,8 @@ _QUALITY: Mapping[Tier, Quality] = {
     Tier.UNVERIFIED: Quality.MEDIUM,
     Tier.FLAGGED: Quality.LOW,
 }
+
+_NAME = re.compile(r"[^\W\d_][\w+#-]*")
 
 _PRIMARY_ENDINGS = (".gov", ".edu", ".mil", ".int")
 _PRIMARY_NATIONAL = re.compile(r"(?:^|\.)(?:gov|gouv|gob|go|ac|edu|mil)\.[a-z]{2}$")
@@ -118,6 +121,27 @@ def is_maker(publisher: str | None, names: Collection[str]) -> bool:
     """Whether a publisher is called like a thing of one of these names, but for a number, as a package `sqlite3` is."""
     called = (publisher or "").casefold().rstrip("0123456789.-_ ")
     return bool(called) and called in {name.casefold() for name in names}
+
+
+class Document(Protocol):
+    """What a source says of who made it, and the tier that it was given."""
+
+    @property
+    def tier(self) -> str: ...
+    @property
+    def publisher(self) -> str | None: ...
+    @property
+    def url(self) -> str | None: ...
+
+
+def documents_of_maker(text: str, sources: Iterable[Document]) -> int:
+    """How many of the sources are authoritative documents of the maker of a thing that the text names."""
+    names = _NAME.findall(text)
+    return sum(
+        source.tier in (Tier.PRIMARY_SOURCE, Tier.AUTHORITATIVE)
+        and (is_maker(source.publisher, names) or is_makers_site(source.url, names))
+        for source in sources
+    )
 
 
 def preliminary_quality(tier: Tier) -> Quality:

@@ -62,6 +62,15 @@ async def test_nothing_true_that_a_strong_model_writes_is_marked_unsupported(lan
     assert all(citation.valid for citation in report.citations)
 
 
+async def test_the_writer_of_a_section_sees_the_word_for_a_findings_confidence_that_the_report_prints() -> None:
+    bench = bench_of()
+    report, _ = await report_of(bench)
+    printed = {claim.text: claim.level for claim in report.claims}
+    rows = [row for request in bench.model.asked("section_writer") for row in request.material["findings"]]
+    assert rows and {row["content"]: row["confidence"] for row in rows}.items() <= printed.items()
+    assert f"(confidence {rows[0]['confidence']}, " in bench.model.asked("section_writer")[0].user
+
+
 async def test_tables_code_and_computed_numbers_stand_in_the_report() -> None:
     report, _ = await report_of(bench_of())
     blocks = [block for section in report.sections for block in section.blocks]

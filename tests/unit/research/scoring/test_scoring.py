@@ -13,7 +13,7 @@ from graph_research.research.evidence.claims import Ground, levelled, scored_cla
 from graph_research.research.models.finding import Claim, Confidence, Finding
 from graph_research.research.models.ids import finding_id
 from graph_research.research.models.source import Quality, Source, Tier
-from graph_research.research.scoring.claim import confidence_level, score_claim
+from graph_research.research.scoring.claim import claim_level, confidence_level, score_claim
 from graph_research.research.scoring.job import job_confidence
 from graph_research.research.scoring.origin import independent, origin, origins
 from graph_research.research.scoring.source import composite, recency, score_source
@@ -249,3 +249,23 @@ def test_documents_that_name_nobody_are_one_origin_whatever_their_folders_are_ca
 )
 def test_the_site_of_a_maker_whom_the_question_names_is_official(url: str, expected: bool) -> None:
     assert is_makers_site(url, parse("How do SQLite and PostgreSQL differ?").names) is expected
+
+
+@pytest.mark.parametrize(
+    ("confidence", "origins", "against", "by_maker", "level"),
+    [
+        (0.7, 2, 0, 0, "high"),
+        (0.69, 2, 0, 0, "medium"),
+        (0.9, 1, 0, 0, "medium"),
+        (0.9, 1, 0, 1, "medium"),
+        (0.9, 1, 0, 2, "high"),
+        (0.9, 3, 1, 0, "medium"),
+        (0.9, 1, 1, 2, "low"),
+        (0.9, 0, 0, 0, "low"),
+        (0.39, 3, 0, 3, "low"),
+    ],
+)
+def test_the_word_for_a_claim(confidence: float, origins: int, against: int, by_maker: int, level: str) -> None:
+    counts = {"origins": origins, "against": against, "by_maker": by_maker}
+    assert claim_level(confidence, **counts, support=0.15) == level
+    assert claim_level(confidence, **counts, support=0.14) == "low"

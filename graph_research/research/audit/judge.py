@@ -12,7 +12,7 @@ from graph_research.research.evidence.claim_support import CitedPassage, Status,
 from graph_research.research.models.draft import StatementKind
 from graph_research.text.document import Document
 from graph_research.text.language.quantities import Value, agree, figures
-from graph_research.text.language.words import held_weight, language_of, words
+from graph_research.text.language.words import held_weight, language_of, terms, words
 from graph_research.text.locators import make_locator
 from graph_research.text.relevance.answerability import FOUND, features
 from graph_research.text.relevance.conflicts import contrary_value
@@ -210,7 +210,7 @@ def _in_order(text: str, passage: str) -> float:
     """The steps from word to word in the longest run of words that both have in the same order, with others between
     them, as a share of the steps through all that both have."""
     language = language_of(f"{text}\n{passage}")
-    ours, theirs = ([word.term for word in words(each, language) if word.weight > 0.0] for each in (text, passage))
+    ours, theirs = (terms(each, language) for each in (text, passage))
     shared = [term for term in dict.fromkeys(ours) if term in set(theirs)]
     longest = [0] * (len(theirs) + 1)
     for term in shared:

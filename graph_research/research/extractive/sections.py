@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph_research.research.extractive.analysis import Analysis, Group
-from graph_research.text.language.words import language_of, terms, unspaced_runs, words
+from graph_research.text.language.words import language_of, terms, unspaced_runs, weights_of, words
 from graph_research.text.wording import shortened
 
 _FEWEST_SECTIONS = 3
@@ -111,7 +111,7 @@ def _heading(groups: Sequence[Group], analysis: Analysis, subject: frozenset[str
     held = [frozenset(_terms(group)) for group in groups]
     scored = []
     for phrase in dict.fromkeys(_candidates(groups)):
-        own = {w.term: w.weight for w in words(phrase, language_of(groups[0].lead.text)) if w.weight > 0.0}
+        own = weights_of(words(phrase, language_of(groups[0].lead.text)))
         fresh = {term: weight for term, weight in own.items() if term not in subject}
         if fresh and not any(fresh.keys() <= other or (other and other <= fresh.keys()) for other in taken):
             share = sum(

@@ -99,10 +99,15 @@ def terms(text: str, language: str = "en") -> list[str]:
     return [word.term for word in words(text, language) if word.weight > 0.0]
 
 
+def weights_of(written: Iterable[Word]) -> dict[str, float]:
+    """The terms of words that weigh something, with their weights."""
+    return {word.term: word.weight for word in written if word.weight > 0.0}
+
+
 @lru_cache(maxsize=4096)
 def term_weights(text: str) -> Mapping[str, float]:
     """The terms of a short text that weigh something, with their weights, in the text's own language."""
-    return MappingProxyType({word.term: word.weight for word in words(text, language_of(text)) if word.weight > 0.0})
+    return MappingProxyType(weights_of(words(text, language_of(text))))
 
 
 def held_weight(weights: Mapping[str, float], terms: Container[str]) -> float:

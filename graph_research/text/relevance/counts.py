@@ -6,7 +6,7 @@ import re
 
 from graph_research.text.language.quantities import ARTICLE_BEFORE, figures
 from graph_research.text.language.questions import counted_words, is_yes_no
-from graph_research.text.language.words import words
+from graph_research.text.language.words import terms, words
 from graph_research.text.relevance.query import Query
 
 _MOST_BETWEEN = 2
@@ -17,7 +17,7 @@ _ENDS = re.compile(r"[,;:.()–—]")
 def counted_thing(query: Query) -> str:
     """The term of what the query asks the number of, empty where it asks for something else."""
     asked = counted_words(query.own, query.language)
-    return next((word.term for word in words(asked, query.language) if word.weight > 0.0), "")
+    return next(iter(terms(asked, query.language)), "")
 
 
 def states_count(text: str, thing: str, language: str) -> float:

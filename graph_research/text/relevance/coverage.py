@@ -31,13 +31,12 @@ class Aspect(NamedTuple):
 
 
 class CoveringPassage(NamedTuple):
-    """`text[start:end]` of the document `source`; `gain` is what it adds to the passages before it."""
+    """`text[start:end]` of the document `source`."""
 
     source: str
     start: int
     end: int
     heading: str
-    gain: float
 
 
 class _Read(NamedTuple):
@@ -183,9 +182,8 @@ def _holding(candidates: Sequence[_Candidate], source: str, start: int) -> list[
 
 
 def _chosen(candidate: _Candidate, held: Counter[str]) -> CoveringPassage:
-    gain = _gain(candidate, held)
     held.update(candidate.values.keys())
-    return CoveringPassage(candidate.source, candidate.span.start, candidate.span.end, candidate.span.heading, gain)
+    return CoveringPassage(candidate.source, candidate.span.start, candidate.span.end, candidate.span.heading)
 
 
 def _gain(candidate: _Candidate, held: Counter[str]) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from graph_research.text.language.opposites import PARTING
 from graph_research.text.language.quantities import Value, agree, figures
-from graph_research.text.language.words import Word
+from graph_research.text.language.words import Word, weights_of
 
 _MARK = re.compile(r"[,;.!?]\s|\s[–—]\s|[、，；。]")
 _PART_OF_A_WORD = re.compile(r"-?[^\W\d_]")  # "the 400th", "a 24-hour show"
@@ -44,7 +44,7 @@ def clauses(text: str, written: Sequence[Word], language: str) -> list[Clause]:
         own = [word for word in within if not any(first <= word.start < last for first, last in spans)]
         held = tuple(value for (first, _), value in spans.items() if start <= first < at)
         if own or held:
-            made.append(Clause({word.term: word.weight for word in own}, held, joined))
+            made.append(Clause(weights_of(own), held, joined))
         start = behind
     return made
 

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 
 from graph_research.text.language.questions import asked_only, clauses, is_question_word, is_yes_no, listed
 from graph_research.text.language.tables import any_of
-from graph_research.text.language.words import Word, language_of, stem, weight, words
+from graph_research.text.language.words import Word, language_of, stem, terms, weight, words
 
 _MOST_CHARS = 4_000
 _MOST_PARTS = 8
@@ -132,4 +132,4 @@ def _rarest(text: str, language: str) -> str:
 
 
 def _says(text: str, language: str) -> bool:
-    return any(word.weight > 0.0 for word in words(asked_only(text, language), language))
+    return bool(terms(asked_only(text, language), language))

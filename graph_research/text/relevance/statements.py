@@ -13,7 +13,7 @@ from graph_research.text.language.opposites import CAPITALISED_NOUNS, NEGATIONS,
 from graph_research.text.language.quantities import Value, agree, values
 from graph_research.text.language.tables import any_of
 from graph_research.text.language.units import SCALES
-from graph_research.text.language.words import Word, language_of, words
+from graph_research.text.language.words import Word, language_of, weights_of, words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +167,7 @@ def _statements(sentence: SourceSentence, text: str) -> Sequence[Statement]:
     language = language_of(text)
     written = words(text, language)
     entitled = words(sentence.title, language)
-    title, heading = _weights(entitled), _weights(words(sentence.heading, language))
+    title, heading = weights_of(entitled), weights_of(words(sentence.heading, language))
     titled = frozenset(word.term for word in entitled if _names_a_thing(sentence.title, word, language))
     leans = _leans(text, written)
     context = heading | title
@@ -180,14 +180,14 @@ def _statements(sentence: SourceSentence, text: str) -> Sequence[Statement]:
             if word.weight > 0:
                 near[word.term] = max(near.get(word.term, 0.0), word.weight / (1 + far / _HALF))
         names = frozenset(word.term for word, _ in outside if is_name(text, word, language))
-        within = _weights(word for word, far in outside if far < _CLAUSE)
+        within = weights_of(word for word, far in outside if far < _CLAUSE)
         result.append(
             Statement(
                 sentence=sentence,
                 text=text,
                 value=value,
                 near=near,
-                said=_weights(word for word, _ in outside),
+                said=weights_of(word for word, _ in outside),
                 clause={term: weight for term, weight in within.items() if term not in names},
                 names=names,
                 scope=_scope(text, outside, language),
@@ -366,10 +366,6 @@ def _leans(text: str, written: Sequence[Word]) -> bool:
     """Whether no name stands among the first words, as in "It was opened" or "The bridge was opened"."""
     opening = next((word for word in written if word.weight > 0), None)
     return opening is None or not is_name(text, opening, "")
-
-
-def _weights(written: Iterable[Word]) -> dict[str, float]:
-    return {word.term: word.weight for word in written if word.weight > 0}
 
 
 def _shared(one: dict[str, float], other: dict[str, float]) -> float:

@@ -18,7 +18,15 @@ from graph_research.text.language.opposites import (
     opposites,
 )
 from graph_research.text.language.quantities import figures, unstated
-from graph_research.text.language.words import MOST_WEIGHT, Word, held_share, held_weight, language_of, words
+from graph_research.text.language.words import (
+    MOST_WEIGHT,
+    Word,
+    held_share,
+    held_weight,
+    language_of,
+    weights_of,
+    words,
+)
 from graph_research.text.relevance.exchange import Clause, clauses, exchanged
 from graph_research.text.sentences import sentence_spans
 
@@ -196,7 +204,7 @@ class _Comparison:
             if word.weight > 0.0
             and (word.term in literal or not any(start <= word.start < end for start, end in spans))
         ]
-        self.weights = {word.term: word.weight for word in self.content}
+        self.weights = weights_of(self.content)
         self.own = [held_share(self.weights, sentence.places) for sentence in self.sentences]
 
     def result(self) -> tuple[dict[str, float], list[tuple[Lack, str]]]:

@@ -193,15 +193,13 @@ class SqlJobStore(JobStore, ABC):
     async def heartbeat(self, claim: Claim, *, lease_seconds: float) -> bool:
         async def renew(transaction: Transaction) -> bool:
             lease_until = transaction.now + _microseconds(lease_seconds)
-            rows = await transaction.rows("heartbeat", **_held(claim), lease_until=lease_until)
-            if not rows:
-                raise _lost(claim)
-            return bool(rows[0]["cancel_requested"])
+            return await _is_cancelled_after(transaction, "heartbeat", claim, lease_until=lease_until)
 
         return await self._write(renew)
 
-    async def progress(self, claim: Claim, stage: str, fraction: float) -> None:
-        await self._change("progress", claim, stage=stage, fraction=fraction)
+    async def progress(self, claim: Claim, stage: str, fraction: float) -> bool:
+        values = {"stage": stage, "fraction": fraction}
+        return await self._write(lambda transaction: _is_cancelled_after(transaction, "progress", claim, **values))
 
     async def put_sources(self, claim: Claim, sources: Sequence[SourceRow]) -> None:
         async def put(transaction: Transaction) -> None:
@@ -230,7 +228,11 @@ class SqlJobStore(JobStore, ABC):
         await self._write(put, _has_ended(claim))
 
     async def release(self, claim: Claim) -> None:
-        await self._change("release", claim, took_effect=_has_ended(claim))
+        async def put(transaction: Transaction) -> None:
+            if not await transaction.change("release", **_held(claim)):
+                raise _lost(claim)
+
+        await self._write(put, _has_ended(claim))
 
     async def expire(self) -> list[Job]:
         async def put(transaction: Transaction) -> list[Job]:
@@ -260,15 +262,6 @@ class SqlJobStore(JobStore, ABC):
             return await transaction.rows(name, id=job_id)
 
         return await self._read(read)
-
-    async def _change(
-        self, name: str, claim: Claim, *, took_effect: TookEffect[None] | None = None, **values: Any
-    ) -> None:
-        async def change(transaction: Transaction) -> None:
-            if not await transaction.change(name, **_held(claim), **values):
-                raise _lost(claim)
-
-        await self._write(change, took_effect)
 
 
 async def uncancelled(work: Coroutine[Any, Any, T]) -> T:
@@ -304,6 +297,14 @@ def _has_ended(claim: Claim) -> TookEffect[None]:
         return job is None or job.attempt > claim.token or job.status != JobStatus.PROCESSING
 
     return has_ended
+
+
+async def _is_cancelled_after(transaction: Transaction, name: str, claim: Claim, **values: Any) -> bool:
+    """Whether the cancellation of a held job was requested, after the statement `name` was executed."""
+    rows = await transaction.rows(name, **_held(claim), **values)
+    if not rows:
+        raise _lost(claim)
+    return bool(rows[0]["cancel_requested"])
 
 
 def _held(claim: Claim) -> dict[str, Any]:

@@ -85,8 +85,9 @@ class WorkQueue(Protocol):
         """Renew the lease; whether a cancellation was requested."""
         ...
 
-    async def progress(self, claim: Claim, stage: str, fraction: float) -> None:
-        """Store how far the job is. The answer that it was claimed with has arrived in its run, and is dropped."""
+    async def progress(self, claim: Claim, stage: str, fraction: float) -> bool:
+        """Store how far the job is; whether a cancellation was requested. The answer that it was claimed with has
+        arrived in its run, and is dropped."""
         ...
 
     async def put_sources(self, claim: Claim, sources: Sequence[SourceRow]) -> None:

@@ -135,7 +135,7 @@ class Worker:
         try:
             async with asyncio.TaskGroup() as group:
                 heartbeat = group.create_task(self._keep_lease(claim, group))
-                outcome = await self._outcome(claim)
+                outcome = await self._outcome(claim, group)
                 if outcome.status == JobStatus.PROCESSING:
                     raise ClaimLost(f"its run cannot go on here: {outcome.error and outcome.error.message}")
                 await self._store.finish(claim, outcome)
@@ -146,11 +146,12 @@ class Worker:
         else:
             _log.info("worker %s: job %s is %s", self.name, claim.job.id, outcome.status, extra=_ids(claim.job.id))
 
-    async def _outcome(self, claim: Claim) -> Outcome:
+    async def _outcome(self, claim: Claim, group: asyncio.TaskGroup) -> Outcome:
         job = claim.job
 
         async def on_progress(stage: str, fraction: float) -> None:
-            await self._store.progress(claim, stage, fraction)
+            if await self._store.progress(claim, stage, fraction):
+                group.create_task(self._cancel_run(job.id))
 
         async def on_sources(rows: Sequence[Mapping[str, Any]]) -> None:
             await self._store.put_sources(claim, [SourceRow(**row) for row in rows])
@@ -172,7 +173,8 @@ class Worker:
 
     async def _keep_lease(self, claim: Claim, group: asyncio.TaskGroup) -> None:
         """Renew the lease until it is lost, or could not be renewed while it lasted. A requested cancellation is passed
-        on with every renewal until the run has ended: the run may not exist yet."""
+        on with every renewal, and whenever the run reports its progress, until it has ended: the run may not exist
+        yet."""
         lasts_until = self._monotonic() + self.lease_seconds
         while True:
             asked_at = self._monotonic()

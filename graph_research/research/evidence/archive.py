@@ -47,7 +47,7 @@ class Proof(Record):
 
 
 class Archive:
-    """The archived texts by hash, with each text's page table; the judge of every quote.
+    """The archived texts by hash, with each text's page table; every quote is checked against them.
 
     `texts` maps `sha256:HEX` to canonical text; a text whose own hash differs from its name is never trusted.
     `layouts` maps the same hashes to `Document.layout()`.

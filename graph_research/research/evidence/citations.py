@@ -76,7 +76,7 @@ def cite(
 
 
 class _Numbering:
-    """Gives out numbers in the order it is asked."""
+    """Numbers sources in the order in which they are first cited, and proves each passage once."""
 
     def __init__(
         self,
@@ -120,8 +120,8 @@ class _Numbering:
         return [self._statement(row, is_code=is_code) for row in statements if row.text.strip()]
 
     def held(self, statements: Iterable[Statement]) -> list[CitedStatement]:
-        """The statements that hold, in the place of one that does not its first quote; one without is left out and
-        numbers no source."""
+        """The statements that pass their checks. One that fails is replaced by the first of its quotes that
+        passes; where none does it is left out, and its sources get no number."""
         given = (next(filter(self._holds, self._with_quotes(row)), None) for row in statements if row.text.strip())
         return [self._statement(row) for row in given if row]
 
@@ -239,7 +239,7 @@ class _Numbering:
 
 
 class Described(Protocol):
-    """A source as far as a reader is told of it."""
+    """What a reader is told of a source beside its quotes: its title and date."""
 
     @property
     def title(self) -> str: ...

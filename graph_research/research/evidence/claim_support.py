@@ -199,7 +199,7 @@ class _Ground:
         return [*self.quotes, *self.titles, *(passage.surroundings for passage in self.passages)]
 
     def missing(self, text: str, kind: StatementKind) -> list[str]:
-        """The numbers, dates, multiples and names of a text that are nowhere, as they are written."""
+        """The numbers, dates, multiples and names of a text that stand in nothing it may rest on, as written."""
         is_analysis = kind is StatementKind.ANALYSIS
         if self.is_code and is_analysis:
             text = _without_judged_lines(text)

@@ -123,8 +123,8 @@ class Scored:
 
 
 def scored(findings: Sequence[Finding], ground: Ground) -> Scored:
-    """The findings on this ground. What the analyzer itself calls speculation is a finding and not a claim, so that the
-    confidence of the whole is that of all claims."""
+    """The findings, each with its claim scored on this ground. What the analyzer itself calls speculation stays a
+    finding but is no claim, so that it does not lower the confidence of the whole."""
     pairs = [(finding, claim_of(finding, ground)) for finding in findings]
     claims = [claim for finding, claim in pairs if finding.stated is not Confidence.SPECULATION]
     return Scored(
@@ -164,8 +164,8 @@ def proved_findings(
 
 
 def _standing(known: Known, finder: QuoteFinder) -> tuple[Known, list[Evidence]]:
-    """What is known with the evidence that stands in the texts of its sources, and the part of it that was looked up
-    again. A source that two topics found is kept once: a quote from the other's text is looked up in the kept one's."""
+    """The known findings with the evidence that their sources' texts hold, and the evidence that got another place.
+    Where two topics found one source, a single text of it is kept; quotes of the other text are looked up in that."""
     moved: dict[str, Evidence] = {}
     standing: dict[str, Evidence] = {}
     for name, one in known.evidence.items():
@@ -196,7 +196,7 @@ def _restated(findings: Sequence[Finding], confidences: Sequence[Mapping[str, An
 
 
 def _thinned(findings: Sequence[Finding], places: Mapping[str, Place]) -> list[Finding]:
-    """The findings, those that say the same joined to the first of them, whose id stays."""
+    """The findings, those that say the same merged into the first of them, which keeps its id."""
     kept: list[Finding] = []
     for finding in findings:
         place = next((place for place, other in enumerate(kept) if _alike(other, finding, places)), None)
@@ -208,8 +208,8 @@ def _thinned(findings: Sequence[Finding], places: Mapping[str, Place]) -> list[F
 
 
 def _united(findings: Sequence[Finding], groups: Iterable[Sequence[str]]) -> list[Finding]:
-    """The findings, those of each group joined to the first that it names, as far as their numbers and dates are the
-    same; a finding is joined once."""
+    """The findings, those of each group merged into the first that the group names where their numbers and dates are
+    the same. A finding is merged once."""
     kept = {finding.id: finding for finding in findings}
     for first, *others in (group for group in groups if group):
         for name in others:
@@ -229,9 +229,9 @@ def _have_the_same_values(one: Finding, other: Finding) -> bool:
 
 
 def _alike(one: Finding, other: Finding, places: Mapping[str, Place]) -> bool:
-    """Whether the other finding adds nothing: it says the same in the same words, or of the same passage with a part of
-    the sentence in another place, or in some of the words, with the same numbers and negations. Other words count as
-    another statement: no score of words tells a paraphrase from another scope or role."""
+    """Whether the other finding adds nothing: it has the same words, or it rests on the same passage, has the same
+    numbers and negations, and either two parts of the sentence swapped or only some of the words. A finding in other
+    words counts as another statement, since no score of words tells a paraphrase from another scope or role."""
     if _same_words(one.content, other.content):
         return True
     if not _share_a_passage(one, other, places) or _turns(one.content) != _turns(other.content):
@@ -255,7 +255,7 @@ def _share_a_passage(one: Finding, other: Finding, places: Mapping[str, Place]) 
 
 
 def _is_moved(words: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether the others are the same words with two neighbouring runs of them in each other's place."""
+    """Whether the others are the same words with two neighbouring runs of them swapped."""
     if sorted(words) != sorted(others):
         return False
     start, end = _common(words, others), len(words) - _common(words[::-1], others[::-1])
@@ -264,7 +264,7 @@ def _is_moved(words: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def _common(words: Sequence[str], others: Sequence[str]) -> int:
-    """How many words both begin with."""
+    """How many words at the beginning are the same."""
     return next((place for place, (one, two) in enumerate(zip(words, others, strict=False)) if one != two), len(words))
 
 
@@ -283,7 +283,7 @@ def _words(text: str) -> list[str]:
 
 
 def _turns(text: str) -> tuple[list[str], list[str]]:
-    """The numbers and the negations of a text: what makes another statement of nearly the same words."""
+    """The numbers and the negations of a text. Texts that differ in these say different things, however alike."""
     return sorted(_NUMBERS.findall(text)), [word for word in _words(text) if word in _NEGATIONS]
 
 

@@ -202,8 +202,8 @@ def _current_first(items: Sequence[Ranked], sources: Mapping[str, SourceFacts]) 
 
 
 def _fit(items: Sequence[Ranked], depth: _Depth) -> list[Ranked]:
-    """The units that rank best for a part, and of those that follow the ones that hold enough of it, so that a long
-    report is not filled up; twice as many as a report can show."""
+    """What may be quoted for a part: the units that rank best, then further ones that hold enough of the part's words,
+    so that a long report is not filled up. There are more than a report can show, since some say the same."""
     least = depth.least_of_best * max((item.covered for item in items), default=0.0)
     further = (row for row in items[depth.always :] if row.covered >= least)
     return [*items[: depth.always], *islice(further, 2 * depth.most)]

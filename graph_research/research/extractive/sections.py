@@ -105,7 +105,7 @@ def _order(group: Group, analysis: Analysis) -> tuple[int, int, bool, str, str, 
 
 
 def _heading(groups: Sequence[Group], analysis: Analysis, subject: frozenset[str], used: Sequence[str]) -> str:
-    """The phrase of the sources that says most of what the quotations share; never one with the words of another."""
+    """The phrase of the sources that says most of what the quotations share, and repeats no other heading."""
     taken = [frozenset(terms(heading)) - subject for heading in used]
     asked = {term for group in groups for term in analysis.parts[group.lead.part].query.own_terms} - subject
     held = [frozenset(_terms(group)) for group in groups]

@@ -122,7 +122,7 @@ def _is_pdf(hit: SearchHit, address: str) -> bool:
 async def _followed(
     one: FusedHit, url: str, query: str, ctx: Context, policy: PagePolicy, slots: asyncio.Semaphore
 ) -> tuple[FusedHit, ProviderError | None]:
-    """The document with its page, made of it while others are still awaited, or with the error that it has none."""
+    """The document with the text of its page, or with the error where the page could not be read."""
     page = _at_least(await _read(url, ctx, policy, slots), one.hit)
     return _with_page(one, page, query), page if isinstance(page, ProviderError) else None
 
@@ -149,7 +149,7 @@ async def _read(
 
 
 def _at_least(page: Mapping[str, Any] | ProviderError, hit: SearchHit) -> Mapping[str, Any] | ProviderError:
-    """The page, unless it says less than its snippet does: then it is a wall before the text."""
+    """The page, or an error where it has less text than the snippet, as a page for login or consent has."""
     if isinstance(page, ProviderError) or len(page["text"]) >= max(len(hit.document.text), 1):
         return page
     return ProviderRefused("the page has less text than the search result", provider="fetch")

@@ -86,7 +86,7 @@ def _by_mark(found: Sequence[_Ranked]) -> list[list[_Ranked]]:
 
 
 def _by_title(groups: Sequence[list[_Ranked]]) -> list[list[_Ranked]]:
-    """Groups of one work joined, as far as no provider then has it twice."""
+    """Groups of the same work joined, unless one provider lists both: it knows them as two works."""
     joined: list[list[_Ranked]] = []
     for group in groups:
         same = next((other for other in joined if _one_work(other, group)), None)

@@ -32,9 +32,11 @@ def chars_of_each(settings: ResearchSettings, lengths: Iterable[int], most_chars
 
 
 class Reading:
-    """Texts of sources that are read for some aspects: the passages of all of them compete for the room. Of each
-    source that was not `read_before` the one that its search found best comes first; or for each of the `lacking`
-    texts, which say by the source's id what an earlier reading of it lacked, the one nearest to it."""
+    """What a prompt shows of several sources: their passages compete for the room by what they say on the aspects.
+
+    Of each source that was not `read_before` the passage that its search ranked best comes first. `lacking` has, by the
+    id of a source, texts that say what an earlier reading did not find there; the passages nearest to these come first
+    instead."""
 
     def __init__(
         self,
@@ -97,8 +99,8 @@ class Reading:
         return {id_: self.text(id_, length) for id_, length in room.items()}
 
     def _passages(self) -> Iterator[CoveringPassage]:
-        """The passages, best first; each is looked for once, and one that a better one repeats under
-        the same heading is left out."""
+        """The passages, best first, without those that repeat a better one under the same heading. Each is computed
+        once."""
         yield from self._chosen
         for passage in self._next:
             text = self._documents[passage.source].text[passage.start : passage.end]
@@ -111,7 +113,7 @@ class Reading:
 
 
 def named_in(text: str, titles: Mapping[str, str]) -> tuple[list[str], str]:
-    """The ids of those whose title stands in a text, and the text without these titles."""
+    """The ids of the `titles` that stand in a text, and the text without them."""
     named = [name for name, title in titles.items() if title and title in text]
     for name in named:
         text = text.replace(titles[name], "")
@@ -119,13 +121,13 @@ def named_in(text: str, titles: Mapping[str, str]) -> tuple[list[str], str]:
 
 
 def _found_best(source: Source) -> list[int]:
-    """Where the passage begins that the source's search found best, if it found any."""
+    """The start of the passage that the source's search ranked best; empty where it named none."""
     found = source.metadata.get("passages") or ()
     return [max(found, key=lambda passage: (passage[2], -passage[0]))[0]] if found else []
 
 
 def _chars_of(passage: CoveringPassage, headed: set[tuple[str, str]]) -> int:
-    """The characters that showing a passage takes with a mark and, unless it is among those `headed`, its heading."""
+    """The characters that a passage takes with its mark and, the first time, its heading; adds that to `headed`."""
     chars = passage.end - passage.start + len(MARK) + 1
     if passage.heading and (passage.source, passage.heading) not in headed:
         headed.add((passage.source, passage.heading))

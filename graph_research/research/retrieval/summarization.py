@@ -24,14 +24,14 @@ def condenses(models: ModelRouter, role: str, phase: str = "") -> bool:
 
 
 class TimeLimit:
-    """Some seconds for several calls together, from the first of them on."""
+    """A limit of time that several calls share. It begins with the first of them."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._end: float | None = None
 
     def end(self) -> float:
-        """When they are over, by the clock of the event loop."""
+        """When the time is over, by the clock of the event loop."""
         if self._end is None:
             self._end = asyncio.get_running_loop().time() + self.seconds
         return self._end
@@ -56,20 +56,20 @@ class InTime(WrappedModel):
 
 @dataclass
 class _Slot:
-    """The reply on one text, once there is one."""
+    """The reply to one key, None until there is one."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     reply: ModelReply | None = None
 
 
 class SharedReplies:
-    """The latest replies of models by what they are on, so that those who want the same at the same time share one."""
+    """The latest replies of models by key, so that callers that ask the same at the same time share one reply."""
 
     def __init__(self) -> None:
         self._slots: OrderedDict[Hashable, _Slot] = OrderedDict()
 
     def of(self, model: Model, key: Hashable) -> Model:
-        """The model, which answers anything on `key` with the first reply that it, or another one, gave to that."""
+        """The model, which answers a request under `key` with the first reply that any model gave under that key."""
         slot = self._slots.setdefault(key, _Slot())
         while len(self._slots) > _MOST_SHARED:
             self._slots.popitem(last=False)
@@ -77,7 +77,7 @@ class SharedReplies:
 
 
 class _Sharing(WrappedModel):
-    """A model that passes on a reply which is there already, without its usage: that was counted where it was made."""
+    """A model that gives the shared reply where there is one. Its usage is zero then: it was counted the first time."""
 
     def __init__(self, model: Model, slot: _Slot) -> None:
         super().__init__(model)

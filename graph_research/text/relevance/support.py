@@ -137,7 +137,7 @@ class _Text:
 
     @cached_property
     def turning(self) -> set[str]:
-        """Its words such as "by", which let two roles change places."""
+        """Its words such as "by": with one of them two names may change places, and the sentence means the same."""
         return {self.written(word).lower() for word in self.words} & TURNING.get(self.language, frozenset())
 
     @cached_property
@@ -166,7 +166,7 @@ class _Text:
 
     @cached_property
     def sides(self) -> list[tuple[str, int, bool, Context]]:
-        """Each word that has an opposite, with the number of the pair and its side."""
+        """Each word that has an opposite, the number of their pair, which of the two it is, and the terms around it."""
         known = opposites() if self.language == "en" else {}
         return [
             (written, pair, side, self.around(at, 3, 3))
@@ -316,9 +316,9 @@ class _Comparison:
         return 1.0 if lacks else 0.0
 
     def _order(self) -> float:
-        """Where two names of the claim and a word between them, or any two and a word such as "before" between them,
-        follow each other in reverse in a best sentence, which has the same words such as "by"; the more of the claim
-        the sentence covers, the more it counts."""
+        """Above 0 where a best sentence has two names of the claim the other way round, with the same word between
+        them and the same words such as "by", or any two words around one such as "before"; the more of the claim the
+        sentence covers, the more."""
         most, written = 0.0, ""
         comparing = COMPARING.get(self.claim.language, frozenset())
         once = {term: places[0] for term, places in self.claim.places.items() if len(places) == 1}
@@ -348,7 +348,7 @@ class _Comparison:
 
 
 def _fails(word: Word, sentence: _Text) -> bool:
-    """Whether a word of denial that says more than "not", such as "failed", stands in a sentence."""
+    """Whether a word of denial says more than "not", as "failed" does, and stands in a sentence."""
     return word.weight > 0.0 and word.term in sentence.places
 
 

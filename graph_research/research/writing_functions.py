@@ -187,10 +187,18 @@ def _with_places(section: DraftSection) -> Iterator[tuple[Statement, Row]]:
                 yield cell, {**at, "column": title, "context": context}
 
 
-def sections_to_mend(outline: Rows, sections: Rows, checks: Rows, verdicts: Rows) -> list[Row]:
-    """`parts_to_mend` of the sections of this round."""
+def sections_to_mend(
+    outline: Rows, sections: Rows, checks: Rows, verdicts: Rows, inconsistencies: Rows, edited: Rows
+) -> list[Row]:
+    """`parts_to_mend` of the sections of this round; of one that is kept only what the editor found inconsistent."""
     written = {row["id"] for row in sections_to_write(outline)}
-    return parts_to_mend([row for row in sections if row["id"] in written], checks, verdicts)
+    named = {name for row in inconsistencies for name in row["change"]}
+    parts: list[Row] = []
+    for part in parts_to_mend(sections, checks, verdicts, inconsistencies, edited):
+        is_new = part["section"]["id"] in written
+        if failing := [row for row in part["failing"] if is_new or row["id"] in named]:
+            parts.append({**part, "failing": failing})
+    return parts
 
 
 def edited_parts(summary: Rows, conclusions: Rows) -> list[Row]:
@@ -218,10 +226,13 @@ def mending_batches(parts: Rows) -> list[list[Row]]:
     return batches
 
 
-def parts_to_mend(sections: Rows, checks: Rows, verdicts: Rows) -> list[Row]:
-    """`{section, failing: [{id, reason, where, is_note}]}` for each section with statements that code or the verifier
-    objects to, or of which there is a note: a cell that does not answer its column, a limit, and a block to copy
-    without a setting that a table names."""
+def parts_to_mend(
+    sections: Rows, checks: Rows, verdicts: Rows, inconsistencies: Rows = (), others: Rows = ()
+) -> list[Row]:
+    """`{section, failing: [{id, reason, where, cell, is_note, against}]}` for each section with statements that code or
+    the verifier objects to, or of which there is a note: what the editor found inconsistent, with what it does not
+    agree with as `against`, from these sections and from `others`; a cell that does not answer its column; a limit; a
+    block to copy without a setting that a table names."""
     problems = {row["id"]: row["problem"] for row in checks if row["problem"]}
     objections = {
         row["id"]: f"{row['verdict']} supported: {row['reason']}"
@@ -229,6 +240,7 @@ def parts_to_mend(sections: Rows, checks: Rows, verdicts: Rows) -> list[Row]:
         if row["verdict"] != VerdictWord.SUPPORTED
         and not (row["reason"] and row["reason"] in problems.get(row["id"], ""))
     }
+    disagreements, against = _disagreements(inconsistencies, [*sections, *others])
     mending: list[Row] = []
     misplaced = {row["id"]: row["note"] for row in checks if row.get("note")}
     for row in sections:
@@ -237,20 +249,47 @@ def parts_to_mend(sections: Rows, checks: Rows, verdicts: Rows) -> list[Row]:
         notes = {**misplaced, **dict.fromkeys(limits, _LOOKED_UP)}
         notes |= _notes_on_code(section)
         places = {statement.id: place for statement, place in _with_places(section)}
+        reasons = {
+            name: [said[name] for said in (problems, objections, disagreements, notes) if name in said]
+            for name in places
+        }
         failing = [
             {
                 "id": name,
-                "reason": "; ".join(filter(None, (said.get(name) for said in (problems, objections, notes)))),
+                "reason": "; ".join(reasons[name]),
                 "where": place["where"],
                 "cell": place.get("context", ""),
                 "is_note": name not in problems and name not in objections,
+                "against": against.get(name, []),
             }
             for name, place in places.items()
-            if name in problems or name in objections or name in notes
+            if reasons[name]
         ]
         if failing:
             mending.append({"section": row, "failing": failing})
     return mending
+
+
+def _disagreements(inconsistencies: Rows, sections: Rows) -> tuple[dict[str, str], dict[str, list[Row]]]:
+    """By the id of each statement to change: what does not agree, and the other statements of it as `{where, cell,
+    text, evidence_ids}`; those of its own row only where there are no others."""
+    told: dict[str, Row] = {}
+    lines: dict[str, tuple[Any, ...]] = {}
+    for section in sections if inconsistencies else ():
+        for statement, place in _with_places(DraftSection.model_validate(section)):
+            shown = {"text": statement.text, "evidence_ids": list(statement.evidence_ids)}
+            told[statement.id] = {"where": place["where"], "cell": place.get("context", ""), **shown}
+            lines[statement.id] = place["section"], place["block"], place["line"]
+    problems: dict[str, dict[str, None]] = {}
+    against: dict[str, dict[str, None]] = {}
+    for row in inconsistencies:
+        for name in row["change"]:
+            others = [other for other in (*row["against"], *row["change"]) if other in told and other != name]
+            elsewhere = [other for other in others if lines[other] != lines.get(name)]
+            against.setdefault(name, {}).update(dict.fromkeys(elsewhere or others))
+            problems.setdefault(name, {})[f"does not agree: {row['problem']}"] = None
+    reasons = {name: "; ".join(said) for name, said in problems.items()}
+    return reasons, {name: [told[other] for other in others] for name, others in against.items()}
 
 
 def _notes_on_code(section: DraftSection) -> dict[str, str]:

@@ -283,7 +283,14 @@ def _editor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[s
     sections = "\n".join(text for label, text in blocks if label.startswith("section "))
     written = re.findall(r"\(\d+\.\d+\) (.+) \[(ev-[0-9a-f]{10})\]", sections)
     statements = [{"text": text, "evidence_ids": [name], "kind": "quote"} for text, name in written]
-    return {"found": bool(statements), "summary": _quotes(statements[:2]), "conclusions": _quotes(statements[-1:])}
+    places = re.findall(r"\((\d+\.\d+)\) ", sections) if options.get("objects") else []
+    pairs = [(place, other) for place, other in zip(places[:1], places[-1:], strict=True) if place != other]
+    return {
+        "found": bool(statements),
+        "summary": _quotes(statements[:2]),
+        "conclusions": _quotes(statements[-1:]),
+        "inconsistencies": [{"change": [place], "against": [other], "problem": "differ"} for place, other in pairs],
+    }
 
 
 def _verifier(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:

@@ -116,7 +116,8 @@ def open_world(
 
     With `always_gaps` the analyzer never finds everything; with `long_pages` every page goes on for 20,000 characters;
     with `long_sections` the writer gives the length, tables and analysis that it is asked for; with `objects` the
-    verifier objects to the first sentence of each section.
+    verifier objects to the first sentence of each section, and the editor finds the first one of all to contradict the
+    last.
     """
     faults = faults or Faults()
     options = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -15,6 +16,7 @@ from graph_research.research.evidence.findings import CONFIDENCE_RANK
 from graph_research.research.graph_functions import closed_gaps
 from graph_research.research.llm.services import Services
 from graph_research.research.models.draft import (
+    EMPTY_CELL,
     Block,
     BlockType,
     Draft,
@@ -106,6 +108,23 @@ class _Parts:
         proved = {HEADER} | {row.id for section in sections for row in section.statements() if self._is_proved(row)}
         return {row["limit"] for row in self.handoff.get("answered_limits") or [] if proved & set(row["statements"])}
 
+    @cached_property
+    def repeated(self) -> set[str]:
+        """The sentences and the cells of rows that only repeat: each that the editor names in turn, as long as facts
+        that are left without it cite all that it cites."""
+        sections = [DraftSection.model_validate(row) for row in self.handoff["sections"]]
+        blocks = [block for section in sections for block in section.blocks if block.type is not BlockType.CODE]
+        known = {row.id: row for row in statements_of(blocks)}
+        facts = _cited_by_facts(known.values())
+        repeated: set[str] = set()
+        for ids in self.handoff["repeated"]:
+            named = [known[name] for name in ids if name in known and name not in repeated]
+            left = facts - _cited_by_facts(named)
+            if len(named) == len(ids) and all(left[name] for row in named for name in row.evidence_ids):
+                facts = left
+                repeated.update(ids)
+        return repeated
+
     def closed_gaps(self, draft: Draft) -> list[dict[str, Any]]:
         """The gaps that the header or a proved statement of the draft answers, closed in this round."""
         proved = {HEADER} | {row.id for row in draft.statements() if self._is_proved(row)}
@@ -176,15 +195,10 @@ class _Parts:
 
     def _edited(self, section: DraftSection) -> list[Block]:
         """The section's blocks without what fails and what only repeats, behind its opening sentence."""
-        repeated = {row["id"] for row in self.handoff["repeated"] if row["section"] == section.id}
-        cited = [name for row in self.handoff["sections"] for name in _cited(row)]
+        dropped = self.repeated | self.answered_limits
         blocks = rewritten(
-            self._sound(section.to_json()["blocks"]),
-            lambda row: (
-                None
-                if row.id in self.answered_limits or (row.id in repeated and _is_said_elsewhere(row, cited))
-                else row
-            ),
+            map(self._without_repeated_rows, self._sound(section.to_json()["blocks"])),
+            lambda row: None if row.id in dropped else row,
         )
         openings = [
             Statement.model_validate(row["statement"])
@@ -196,6 +210,10 @@ class _Parts:
             first = blocks[0].model_copy(update={"sentences": [*opening, *blocks[0].sentences]})
             return [first, *blocks[1:]]
         return [Block(sentences=opening), *blocks] if opening and blocks else blocks
+
+    def _without_repeated_rows(self, block: Block) -> Block:
+        rows = [row for row in block.rows if not all(cell.id in self.repeated or cell == EMPTY_CELL for cell in row)]
+        return block.model_copy(update={"rows": rows})
 
     def _sound(self, rows: Iterable[Mapping[str, Any]]) -> list[Block]:
         """The blocks without the statements that fail and are neither facts nor the labels of rows; where what a note
@@ -294,13 +312,10 @@ def _without(blocks: Iterable[Block], left_out: Collection[str]) -> list[Block]:
     return rewritten(blocks, lambda row: None if row.id in left_out else row)
 
 
-def _cited(section: Mapping[str, Any]) -> list[str]:
-    return [name for row in DraftSection.model_validate(section).statements() for name in row.evidence_ids]
-
-
-def _is_said_elsewhere(statement: Statement, cited: Sequence[str]) -> bool:
-    """Whether each piece of the statement's evidence is cited by another one, too."""
-    return all(cited.count(name) > 1 for name in statement.evidence_ids)
+def _cited_by_facts(rows: Iterable[Statement]) -> Counter[str]:
+    """How many facts and quotes cite each piece of evidence."""
+    proved = (row for row in rows if row.kind in (StatementKind.FACT, StatementKind.QUOTE))
+    return Counter(name for row in proved for name in set(row.evidence_ids))
 
 
 def _notice(sections: Collection[DraftSection], labels: Labels) -> str:

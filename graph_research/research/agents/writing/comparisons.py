@@ -1,5 +1,5 @@
 """What the run says elsewhere about the things that a statement names: notes and findings that the report leaves out,
-and its other sections."""
+and for the editor's statements what the sections decide."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from graph_research.text.language.words import held_weight, language_of, term_we
 
 _MOST_SHOWN = 16
 """Comparisons of a batch; the nearest ones."""
-_OF_NOTES, _OF_REPORT = 3, 1
-"""Comparisons of a statement: so many that the report leaves out, and so many of its other sections."""
+_OF_STATEMENT = 3
+"""Comparisons of a statement."""
 _LEAST_SHARED = 0.4
 """Of the lesser of two texts, by weight: the words that both have, else they are about different things."""
 _LEAST_NEW = 0.15
@@ -33,10 +33,9 @@ _CLAUSE = re.compile(r"(?<=[.;])\s+|(?<=[。；])")
 
 @dataclass(frozen=True)
 class Said:
-    """What is said, `where`: the heading of a section, or empty for a note or a finding."""
+    """What a finding says, or a clause of a note, which names no evidence."""
 
     text: str
-    where: str = ""
     evidence_ids: frozenset[str] = field(default=frozenset(), repr=False)
 
 
@@ -46,7 +45,6 @@ class Checked:
 
     ids: tuple[str, ...]
     text: str
-    section: str
     evidence_ids: frozenset[str]
     is_first_row: bool = False
 
@@ -72,7 +70,6 @@ def checked_units(batch: Iterable[Mapping[str, Any]]) -> list[Checked]:
                 Checked(
                     ids=tuple(row["id"] for row in group),
                     text=": ".join(filter(None, [*label, "; ".join(said)])),
-                    section=first.get("section") or "",
                     evidence_ids=frozenset(name for row in group for name in row.get("evidence_ids") or ()),
                     is_first_row=not is_alone and line == 1,
                 )
@@ -81,7 +78,8 @@ def checked_units(batch: Iterable[Mapping[str, Any]]) -> list[Checked]:
 
 
 class SaidElsewhere:
-    """Notes, findings and sections of a run, ranked by the words that they share with a statement."""
+    """Notes and findings of a run with something that its sections leave out, ranked by the words that they share with
+    a statement."""
 
     def __init__(
         self,
@@ -89,16 +87,16 @@ class SaidElsewhere:
         topics: Iterable[Mapping[str, Any]],
         sections: Iterable[DraftSection],
     ) -> None:
-        told = [Said(text, section.heading, ids) for section in sections for text, ids in _told(section)]
+        reported = [term_weights(text) for text in dict.fromkeys(_told(sections))]
         clauses = (Said(clause) for note in notes_of(topics) for clause in _CLAUSE.split(note.text))
-        noted = [*(Said(row["content"], "", frozenset(row["evidence_ids"])) for row in findings), *clauses]
-        self._said = list(dict.fromkeys([*told, *noted]))
+        self._said = list(
+            dict.fromkeys([*(Said(row["content"], frozenset(row["evidence_ids"])) for row in findings), *clauses])
+        )
         terms = [term_weights(said.text) for said in self._said]
-        self._holding = Counter(term for weights in terms for term in weights)
+        self._holding = Counter(term for weights in (*reported, *terms) for term in weights)
+        self._texts = len(reported) + len(terms)
         self._weights = [self._by_rarity(weights) for weights in terms]
-        self._reported = {
-            term for said, weights in zip(self._said, terms, strict=True) if said.where for term in weights
-        }
+        self._reported = {term for weights in reported for term in weights}
         self._mean = sum(sum(weights.values()) for weights in self._weights) / (len(self._said) or 1)
 
     def beside(self, units: Sequence[Checked]) -> dict[str, list[Said]]:
@@ -114,39 +112,30 @@ class SaidElsewhere:
         return beside
 
     def _near(self, unit: Checked) -> list[tuple[float, Said]]:
-        ranked = sorted(self._ranked(unit), key=lambda pair: -pair[0])
-        noted = [pair for pair in ranked if not pair[1].where][:_OF_NOTES]
-        return [*noted, *[pair for pair in ranked if pair[1].where][:_OF_REPORT]]
+        return sorted(self._ranked(unit), key=lambda pair: -pair[0])[:_OF_STATEMENT]
 
     def _ranked(self, unit: Checked) -> Iterator[tuple[float, Said]]:
         asked = self._by_rarity(term_weights(unit.text))
         for said, weights in zip(self._said, self._weights, strict=True):
             own = sum(weights.values())
-            if len(weights) < _LEAST_WORDS or said.where == unit.section != "":
-                continue
-            if not said.where and said.evidence_ids & unit.evidence_ids:
+            if len(weights) < _LEAST_WORDS or said.evidence_ids & unit.evidence_ids:
                 continue
             shared = held_weight(weights, asked)
             new = sum(weight for term, weight in weights.items() if term not in self._reported)
-            is_near = shared >= _LEAST_SHARED * min(own, sum(asked.values())) > 0.0
-            if is_near and (said.where or new >= _LEAST_NEW * own):
+            if shared >= _LEAST_SHARED * min(own, sum(asked.values())) > 0.0 and new >= _LEAST_NEW * own:
                 yield shared / sqrt(own + self._mean), said
 
     def _by_rarity(self, weights: Mapping[str, float]) -> dict[str, float]:
-        total = len(self._said)
-        return {term: weight * inverse_frequency(total, self._holding[term]) for term, weight in weights.items()}
+        return {term: weight * inverse_frequency(self._texts, self._holding[term]) for term, weight in weights.items()}
 
 
-def _told(section: DraftSection) -> Iterator[tuple[str, frozenset[str]]]:
-    """The sentences and the rows of tables of a section, each with its evidence."""
-    for block in section.blocks:
-        if block.type is BlockType.CODE:
-            continue
+def _told(sections: Iterable[DraftSection]) -> Iterator[str]:
+    """The sentences and the rows of tables of the sections."""
+    for block in (block for section in sections for block in section.blocks if block.type is not BlockType.CODE):
         for row in block.rows:
             label, *cells = (cell.text for cell in row)
-            yield f"{label}: {'; '.join(filter(None, cells))}", _evidence(row)
-        for sentence in block.prose():
-            yield sentence.text, _evidence([sentence])
+            yield f"{label}: {'; '.join(filter(None, cells))}"
+        yield from (sentence.text for sentence in block.prose())
 
 
 def _evidence(rows: Iterable[Statement]) -> frozenset[str]:

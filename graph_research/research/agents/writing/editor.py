@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,7 +24,14 @@ from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
-from graph_research.research.models.draft import Block, DraftSection, Statement, StatementKind
+from graph_research.research.models.draft import (
+    EMPTY_CELL,
+    Block,
+    BlockType,
+    DraftSection,
+    Statement,
+    StatementKind,
+)
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.report.draft import cited_only
 
@@ -32,14 +40,16 @@ _SECTIONS = (
     Section(name="gaps", noun="gap", keep=0),
     Section(name="sections", noun="section", text="text", least_chars=300),
 )
+_PLACE = re.compile(r"(\w+)\.(\d{1,4})(?:\.(\d{1,4}))?")
 _SHARE_OF_SUMMARY = 0.1
 """Of the report's words."""
 
 
 def editor(services: Services) -> Handler:
-    """`summary` and `conclusions` as blocks, `openings` a sentence for some sections, `repeated` the statements that
-    say again what another says, `answered_gaps` and `answered_limits` what statements answer that is told as
-    open, `found` whether the report answers the question. All empty where no model answers."""
+    """`summary` and `conclusions` as blocks, `openings` a sentence for some sections, `repeated` the sentences and rows
+    that say again what another says, `answered_gaps` and `answered_limits` what statements answer that is told as
+    open, `inconsistencies` what does not agree with what else the report says, `found` whether the report answers the
+    question. All empty where no model answers."""
     agent = Agent(name="editor", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def edit(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -58,14 +68,19 @@ def editor(services: Services) -> Handler:
         known = {row["id"] for row in handoff["evidence"]}
         summary, made_up = cited_only(_blocks(result, "summary", words), known)
         conclusions, more_made_up = cited_only(_blocks(result, "conclusions", words), known)
+        summary, conclusions = placed(summary, "summary"), placed(conclusions, "conclusions")
+        numbered = {str(n): section for n, section in enumerate(sections, 1)}
+        own = {"summary": summary, "conclusions": conclusions}
+        parts = {**numbered, **{name: DraftSection(heading=name, blocks=blocks) for name, blocks in own.items()}}
         return {
             "found": result.output.get("found", True),
-            "summary": [block.to_json() for block in placed(summary, "summary")],
-            "conclusions": [block.to_json() for block in placed(conclusions, "conclusions")],
+            "summary": [block.to_json() for block in summary],
+            "conclusions": [block.to_json() for block in conclusions],
             "openings": _openings(result.output.get("openings") or [], sections),
-            "repeated": _repeated(result.output.get("repeated") or [], sections),
-            "answered_gaps": _answered_gaps(result, _open_gaps(handoff), sections),
-            "answered_limits": _answered_limits(result, sections),
+            "repeated": _repeated(result.output.get("repeated") or [], numbered),
+            "answered_gaps": _answered_gaps(result, _open_gaps(handoff), numbered),
+            "answered_limits": _answered_limits(result, numbered),
+            "inconsistencies": _inconsistencies(result.output.get("inconsistencies") or [], parts, ctx),
             "fabricated": made_up + more_made_up,
             "degraded": [
                 *result.degradations(agent.name, ctx),
@@ -78,7 +93,7 @@ def editor(services: Services) -> Handler:
 
 
 def _nothing() -> dict[str, Any]:
-    lists = ("summary", "conclusions", "openings", "repeated", "answered_gaps", "answered_limits")
+    lists = ("summary", "conclusions", "openings", "repeated", "answered_gaps", "answered_limits", "inconsistencies")
     return {"found": True, **{name: [] for name in lists}}
 
 
@@ -138,50 +153,73 @@ def _openings(rows: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection
     ]
 
 
-def _repeated(places: Sequence[str], sections: Sequence[DraftSection]) -> list[dict[str, Any]]:
-    """The section and the statement of each `SECTION.PLACE` that there is; a row of a table is left as it is."""
-    named = [_at(place, sections) for place in places]
-    return [{"section": found[0].id, "id": found[1][0].id} for found in named if found and len(found[1]) == 1]
+def _repeated(places: Sequence[str], parts: Mapping[str, DraftSection]) -> list[list[str]]:
+    """The ids of the sentence or row at each `SECTION.PLACE` that there is. A single cell would leave a hole, and a
+    block to copy is needed where it stands."""
+    blocks = (block for part in parts.values() for block in part.blocks if block.type is BlockType.CODE)
+    code = {row.id for block in blocks for row in block.sentences}
+    named = [_ids_at(place, parts) for place in places if place.count(".") == 1]
+    return [ids for ids in named if ids and code.isdisjoint(ids)]
 
 
 def _answered_gaps(
-    result: AgentResult, gaps: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection]
+    result: AgentResult, gaps: Sequence[Mapping[str, Any]], parts: Mapping[str, DraftSection]
 ) -> list[dict[str, Any]]:
     """The gap and the statements of each answer whose number was shown; of one below the title `HEADER`."""
     shown = len(result.shown.get("gaps") or [])
     return [
-        {"gap": gaps[row["gap"] - 1]["id"], "statements": _ids_at(row["place"], sections)}
+        {"gap": gaps[row["gap"] - 1]["id"], "statements": _answering(row["place"], parts)}
         for row in result.output.get("answered_gaps") or []
         if 0 < row["gap"] <= shown
     ]
 
 
-def _answered_limits(result: AgentResult, sections: Sequence[DraftSection]) -> list[dict[str, Any]]:
+def _answered_limits(result: AgentResult, parts: Mapping[str, DraftSection]) -> list[dict[str, Any]]:
     """The limits of sections that a statement in another place answers, with that place's statements."""
     answered = []
     for row in result.output.get("answered_limits") or []:
-        found = _at(row["limit"], sections)
-        if found and found[1][0].kind is StatementKind.LIMIT:
-            answered.append({"limit": found[1][0].id, "statements": _ids_at(row["place"], sections)})
+        found = _at(row["limit"], parts)
+        if found and found[0].kind is StatementKind.LIMIT:
+            answered.append({"limit": found[0].id, "statements": _answering(row["place"], parts)})
     return answered
 
 
-def _ids_at(place: str, sections: Sequence[DraftSection]) -> list[str]:
-    if place.strip("() ").casefold() == HEADER:
-        return [HEADER]
-    found = _at(place, sections)
-    return [statement.id for statement in found[1]] if found else []
+def _inconsistencies(
+    rows: Sequence[Mapping[str, Any]], parts: Mapping[str, DraftSection], ctx: Context
+) -> list[dict[str, Any]]:
+    """`{change, against, problem}`: the ids of the statements to change, and of those that they do not agree with. An
+    entry with nothing to change is left out, and one whose other side does not exist; an event tells of places that do
+    not."""
+    found = []
+    for row in rows:
+        sides = [{place: _ids_at(place, parts) for place in row.get(name) or []} for name in ("change", "against")]
+        change, against = ([name for ids in side.values() for name in ids] for side in sides)
+        if unknown := [place for side in sides for place, ids in side.items() if not ids]:
+            ctx.emit("inconsistency.unknown_place", places=unknown, problem=row["problem"])
+        if change and (against or len(set(change)) > 1 or not unknown):
+            found.append({"change": change, "against": against, "problem": row["problem"]})
+    return found
 
 
-def _at(place: str, sections: Sequence[DraftSection]) -> tuple[DraftSection, list[Statement]] | None:
-    """The section and what stands at `SECTION.PLACE`."""
-    number, _, position = place.strip("() ").partition(".")
-    if number.isdigit() and position.isdigit() and 1 <= int(number) <= len(sections):
-        section = sections[int(number) - 1]
-        places = places_of(section)
-        if 1 <= int(position) <= len(places):
-            return section, places[int(position) - 1]
-    return None
+def _answering(place: str, parts: Mapping[str, DraftSection]) -> list[str]:
+    return [HEADER] if place.strip("() ").casefold() == HEADER else _ids_at(place, parts)
+
+
+def _ids_at(place: str, parts: Mapping[str, DraftSection]) -> list[str]:
+    return [statement.id for statement in _at(place, parts)]
+
+
+def _at(place: str, parts: Mapping[str, DraftSection]) -> list[Statement]:
+    """What stands at `PART.PLACE`: a sentence, a block of code, or the cells of a row; at `PART.PLACE.COLUMN` one of
+    them. Empty where there is no such place."""
+    named = _PLACE.fullmatch(place.strip("() ").casefold())
+    if named is None or named[1] not in parts:
+        return []
+    position = int(named[2])
+    statements = [row for found in places_of(parts[named[1]])[position - 1 : position] for row in found]
+    if named[3] and len(statements) > 1:
+        statements = statements[int(named[3]) - 1 : int(named[3])]
+    return [row for row in statements if row != EMPTY_CELL]
 
 
 def _open_gaps(handoff: Mapping[str, Any]) -> list[Mapping[str, Any]]:

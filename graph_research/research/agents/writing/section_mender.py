@@ -1,9 +1,10 @@
-"""The section mender: rewrites or drops the sentences of sections that their passages do not support."""
+"""The section mender: rewrites or drops the sentences of sections that their passages do not support, or that do not
+agree with others."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -42,21 +43,22 @@ def section_mender(services: Services) -> Handler:
     a usable answer. `kept` are those that failed and that the model stands by, with its answer to the objection, for
     the verifier to read again; `replaced` are those that only had a note, by the id of what stands in their place, in
     case that fails; `evidence` is what the sections cite newly: passages that code found near these sentences. A limit
-    on which none bears stays as it is, and where nothing else is left no model is asked."""
+    on which none bears, and which agrees with the rest, stays as it is; where nothing else is left no model is
+    asked."""
     agent = Agent(name="section_mender", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def mend(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sections = [DraftSection.model_validate(part["section"]) for part in handoff["parts"]]
         objections = {row["id"]: row for part in handoff["parts"] for row in part["failing"]}
         named = {row.id: row for section in sections for row in section.statements() if row.id in objections}
-        cited = [name for row in named.values() for name in row.evidence_ids]
+        cited = list(_cited(named.values(), objections))
         passages, near = await read_passages(handoff, cited, ctx), await NearPassages.of(handoff, ctx)
         failing = await asyncio.to_thread(
             _looked_up, list(named.values()), _beside_cells(sections), objections, passages, near
         )
         if not failing:
             return _output(sections)
-        own = list(dict.fromkeys(name for row in failing for name in row.evidence_ids))
+        own = list(dict.fromkeys(_cited(failing, objections)))
         offered = _lacking(failing, objections, {row["id"]: row["quote"] for row in handoff["evidence"]})
         further = await read_passages(handoff, offered, ctx)
         result = await agent.call(
@@ -66,7 +68,8 @@ def section_mender(services: Services) -> Handler:
                 "question": handoff["question"],
                 "parts": [_part(section, failing) for section in sections],
                 "failing": [
-                    {"cell": "", **objections[row.id], **row.to_json(), "n": n} for n, row in enumerate(failing, 1)
+                    {"cell": "", "against": [], **objections[row.id], **row.to_json(), "n": n}
+                    for n, row in enumerate(failing, 1)
                 ],
                 "passages": [
                     *passages.rows(own),
@@ -101,6 +104,14 @@ def section_mender(services: Services) -> Handler:
 def _output(sections: Sequence[DraftSection], **made: Any) -> dict[str, Any]:
     nothing: dict[str, Any] = {"kept": [], "replaced": [], "evidence": [], "fabricated": 0, "degraded": []}
     return {**nothing, "sections": [section.to_json() for section in sections], **made}
+
+
+def _cited(rows: Iterable[Statement], objections: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """The evidence of the sentences, and of those that they do not agree with."""
+    for row in rows:
+        yield from row.evidence_ids
+        for other in objections[row.id].get("against") or []:
+            yield from other["evidence_ids"]
 
 
 def _part(section: DraftSection, failing: Collection[Statement]) -> dict[str, Any]:
@@ -175,7 +186,7 @@ def _looked_up(
     for row in named:
         shown = passages.rows(row.evidence_ids)
         text = f"{objections[row.id].get('cell') or ''} {row.text}"
-        if row.kind is not StatementKind.LIMIT:
+        if row.kind is not StatementKind.LIMIT or objections[row.id].get("against"):
             near.near(text, shown, most=1)
             near.near(_missing(objections[row.id]), shown, most=1)
             failing.append(row)

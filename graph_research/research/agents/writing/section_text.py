@@ -158,7 +158,8 @@ def with_answers(blocks: Iterable[Block]) -> list[Block]:
 
 def section_text(section: DraftSection, number: int | None = None, *, with_evidence: bool = True) -> str:
     """The section as a prompt shows it, the evidence ids after each sentence. With `number`, each sentence of its
-    paragraphs and lists and each row of its tables begins with `(NUMBER.PLACE)`, which `places_of` leads back from."""
+    paragraphs and lists, each row of its tables and each block of code begins with `(NUMBER.PLACE)`, which `places_of`
+    leads back from."""
     place = 0
 
     def mark() -> str:
@@ -175,12 +176,13 @@ def section_text(section: DraftSection, number: int | None = None, *, with_evide
     lines = []
     for block in section.blocks:
         if block.type is BlockType.TABLE:
+            lines += [f"{block.caption}:"] if block.caption else []
             lines.append(f"| {' | '.join(block.header)} |")
             for label, *cells in filter(None, block.rows):
                 named = cited(label) if label.judged else label.text
                 lines.append(f"{mark()}| {' | '.join([named, *map(cited, cells)])} |")
         elif block.type is BlockType.CODE:
-            lines += [f"```{block.language}\n{cited(row)}\n```" for row in block.sentences]
+            lines += [f"{mark()}```{block.language}\n{cited(row)}\n```" for row in block.sentences]
         else:
             lines += [line(block.sentences)] if block.sentences else []
             lines += [f"- {line(item)}" for item in block.items]
@@ -188,12 +190,12 @@ def section_text(section: DraftSection, number: int | None = None, *, with_evide
 
 
 def places_of(section: DraftSection) -> list[list[Statement]]:
-    """What `section_text` numbers, the first as 1: a sentence alone, or the cells of a row."""
+    """What `section_text` numbers, the first as 1: a sentence or a block of code alone, or the cells of a row."""
     places: list[list[Statement]] = []
     for block in section.blocks:
         if block.type is BlockType.TABLE:
-            places += block.rows
-        elif block.type is not BlockType.CODE:
+            places += filter(None, block.rows)
+        else:
             places += [[statement] for statement in block.statements()]
     return places
 

@@ -173,7 +173,7 @@ class _Beside:
 
         return {
             "passages": [{**row, "name": names[row["id"]]} for row in self.passages],
-            "comparisons": [{"name": named[one], "where": one.where, "text": one.text} for one in said],
+            "comparisons": [{"name": named[one], "text": one.text} for one in said],
             "decisions": [{**row, "text": "\n".join(row["lines"])} for row in self.decisions],
             "statements": [
                 {

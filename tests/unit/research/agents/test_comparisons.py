@@ -72,15 +72,6 @@ def test_the_first_row_of_a_table_is_compared_as_a_whole_and_a_column_of_default
     assert by_default == {"ledger kept": [EXTRA], "ledger lost": [EXTRA]}
 
 
-def test_a_sentence_of_another_section_on_the_same_thing_is_shown_and_of_its_own_none() -> None:
-    never = statement("Readers of Larch never wait for the writer of the ledger.")
-    same = statement("Readers of Larch wait while the writer of the ledger closes it.")
-    filler = section("C", paragraph(*map(statement, OTHERS)))
-    elsewhere = beside(section("A", paragraph(never)), section("B", paragraph(same)), filler, findings=[], notes=[])
-    assert elsewhere == {never["text"]: [same["text"]]}
-    assert beside(section("A", paragraph(never, same)), filler, findings=[], notes=[]) == {}
-
-
 def test_the_editor_is_read_beside_what_the_sections_decide_and_infer_from_the_same() -> None:
     rule = table(
         ["Condition", "Choice", "Reason"],

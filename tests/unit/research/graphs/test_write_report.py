@@ -637,7 +637,12 @@ ASKED = {
         "look among all quotes",
         "A row is read as a whole",
     ],
-    "editor": ["decides the case as asked", "what reverses it comes second"],
+    "editor": [
+        "decides the case as asked",
+        "what reverses it comes second",
+        "Hold section against section, table against prose, block to copy against its text",
+        "Different conditions, versions or measurements, each named, do not contradict each other",
+    ],
     "verifier": ["the facts that it starts from.", "A table's row is read as a whole", "in another passage shown"],
 }
 

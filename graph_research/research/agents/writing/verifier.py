@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -80,19 +81,16 @@ def verifier(services: Services) -> Handler:
             return {}, {}, []
         rows = _numbered(asked)
         beside = await _Beside.of(handoff, asked, passages, ctx)
-        result = await agent.call(
-            services,
-            {
-                **prompt_context(handoff.get("report_options"), ctx),
-                "question": handoff["question"],
-                **beside.material(rows),
-            },
-            ctx,
-            fallback=lambda: {"verdicts": []},
-            windows=handoff.get("model_windows"),
-        )
-        said = _said(result, rows)
-        return _verdicts_of(said, rows, result), _misplaced(said), result.degradations(agent.name, ctx)
+        material = beside.material(rows)
+        asking = partial(_ask, agent, services, handoff, ctx)
+        results = [await asking(material)]
+        said = _said(results, rows)
+        if left := _unanswered(results[0], said):
+            again = [row for row in material["statements"] if row["id"] in left]
+            results.append(await asking(_settled({**material, "statements": again})))
+            said = _said(results, rows)
+        degraded = [row for result in results for row in result.degradations(agent.name, ctx)]
+        return _verdicts_of(said, rows, results[0].model), _misplaced(said), degraded
 
     return verify
 
@@ -207,19 +205,39 @@ def _others(absolute: Sequence[tuple[Statement, str]], passages: Passages, near:
     return {row.id: near.near(text, passages.rows(row.evidence_ids), must_bear=True, most=1) for row, text in absolute}
 
 
-def _said(result: AgentResult, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """The rows of each statement that were shown, by its id, with what the answer says of them."""
-    shown = _shown(result)
+async def _ask(
+    agent: Agent, services: Services, handoff: Mapping[str, Any], ctx: Context, material: Mapping[str, Any]
+) -> AgentResult:
+    context = {**prompt_context(handoff.get("report_options"), ctx), "question": handoff["question"]}
+    return await agent.call(
+        services,
+        {**context, **material},
+        ctx,
+        fallback=lambda: {"verdicts": []},
+        windows=handoff.get("model_windows"),
+    )
+
+
+def _said(results: Iterable[AgentResult], rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """The rows of each statement that were shown, by its id, with what the answers say of them."""
     said: dict[str, list[Mapping[str, Any]]] = {}
-    for verdict in result.output["verdicts"]:
-        if verdict["n"] in shown:
-            row = rows[verdict["n"] - 1]
-            said.setdefault(row["id"], []).append({**row, **verdict, "reason": verdict.get("reason") or ""})
+    for result in results:
+        shown = _shown(result)
+        for verdict in result.output["verdicts"]:
+            if verdict["n"] in shown:
+                row = rows[verdict["n"] - 1]
+                said.setdefault(row["id"], []).append({**row, **verdict, "reason": verdict.get("reason") or ""})
     return said
 
 
 def _shown(result: AgentResult) -> set[int]:
     return {row["n"] for row in result.shown.get("statements") or []}
+
+
+def _unanswered(result: AgentResult, said: Mapping[str, Sequence[Mapping[str, Any]]]) -> set[str]:
+    """The statements of which a row was shown that the answer leaves out."""
+    answered = {row["n"] for rows in said.values() for row in rows}
+    return {row["id"] for row in result.shown.get("statements") or [] if row["n"] not in answered}
 
 
 def _misplaced(said: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, str]:
@@ -229,19 +247,19 @@ def _misplaced(said: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, str
 
 
 def _verdicts_of(
-    said: Mapping[str, Sequence[Mapping[str, Any]]], rows: Sequence[Mapping[str, Any]], result: AgentResult
+    said: Mapping[str, Sequence[Mapping[str, Any]]], rows: Sequence[Mapping[str, Any]], model: str
 ) -> dict[str, StatementVerdict]:
-    """The worst verdict on each statement, by id, with all reasons; a statement of which a row was not shown has none,
-    unless another of its rows is objected to."""
-    shown = _shown(result)
-    partly_shown = {row["id"] for row in rows if row["n"] not in shown}
+    """The worst verdict of the model on each statement, by id, with all reasons; a statement of which a row was not
+    judged has none, unless another of its rows is objected to."""
+    judged = {row["n"] for given in said.values() for row in given}
+    partly_judged = {row["id"] for row in rows if row["n"] not in judged}
     verdicts: dict[str, StatementVerdict] = {}
     for name, given in said.items():
         objections = [row for row in given if row["verdict"] != VerdictWord.SUPPORTED]
         word = max((VerdictWord(row["verdict"]) for row in given), key=list(VerdictWord).index)
-        if objections or name not in partly_shown:
+        if objections or name not in partly_judged:
             reason = "; ".join(dict.fromkeys(map(_reason, objections)))
-            verdicts[name] = StatementVerdict(id=name, verdict=word, reason=reason, model=result.model)
+            verdicts[name] = StatementVerdict(id=name, verdict=word, reason=reason, model=model)
     return verdicts
 
 

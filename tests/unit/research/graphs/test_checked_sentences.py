@@ -93,6 +93,22 @@ def objecting(text: str, reason: str, *, times: int = 99) -> Callable[[ModelRequ
     return verify
 
 
+def omitting(text: str, times: int) -> Callable[[ModelRequest], Row]:
+    """A verifier that says nothing of one text so many times."""
+    left = [times]
+
+    def verify(request: ModelRequest) -> Row:
+        verdicts = []
+        for row in request.material["statements"]:
+            if row["text"] == text and left[0] > 0:
+                left[0] -= 1
+            else:
+                verdicts.append({"n": row["n"], "verdict": "supported", "reason": ""})
+        return {"verdicts": verdicts}
+
+    return verify
+
+
 def denial(write: Writer) -> Row:
     return paragraph(write.fact(DENIAL, CALM))
 
@@ -222,6 +238,36 @@ async def test_a_number_that_the_writer_judges_stands_where_it_is_named() -> Non
     [row] = [row for row in report.statements() if "rule of thumb" in row.text]
     assert (row.text, row.status, row.judged) == (text, Status.ANALYSIS, ["50 %"])
     assert "the writer's judgement: 50 %" in "".join(request.user for request in bench.model.asked("verifier"))
+
+
+@pytest.mark.parametrize(("times", "status"), [(1, Status.VERIFIED), (2, Status.CITED)])
+async def test_a_sentence_that_the_verifier_leaves_out_is_asked_once_more_and_else_cited(
+    times: int, status: Status
+) -> None:
+    bench = bench_of(denial, verifier=[omitting(DENIAL, times)], section_mender=["No."])
+    report, _ = await report_of(bench)
+    asked = [request for request in bench.model.asked("verifier") if DENIAL in request.user]
+    assert [row["text"] for row in asked[1].material["statements"]] == [DENIAL]
+    cited = {name for row in asked[1].material["statements"] for name in (*row["evidence_ids"], *row["others"])}
+    assert {row["id"] for row in asked[1].material["passages"]} == cited
+    assert len(asked) == 2
+    assert [row.status for row in report.statements() if row.text == DENIAL] == [status]
+
+
+@pytest.mark.parametrize(("times", "verdicts"), [(1, ["supported"]), (2, [])])
+async def test_a_block_of_which_the_verifier_leaves_out_a_line_is_no_verified_block(
+    times: int, verdicts: list[str]
+) -> None:
+    def block(write: Writer) -> Row:
+        return {"type": "code", "language": "ini", "sentences": [write.analysis("sync = full\nlock = row", FULL)]}
+
+    bench = bench_of(block, verifier=[omitting("lock = row", times)], section_mender=["No."])
+    _, state = await report_of(bench)
+    asked = [request for request in bench.model.asked("verifier") if "lock = row" in request.user]
+    assert [row["text"] for row in asked[1].material["statements"]] == ["sync = full", "lock = row"]
+    draft = Draft.model_validate(state["draft"])
+    names = [row.id for row in draft.statements() if "lock = row" in row.text]
+    assert [row["verdict"] for row in state["statement_verdicts"] if row["id"] in names] == verdicts
 
 
 async def test_the_label_of_a_row_may_have_a_threshold_that_the_writer_judges() -> None:

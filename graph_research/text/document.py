@@ -11,6 +11,8 @@ from itertools import groupby, pairwise
 from typing import Any, Literal, NamedTuple
 
 MAX_TITLE_CHARS = 500
+MAX_HEADING_CHARS = 150
+"""Of each heading in a path, which every passage below it carries."""
 
 BlockKind = Literal["heading", "paragraph", "item", "quote", "table", "code", "boilerplate"]
 PlaceKind = Literal["attachment", "cell", "chapter", "line", "notebook_cell", "paragraph", "row", "slide"]
@@ -125,7 +127,7 @@ class Document:
 
     def around(self, start: int, end: int) -> str:
         """What is read with the stretch from `start` to `end`: the blocks that it stands in, of a table its first row
-        and what stands above that, and the heading above them."""
+        and what stands above that, and the headings above them."""
         first = bisect_left(self.blocks, start, key=lambda block: block.end - 1)
         last = bisect_left(self.blocks, end, key=lambda block: block.start)
         read = list(range(first, last))
@@ -133,8 +135,27 @@ class Document:
             while first > 0 and self.blocks[first - 1].kind == "table":
                 first -= 1
             read += [first, first - 1] if first > 0 else [first]
-        read += [place for place in range(first - 1, -1, -1) if self.blocks[place].kind == "heading"][:1]
-        return "\n".join(self.text[slice(*self.blocks[place][1:3])] for place in sorted(set(read)))
+        said = [self.text[slice(*self.blocks[place][1:3])] for place in sorted(set(read))]
+        return "\n".join([*self.path_at(start), *said])
+
+    def path_at(self, place: int) -> tuple[str, ...]:
+        """The headings above a place, the outermost first, each with at most `MAX_HEADING_CHARS` characters."""
+        starts, paths = self._paths
+        above = bisect_left(starts, place)
+        return paths[above - 1] if above else ()
+
+    @cached_property
+    def _paths(self) -> tuple[list[int], list[tuple[str, ...]]]:
+        """Where each heading starts, and it with those above it."""
+        starts: list[int] = []
+        paths: list[tuple[str, ...]] = []
+        path: list[tuple[int, str]] = []
+        for block in (block for block in self.blocks if block.kind == "heading"):
+            path = [outer for outer in path if outer[0] < block.level]
+            path.append((block.level, self.text[block.start : min(block.end, block.start + MAX_HEADING_CHARS)]))
+            starts.append(block.start)
+            paths.append(tuple(text for _, text in path))
+        return starts, paths
 
     @cached_property
     def _tables(self) -> dict[int, tuple[int, ...]]:

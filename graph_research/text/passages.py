@@ -12,7 +12,6 @@ from graph_research.text.sentences import PROSE, sentence_spans
 TARGET_CHARS = 600
 MAX_CHARS = 1_200
 _SHORT_REST_CHARS = 150
-_HEADING_CHARS = 150  # of each heading in a path, which every passage below it carries
 _Span = tuple[int, int]
 
 
@@ -45,26 +44,22 @@ def _blocks(document: Document) -> tuple[Block, ...]:
 
 def _sections(document: Document) -> Iterator[tuple[str, list[Block]]]:
     """Blocks that may share a passage: up to the next heading, boilerplate or page."""
-    path: list[tuple[int, str]] = []
     section: list[Block] = []
     page = 0
     for block in _blocks(document):
         its_page = page_of(document.pages, block.start) if document.pages else 0
         if section and (block.kind in ("heading", "boilerplate") or its_page != page):
-            yield _path_text(path), section
+            yield _path_to(section, document), section
             section = []
         page = its_page
-        if block.kind == "heading":
-            path = [outer for outer in path if outer[0] < block.level]
-            path.append((block.level, document.text[block.start : min(block.end, block.start + _HEADING_CHARS)]))
-        elif block.kind != "boilerplate":
+        if block.kind not in ("heading", "boilerplate"):
             section.append(block)
     if section:
-        yield _path_text(path), section
+        yield _path_to(section, document), section
 
 
-def _path_text(path: list[tuple[int, str]]) -> str:
-    return " > ".join(text for _, text in path)
+def _path_to(section: list[Block], document: Document) -> str:
+    return " > ".join(document.path_at(section[0].start))
 
 
 def _packed(document: Document, blocks: list[Block]) -> list[_Span]:

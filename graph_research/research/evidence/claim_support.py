@@ -62,7 +62,7 @@ class Status(StrEnum):
 
 class CitedPassage(NamedTuple):
     """A passage that a sentence cites: the number, title and date of its source, the quote, the text around it, and
-    `beside` the paragraph or row that it stands in with the heading above."""
+    `beside` the paragraph or row that it stands in with the headings above."""
 
     number: int
     quote: str

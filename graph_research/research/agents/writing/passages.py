@@ -1,4 +1,4 @@
-"""Evidence as a verifier reads it: the quote marked in the text around it, under its source's title."""
+"""Evidence as a verifier reads it: the quote marked in the text around it, under its source's title and headings."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class Passages:
     def rows(
         self, evidence_ids: Iterable[str], around_chars: int = _AROUND_CHARS, *, enough_chars: int | None = None
     ) -> list[dict[str, Any]]:
-        """`{id, source_id, title, date, text, quote}` of each, once; `title` is one line, `text` has the quote between
+        """`{id, source_id, title, date, heading, text, quote}` of each, once; `title` and `heading`, the path of those
+        above the quote below the title, are one line each, `text` has the quote between
         ⟦ and ⟧, and the sentences on both sides, of a quote of `enough_chars` none. Those of one source stand together
         in its order, and what one shows the next does not repeat."""
         rows = []
@@ -60,8 +61,9 @@ class Passages:
                 {
                     "id": row.id,
                     "source_id": row.source_id,
-                    "title": " ".join(self._title(row).translate(_PLAIN).split()),
+                    "title": _one_line(self._title(row)),
                     "date": (source.published_on if source else None) or "",
+                    "heading": self._heading(row),
                     "text": f"{before}⟦{quote}⟧{after}",
                     "quote": quote,
                 }
@@ -74,6 +76,11 @@ class Passages:
     def _title(self, row: Evidence) -> str:
         source = self._sources.get(row.source_id)
         return source.title if source else ""
+
+    def _heading(self, row: Evidence) -> str:
+        span, title = self._span(row), _one_line(self._title(row))
+        path = map(_one_line, self._documents[row.source_id].path_at(span[0]) if span else ())
+        return " > ".join(heading for heading in path if heading != title)
 
     def _in_order(
         self, evidence: Sequence[Evidence], around_chars: int, enough_chars: int | None
@@ -121,6 +128,10 @@ class Passages:
             return "", row.quote, ""
         (start, end), document = span, self._documents[row.source_id]
         return document.text[max(0, start - chars) : start], row.quote, document.text[end : end + chars]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.translate(_PLAIN).split())
 
 
 def _next_sentence(text: str, first: int, start: int, end: int) -> int:

@@ -317,8 +317,8 @@ def _rows(
     sources: Mapping[str, Source],
     documents: Mapping[str, Document],
 ) -> list[dict[str, Any]]:
-    """`{id, quote, text, source, weight}` of each; `text` has the quote between ⟦ and ⟧, that of evidence in the text
-    around it. Passages are whole stretches and need none."""
+    """`{id, quote, text, source, heading, weight}` of each; `text` has the quote between ⟦ and ⟧, that of evidence in
+    the text around it. Passages are whole stretches and need none."""
     by_id = {row.id: row for row in (*passages, *evidence)}
     texts = Passages((row.to_json() for row in by_id.values()), sources, documents)
     shown = [*texts.rows(row.id for row in evidence), *texts.rows((row.id for row in passages), 0)]
@@ -328,6 +328,7 @@ def _rows(
             "quote": by_id[row["id"]].quote,
             "text": row["text"],
             "source": numbers[row["source_id"]],
+            "heading": row["heading"],
             "weight": weight(sources[row["source_id"]]),
         }
         for row in shown

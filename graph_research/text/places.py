@@ -37,12 +37,22 @@ class FilePlace(NamedTuple):
 
 def place_of(tables: Sequence[Places], start: int, end: int) -> FilePlace | None:
     """Where `text[start:end]` stands; None where the document has no table of places, or another part begins within."""
-    begins = [table.starts[0] for table in tables if table.starts]
+    places = places_of(tables, start, end)
+    return places[0] if len(places) == 1 else None
+
+
+def places_of(tables: Sequence[Places], start: int, end: int) -> list[FilePlace]:
+    """Where `text[start:end]` stands, in each part that it runs through; empty where the document has no table of
+    places, or its tables begin behind `start`."""
+    tables = [table for table in tables if table.starts]
+    begins = [table.starts[0] for table in tables]
     number = bisect_right(begins, start) - 1
-    if number < 0 or (number + 1 < len(begins) and begins[number + 1] < end):
-        return None
-    table = [table for table in tables if table.starts][number]
-    first = bisect_right(table.starts, start) - 1
+    parts = tables[number : max(number + 1, bisect_left(begins, end))] if number >= 0 else []
+    return [_place_in(table, start, end) for table in parts]
+
+
+def _place_in(table: Places, start: int, end: int) -> FilePlace:
+    first = max(0, bisect_right(table.starts, start) - 1)
     last = max(first, bisect_left(table.starts, end) - 1)
     if table.kind == "cell":
         return FilePlace(table.kind, table.within, *_corners([str(at) for at in table.at[first : last + 1]]))

@@ -25,7 +25,7 @@ from graph_research.providers.search.local.records import (
 )
 from graph_research.text.document import Document
 from graph_research.text.locators import make_locator
-from graph_research.text.places import in_words, place_of
+from graph_research.text.places import in_words, places_of
 from graph_research.text.readers.foreign.limited import LimitedReader
 from graph_research.text.readers.limits import Limits
 from graph_research.text.relevance.embedding import Embedder
@@ -231,5 +231,4 @@ def _hits(found: FoundDocument) -> list[PassageHit]:
 
 
 def _place(document: Document, start: int, end: int) -> str:
-    place = place_of(document.places, start, end)
-    return in_words(place) if place else ""
+    return "; ".join(map(in_words, places_of(document.places, start, end)))

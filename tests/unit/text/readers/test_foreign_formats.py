@@ -14,7 +14,7 @@ from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.locators import make_locator, resolve
 from graph_research.text.passages import passages
-from graph_research.text.places import in_words, place_of
+from graph_research.text.places import in_words, place_of, places_of
 from graph_research.text.readers import READERS, media_type_of
 from graph_research.text.readers.foreign.limited import LimitedReader
 from graph_research.text.readers.formats import FORMATS
@@ -44,8 +44,9 @@ def where(document: Document, first: str, last: str = "") -> str:
     """Where the text from `first` to `last` stands, in words."""
     start = document.text.index(first)
     end = document.text.index(last or first, start) + len(last or first)
-    place = place_of(document.places, start, end)
-    return in_words(place) if place else ""
+    places = places_of(document.places, start, end)
+    assert place_of(document.places, start, end) == (places[0] if len(places) == 1 else None)
+    return "; ".join(map(in_words, places))
 
 
 BODY = [
@@ -73,6 +74,7 @@ async def test_a_text_document_has_headings_items_tables_and_places(tmp_path: Pa
     assert where(document, "Turbines") == "table 1, row 2"
     assert where(document, "Turbines", "3.1") == "table 1, row 2–3"
     assert where(document, "Two seals") == "paragraph 8"
+    assert where(document, "All figures", "First point") == "paragraph 4; table 1, row 1–3; paragraph 5"
 
 
 @pytest.mark.parametrize("suffix", ["rtf", "epub", "pdf"])

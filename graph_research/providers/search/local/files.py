@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers import FORMATS, READERS, media_type_of
 
 _COPIES = frozenset({"_sources", "_static"})  # what Sphinx puts beside its pages: their sources, and scripts
+_REPORT_FILES = frozenset({"report.md", "report.html", "report.json"})  # what a run writes into its folder
+_REPORT = re.compile(rb'\s*\{\s*"format":\s*"report/\d')
+_OPENED = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +42,8 @@ def find_files(root: Path) -> Iterator[FoundFile | Failure]:
     those of an unsupported type.
 
     `root` is an absolute path without symbolic links. Hidden files and folders are passed over, as are the copies that
-    Sphinx keeps of its sources; linked folders are not entered. A linked file counts only when its target lies below
+    Sphinx keeps of its sources, and the reports of runs, which would be their own sources; linked folders are not
+    entered. A linked file counts only when its target lies below
     `root`, and once: under the path of its target where that is found itself, else of the first link.
     """
     if not root.is_dir():
@@ -53,7 +58,8 @@ def find_files(root: Path) -> Iterator[FoundFile | Failure]:
     for folder, names, files in os.walk(root, onerror=note):
         names[:] = sorted(name for name in names if not name.startswith(".") and name not in _COPIES)
         within = Path(folder).relative_to(root).as_posix()
-        for name in sorted(files):
+        own = _REPORT_FILES if "report.json" in files and _is_report(Path(folder, "report.json")) else frozenset()
+        for name in sorted(set(files) - own):
             path = Path(folder, name)
             if _is_read(name):
                 found = _found(path, name if within == "." else f"{within}/{name}", root)
@@ -65,6 +71,15 @@ def find_files(root: Path) -> Iterator[FoundFile | Failure]:
             elif name != CATALOG_NAME and not name.startswith("."):
                 yield _unsupported(path)
     yield from failures
+
+
+def _is_report(file: Path) -> bool:
+    """Whether a file is the report of a run as JSON."""
+    try:
+        with open(os.open(file, _OPENED), "rb") as stream:  # noqa: PTH123 -- a descriptor has no pathlib form
+            return _REPORT.match(stream.read(100)) is not None
+    except OSError:
+        return False
 
 
 def _is_read(name: str) -> bool:
@@ -120,9 +135,8 @@ def read_bytes(file: FoundFile) -> bytes:
     most = FORMATS[file.content_type].limits.bytes
     if file.size > most:
         raise DocumentUnreadable(f"it has {file.size:,} bytes, more than {most:,}")
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        with open(os.open(file.path, flags), "rb") as stream:  # noqa: PTH123 -- a descriptor has no pathlib form
+        with open(os.open(file.path, _OPENED), "rb") as stream:  # noqa: PTH123 -- a descriptor has no pathlib form
             data = stream.read(file.size + 1)  # no more, since memory is taken for all that is asked for
             return data if len(data) <= file.size else data + stream.read(most - file.size)
     except OSError as error:

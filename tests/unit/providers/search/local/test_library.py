@@ -195,6 +195,23 @@ async def test_a_failed_file_that_was_corrected_is_added(folder: Path, library: 
     assert (counts(result), result.failed) == ((1, 0, 3, 0), ())
 
 
+async def test_reports_of_runs_are_no_documents_of_the_folder_that_they_were_written_into(
+    folder: Path, library: Library
+) -> None:
+    run, other = folder / "research" / "run", folder / "research" / "other"
+    for written in (run, other):
+        written.mkdir(parents=True)
+        (written / "report.md").write_text("The tide mill has nine wheels.")
+        (written / "notes.md").write_text(f"The tide mill of {written.name} has ten wheels.")
+    (run / "report.json").write_text('{\n  "format": "report/2",\n  "run_id": "x"\n}')
+    (other / "report.json").write_text('{"format": "A4"}')
+    await library.add([folder])
+    found = {hit.path for hit in await library.search("tide mill")}
+    assert found == {"research/run/notes.md", "research/other/notes.md", "research/other/report.md"}
+    await library.add([run / "report.md"])
+    assert "report.md" in {hit.path for hit in await library.search("tide mill nine wheels")}
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 async def test_a_forbidden_file_is_reported(folder: Path, library: Library) -> None:
     (folder / "tasks.htm").chmod(0)

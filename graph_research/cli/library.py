@@ -24,7 +24,7 @@ _TYPES_SHOWN = 10
 def register(app: typer.Typer) -> None:
     """Add `library add`, `library list`, `library search` and `library remove`."""
     group = typer.Typer(
-        help="Local documents: text, web pages, PDF, office files, mails, books and code.",
+        help="Your own documents, to be searched.",
         no_args_is_help=True,
         rich_markup_mode=None,
     )

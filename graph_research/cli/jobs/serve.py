@@ -35,7 +35,7 @@ def _serve(
         typer.Option("--library", metavar="FOLDER", help="A folder that all users may search; repeat."),
     ] = None,
 ) -> None:
-    """Serve the REST API, and drive the jobs that are submitted to it.
+    """Serve the REST API and a page, drive its jobs.
 
     Others than this machine reach it only with tokens, from the file that GRAPH_RESEARCH_TOKENS_FILE names. Ctrl-C
     stops it: its jobs go back into the queue, and the next start goes on with them.

@@ -31,8 +31,9 @@ def _worker(
     db: Database = None,
     until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no run is queued or under way.")] = False,
 ) -> None:
-    """Drive the queued runs of `run --detach` and of the service, with `--db` those of all machines that use it.
+    """Drive queued runs.
 
+    They come from `run --detach` and from the service, with `--db` from all machines that use that database.
     Ctrl-C stops it: its runs go back into the queue, and the next worker goes on with them.
     """
     from graph_research.cli.jobs.work import work

@@ -34,7 +34,8 @@ _WORD_OF_CODE = re.compile(r"[\w.]+")
 _COMMENT = re.compile(r"(?:--|#|//).*")
 _UNSET = (
     "A table names what no block of the section sets: {settings}. "
-    "Leave out what is no setting, stays at its default, or has no passage among those above."
+    "Leave out what is no setting, stays at its default, belongs to another situation than the block, or has no "
+    "passage among those above."
 )
 _MIXED = (
     "Beside {alone} this block gives another value than one above it to: {changed}. Who copies it for one gets both."

@@ -544,6 +544,20 @@ def test_a_block_to_copy_without_a_setting_of_the_table_is_noted(rows: list[tupl
     assert all(row["is_note"] for row in noted)
 
 
+def test_settings_of_another_situation_in_a_table_of_their_own_are_not_missed_in_the_block() -> None:
+    code = Block(type=BlockType.CODE, sentences=[Statement(text="sync = full\nbusy_wait = 5000")])
+    restoring = ("restore_from", "the archive"), ("follow", "the standby")
+
+    def reasons(*blocks: Block) -> list[str]:
+        parts = parts_to_mend([DraftSection(heading="h", blocks=[*blocks, code], id="s1").to_json()], [], [])
+        return [row["reason"] for part in parts for row in part["failing"]]
+
+    assert reasons(*cells_of(*SETTINGS[:2]), *cells_of(*restoring)) == []
+    [reason] = reasons(*cells_of(*SETTINGS[:2], *restoring))
+    assert "no block of the section sets: restore_from; follow." in reason
+    assert "belongs to another situation than the block" in reason
+
+
 @pytest.mark.parametrize(
     ("second", "noted"),
     [

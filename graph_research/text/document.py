@@ -14,6 +14,8 @@ MAX_TITLE_CHARS = 500
 MAX_HEADING_CHARS = 150
 """Of each heading in a path, which every passage below it carries."""
 
+_MAX_TERM_CHARS = 80
+
 BlockKind = Literal["heading", "paragraph", "item", "quote", "table", "code", "boilerplate"]
 PlaceKind = Literal["attachment", "cell", "chapter", "line", "notebook_cell", "paragraph", "row", "slide"]
 
@@ -127,7 +129,7 @@ class Document:
 
     def around(self, start: int, end: int) -> str:
         """What is read with the stretch from `start` to `end`: the blocks that it stands in, of a table its first row
-        and what stands above that, and the headings above them."""
+        and what stands above that, the headings above them, and the term that they explain."""
         first = bisect_left(self.blocks, start, key=lambda block: block.end - 1)
         last = bisect_left(self.blocks, end, key=lambda block: block.start)
         read = list(range(first, last))
@@ -136,7 +138,29 @@ class Document:
                 first -= 1
             read += [first, first - 1] if first > 0 else [first]
         said = [self.text[slice(*self.blocks[place][1:3])] for place in sorted(set(read))]
-        return "\n".join([*self.path_at(start), *said])
+        return "\n".join([*self.path_at(start), *filter(None, [self.term_at(start)]), *said])
+
+    def term_at(self, place: int) -> str:
+        """The term whose explanation in a list of definitions a place stands in, empty elsewhere: the short item right
+        above its paragraph, or above the paragraphs up to the next term."""
+        number = bisect_left(self.blocks, place, key=lambda block: block.end - 1)
+        first = last = number
+        while first > 0 and self._kind(first) == self._kind(first - 1) == "paragraph":
+            first -= 1
+        while self._kind(last) == "paragraph":
+            last += 1
+        is_list = self._kind(first - 2) == "item"
+        if not self._is_term(first - 1) or is_list or not (first == number or self._is_term(last)):
+            return ""
+        return self.text[self.blocks[first - 1].start : self.blocks[first - 1].end]
+
+    def _is_term(self, number: int) -> bool:
+        """Whether a block is the term that the block after it explains."""
+        pair = self.blocks[number : number + 2] if number >= 0 else ()
+        return len(pair) == 2 and defines(self.text, *pair)
+
+    def _kind(self, number: int) -> BlockKind | Literal[""]:
+        return self.blocks[number].kind if 0 <= number < len(self.blocks) else ""
 
     def path_at(self, place: int) -> tuple[str, ...]:
         """The headings above a place, the outermost first, each with at most `MAX_HEADING_CHARS` characters."""
@@ -166,6 +190,13 @@ class Document:
             rows = tuple(row for row in starts if width > 1 and len(self.rows.get(row, ())) == width)
             tables |= dict.fromkeys((start for start in starts if start in self.rows), rows)
         return tables
+
+
+def defines(text: str, term: Block, block: Block) -> bool:
+    """Whether a short item without a full stop is the term that the paragraph after it explains."""
+    written = text[term.start : term.end]
+    is_short = len(written) <= _MAX_TERM_CHARS and written[-1:] not in ".!?。"
+    return term.kind == "item" and block.kind == "paragraph" and is_short
 
 
 def places_of(layout: Mapping[str, Any]) -> tuple[Places, ...]:

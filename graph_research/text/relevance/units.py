@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from graph_research.text.document import Block, Document
+from graph_research.text.document import Block, Document, defines
 from graph_research.text.sentences import PROSE, sentence_spans
 
 UnitKind = Literal["sentence", "heading", "row", "definition", "line"]
@@ -54,7 +54,7 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
             heading = text[block.start : block.end]
         if block.kind in PROSE or (block.kind == "heading" and heading.count(" ") >= _SPACES_OF_A_SENTENCE):
             for position, (start, end) in enumerate(sentence_spans(text, block.start, block.end, language=language)):
-                defined = before is not None and position == 0 and _defines(text, before, block)
+                defined = before is not None and position == 0 and defines(text, before, block)
                 kind: UnitKind = "definition" if defined else "heading" if block.kind == "heading" else "sentence"
                 yield from _cut(text, before.start if defined and before else start, end, kind, number, heading)
         elif block.kind == "table":
@@ -66,12 +66,6 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
             for start, end in _lines(text, block):
                 yield from _cut(text, start, end, "line", number, heading)
         before = block
-
-
-def _defines(text: str, term: Block, block: Block) -> bool:
-    """Whether a short item without a full stop is the term that the paragraph after it explains."""
-    written = text[term.start : term.end]
-    return term.kind == "item" and block.kind == "paragraph" and len(written) <= 80 and written[-1:] not in ".!?。"
 
 
 def _lines(text: str, block: Block) -> Iterator[tuple[int, int]]:

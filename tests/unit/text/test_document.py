@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graph_research.text.document import MAX_HEADING_CHARS
+from graph_research.text.readers.html import html_document
 from graph_research.text.readers.markdown import markdown_document
 
 DOCUMENT = markdown_document(
@@ -37,3 +38,33 @@ def test_a_long_heading_is_cut_in_a_path() -> None:
 def test_what_is_read_with_a_stretch_has_all_headings_above_it() -> None:
     start = DOCUMENT.text.index("Two.")
     assert DOCUMENT.around(start, start + 4).split("\n") == ["Store", "Shared mode", "Since 3.40", "Two."]
+
+
+SETTINGS = html_document(
+    "<h1>Log</h1><p>What the writer does.</p><dl>"
+    "<dt>flush_delay (integer)</dt><dd><p>How long it sleeps. By default 200 ms.</p><p>Set it on start.</p></dd>"
+    "<dt>flush_after</dt><dd>How much it waits for.</dd><dd>Off by default.</dd></dl>"
+    "<p>Both are read once.</p><ul><li>Linux</li><li>Windows</li></ul><p>Other systems are not tried.</p>"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "term"),
+    [
+        ("By default 200 ms.", "flush_delay (integer)"),
+        ("Set it on start.", "flush_delay (integer)"),
+        ("How much it waits for.", "flush_after"),
+        ("Both are read once.", ""),
+        ("Other systems", ""),
+        ("flush_after", ""),
+        ("What the writer does.", ""),
+    ],
+)
+def test_a_place_in_a_list_of_definitions_has_its_term(said: str, term: str) -> None:
+    assert SETTINGS.term_at(SETTINGS.text.index(said)) == term
+
+
+def test_what_is_read_with_a_definition_has_its_term() -> None:
+    start = SETTINGS.text.index("Set it")
+    assert SETTINGS.around(start, start + 6) == "Log\nflush_delay (integer)\nSet it on start."
+    assert SETTINGS.term_at(len(SETTINGS.text)) == ""

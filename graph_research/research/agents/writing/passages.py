@@ -50,21 +50,21 @@ class Passages:
         self, evidence_ids: Iterable[str], around_chars: int = _AROUND_CHARS, *, enough_chars: int | None = None
     ) -> list[dict[str, Any]]:
         """`{id, source_id, title, date, heading, text, quote}` of each, once; `title` and `heading`, the path of those
-        above the quote below the title, are one line each, `text` has the quote between
-        ⟦ and ⟧, and the sentences on both sides, of a quote of `enough_chars` none. Those of one source stand together
-        in its order, and what one shows the next does not repeat."""
+        above the quote below the title and the term that it explains, if `text` does not name it, are one line each.
+        `text` has the quote between ⟦ and ⟧, and the sentences on both sides, of a quote of `enough_chars` none. Those
+        of one source stand together in its order, and what one shows the next does not repeat."""
         rows = []
         for row, parts in self._in_order(self._known(dict.fromkeys(evidence_ids)), around_chars, enough_chars):
             before, quote, after = (text.translate(_PLAIN) for text in parts)
-            source = self._sources.get(row.source_id)
+            source, text = self._sources.get(row.source_id), f"{before}⟦{quote}⟧{after}"
             rows.append(
                 {
                     "id": row.id,
                     "source_id": row.source_id,
                     "title": _one_line(self._title(row)),
                     "date": (source.published_on if source else None) or "",
-                    "heading": self._heading(row),
-                    "text": f"{before}⟦{quote}⟧{after}",
+                    "heading": self._heading(row, text),
+                    "text": text,
                     "quote": quote,
                 }
             )
@@ -77,10 +77,14 @@ class Passages:
         source = self._sources.get(row.source_id)
         return source.title if source else ""
 
-    def _heading(self, row: Evidence) -> str:
+    def _heading(self, row: Evidence, shown: str) -> str:
         span, title = self._span(row), _one_line(self._title(row))
-        path = map(_one_line, self._documents[row.source_id].path_at(span[0]) if span else ())
-        return " > ".join(heading for heading in path if heading != title)
+        if span is None:
+            return ""
+        document = self._documents[row.source_id]
+        path = [heading for heading in map(_one_line, document.path_at(span[0])) if heading != title]
+        term = _one_line(document.term_at(span[0]))
+        return " > ".join([*path, term] if term and term not in shown else path)
 
     def _in_order(
         self, evidence: Sequence[Evidence], around_chars: int, enough_chars: int | None

@@ -374,3 +374,27 @@ def test_the_name_of_a_setting_is_shown_with_its_whole_definition() -> None:
     [quote] = [near.evidence[name].quote for name in near.near("lock_timeout", [])]
     assert quote.startswith("lock_timeout (integer)")
     assert "A value of zero (the default) disables it." in quote
+
+
+@pytest.mark.parametrize(
+    ("quote", "named"),
+    [
+        ("The default is 200.", "writer_delay (integer)"),
+        ("Set it on start.", "writer_delay (integer)"),
+        ("writer_delay (integer) How long it sleeps.", ""),
+        ("What follows is read once.", ""),
+    ],
+)
+def test_a_piece_of_a_definition_is_shown_with_the_term_that_it_explains(quote: str, named: str) -> None:
+    rest = "It wakes up for whoever waits. " * 8
+    html = (
+        f"<h1>Settings</h1><p>What follows is read once. {rest}</p>"
+        f"<dl><dt>writer_delay (integer)</dt><dd><p>How long it sleeps. {rest}The default is 200. {rest}</p>"
+        "<p>Set it on start.</p></dd><dt>writer_count</dt><dd><p>How many there are.</p></dd></dl>"
+    )
+    document = html_document(html)
+    source = Source(id="src-0000000001", title="Settings", archive_hash=document.hash)
+    finder = QuoteFinder("", {source.id: source}, {source.id: document})
+    evidence = finder.evidence([{"source_id": source.id, "quote": quote}])
+    [row] = Passages((row.to_json() for row in evidence), finder.sources, finder.documents).rows([evidence[0].id])
+    assert row["heading"] == named

@@ -121,8 +121,8 @@ class Analysis:
 
 @dataclass(frozen=True, kw_only=True)
 class _Depth:
-    """How many quotations are wanted at most. The first of a part are `always` quoted; a further one must hold a share
-    of the part, as much of what the best one holds, which is less the longer the report is."""
+    """How many quotations are wanted: `most` at most. The first `always` of a part are quoted in any case; a further
+    one must hold `least_of_best` of what the best one holds of the part's words, which is less for a longer report."""
 
     most: int
     always: int

@@ -50,10 +50,11 @@ def clauses(text: str, written: Sequence[Word], language: str) -> list[Clause]:
 
 
 def exchanged(claim: Sequence[Clause], passage: Sequence[Clause]) -> Iterator[Value]:
-    """The values of a claim that its passage gives to what has another of the passage's values in the claim.
+    """The values of the claim that changed places: the passage gives such a value to another thing, and gives what has
+    it in the claim another of the claim's values.
 
-    What a clause is about are its words and values that no other clause with a value has. A thing whose value stands in
-    another clause ("the lagoon and the harbour have 5 and 7") decides nothing.
+    What a clause is about is told by those of its words and values that no other clause with a value has. Where a thing
+    stands in one clause and its value in another ("the lagoon and the harbour have 5 and 7"), nothing is decided.
     """
     mine, theirs = _once(claim), _once(passage)
     if _is_parted(claim, theirs) or _is_parted(passage, mine):
@@ -75,12 +76,14 @@ def _once(found: Sequence[Clause]) -> set[str]:
 
 
 def _is_parted(found: Sequence[Clause], valued: set[str]) -> bool:
-    """Whether a thing without a value stands before "and" where the other text gives it one."""
+    """Whether a thing and its value stand in different clauses: one without a value, before "and", is about what the
+    other text gives a value."""
     return any(clause.joined and not clause.values and clause.terms.keys() & valued for clause in found)
 
 
 def _same_thing(clause: Clause, value: Value, passage: Sequence[Clause], common: set[str]) -> Clause | None:
-    """The clause of the passage that is about what the clause is about beside the value; None for none or several."""
+    """The clause of the passage that is about the same as the clause, whose `value` is left aside; None where there is
+    none or several are."""
     scored = []
     for other in (each for each in passage if each.values):
         shared = sum(weight for term, weight in clause.terms.items() if term in common and term in other.terms)

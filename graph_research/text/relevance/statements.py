@@ -40,13 +40,16 @@ class SourceSentence:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Statement:
-    """One value of one sentence, as it is `written` with what it counts, at its place in `text`: the sentence, or of a
-    row a cell with what names the row and the column.
+    """One value of a sentence, or of a cell of a table's row, with the words that say what it is a value of.
 
-    `near` holds the terms around it, weighted by rarity and by nearness, `said` the same by rarity alone, `clause`
-    those of the value's own clause that are no names. `names` are written with a capital; `scope` binds the value to a
-    part, a rate, a plan or a denial. `others` are the sentence's other values, `title` and `context` the terms of the
-    title, and of title and heading. `leans` says that the sentence begins without a name, so the title may name it.
+    `text` is the sentence; of a row the cell behind what names its row and column. `written` is the value with what it
+    counts. `near` holds the terms around it, weighted by rarity and by nearness, `said` the same by rarity alone,
+    `clause` those of the value's own clause that are no names. `names` are the terms around it that are written with a
+    capital; `scope` are words that bind the value to a part, a rate, a plan or a denial. `others` are the sentence's
+    other values.
+
+    `title` and `context` hold the terms of the document's title, and of title and heading, `titled` those of the title
+    that name a thing. `leans` says that the sentence begins without a name, so that the title may say what it is about.
     """
 
     sentence: SourceSentence
@@ -108,7 +111,8 @@ _COPY = 6.0
 
 
 def statements(sentence: SourceSentence) -> list[Statement]:
-    """A statement for each value of a sentence, or of a row's cells behind the first, which names the row."""
+    """A statement for each value of a sentence; of a table's row for each value in a cell behind the first one, which
+    names the row."""
     if not sentence.cells:
         return list(_statements(sentence, sentence.text))
     return [
@@ -129,8 +133,9 @@ def row_text(cells: Sequence[tuple[str, str]]) -> str:
 
 
 def _columns(cells: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """For each cell behind the first the cells that name its row with its header, and the cell with the unit that the
-    header gives, else one that a naming cell gives: `("Alder Dam: cost: ", "1,340 million euros")`."""
+    """For each cell behind the first, what names it and its text: `("Alder Dam: cost: ", "1,340 million euros")`. The
+    name is made of the cells that name the row and of the column's header; the text has the unit that the header gives,
+    else the one that a naming cell gives."""
     naming = [cells[0][1], *takewhile(lambda cell: not values(cell), (cell for _, cell in cells[1:]))]
     named = [_name_and_unit(cell) for cell in naming]
     row = ": ".join(name for name, _ in named)
@@ -151,7 +156,7 @@ def _name_and_unit(label: str) -> tuple[str, str]:
 
 
 def _with_unit(cell: str, unit: str) -> str:
-    """The cell and the unit of its column, unless it gives a unit itself; a number that may be a year has the unit
+    """The cell with the unit of its column, unless it gives one itself. A number that may be a year gets the unit only
     where that measures something other than time."""
     given = {value.unit for value in values(cell)} - {""}
     measured = f"{cell}{unit}"
@@ -235,8 +240,8 @@ def _gives(one: Statement, value: Value) -> bool:
 
 
 def _in_common(one: Statement, other: Statement) -> float:
-    """What the words near both values weigh; 0 where these are too few, where the words of one alone outweigh them, and
-    where names or titles tell two subjects apart."""
+    """What the words weigh that stand near both values; 0 where they are too few, where the words that only one of the
+    sentences has outweigh them, and where names or titles show that two subjects are meant."""
     mine, theirs = named(one, other), named(other, one)
     alone = _alone(one.near, other) + _alone(other.near, one)
     shared = _shared(mine, theirs) if alone else max(_shared(mine, theirs), _shared(one.said, other.said))
@@ -247,8 +252,8 @@ def _in_common(one: Statement, other: Statement) -> float:
 
 
 def named(one: Statement, other: Statement) -> dict[str, float]:
-    """The words near the value, of a table's row with those of its title and heading that stand near the other value:
-    a row "Height | 84 m" below "Alder Dam" names the dam there."""
+    """The words near the value; for a row of a table also those words of its title and heading that stand near the
+    other value: a row "Height | 84 m" below "Alder Dam" tells of the dam where the other sentence names it."""
     if not one.sentence.cells:
         return one.near
     above = {term: min(weight, one.context[term]) for term, weight in other.near.items() if term in one.context}

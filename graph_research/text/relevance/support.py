@@ -358,8 +358,9 @@ def _are_near(a: str, b: str, sentence: _Text) -> bool:
 
 
 def _reversal(shared: Sequence[tuple[int, int, bool]], turning_points: Collection[int]) -> int | None:
-    """The middle of three words in reverse, where the outer two are names, or the middle is a turning point: `shared`
-    holds places in the claim, ascending, places in a sentence, and whether the word is a name."""
+    """The place in the claim of the middle one of three words that stand in reverse order in a sentence; None where
+    there are none such. The outer two are names, or the middle is a turning point such as "before". Each of `shared` is
+    a place in the claim, in ascending order, the place in the sentence, and whether the word is a name."""
     for middle, there, _ in shared:
         near = [
             (place, other)

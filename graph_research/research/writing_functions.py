@@ -272,22 +272,19 @@ def parts_to_mend(
 
 
 def _disagreements(inconsistencies: Rows, sections: Rows) -> tuple[dict[str, str], dict[str, list[Row]]]:
-    """By the id of each statement to change: what does not agree, and the other statements of it as `{where, cell,
-    text, evidence_ids}`; those of its own row only where there are no others."""
+    """By the id of each statement to change: what does not agree, and the other side of it as `{where, cell, text,
+    evidence_ids}`: what it is against, or where all sides are to change, the others."""
     told: dict[str, Row] = {}
-    lines: dict[str, tuple[Any, ...]] = {}
     for section in sections if inconsistencies else ():
         for statement, place in _with_places(DraftSection.model_validate(section)):
             shown = {"text": statement.text, "evidence_ids": list(statement.evidence_ids)}
             told[statement.id] = {"where": place["where"], "cell": place.get("context", ""), **shown}
-            lines[statement.id] = place["section"], place["block"], place["line"]
     problems: dict[str, dict[str, None]] = {}
     against: dict[str, dict[str, None]] = {}
     for row in inconsistencies:
         for name in row["change"]:
-            others = [other for other in (*row["against"], *row["change"]) if other in told and other != name]
-            elsewhere = [other for other in others if lines[other] != lines.get(name)]
-            against.setdefault(name, {}).update(dict.fromkeys(elsewhere or others))
+            others = (other for other in row["against"] or row["change"] if other in told and other != name)
+            against.setdefault(name, {}).update(dict.fromkeys(others))
             problems.setdefault(name, {})[f"does not agree: {row['problem']}"] = None
     reasons = {name: "; ".join(said) for name, said in problems.items()}
     return reasons, {name: [told[other] for other in others] for name, others in against.items()}

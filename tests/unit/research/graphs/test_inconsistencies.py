@@ -257,7 +257,7 @@ async def test_without_a_language_model_nothing_is_called_inconsistent() -> None
     assert (answer["inconsistencies"], answer["repeated"]) == ([], [])
 
 
-def test_each_side_is_shown_the_others_and_a_row_its_own_cells_only_where_nothing_else_is_named() -> None:
+def test_a_statement_is_shown_what_it_is_against_and_where_all_sides_are_to_change_the_others() -> None:
     def rows(text: str) -> list[dict[str, Any]]:
         cells = [Statement(text=f"{text} {n}", place=f"{text} {n}") for n in range(3)]
         return [DraftSection(heading=text, blocks=[Block(type=BlockType.TABLE, rows=[cells])], id=text).to_json()]

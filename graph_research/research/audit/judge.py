@@ -207,8 +207,8 @@ def _is_answered(text: str, documents: Sequence[LibraryDocument]) -> bool:
 
 
 def _in_order(text: str, passage: str) -> float:
-    """The steps from word to word in the longest run of words that both have in the same order, with others between
-    them, as a share of the steps through all that both have."""
+    """How far the words that both texts have stand in the same order, 0 to 1: the longest common subsequence of these
+    words, counted in steps from word to word, as a share of the steps through all of them."""
     language = language_of(f"{text}\n{passage}")
     ours, theirs = (terms(each, language) for each in (text, passage))
     shared = [term for term in dict.fromkeys(ours) if term in set(theirs)]

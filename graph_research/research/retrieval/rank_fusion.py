@@ -50,8 +50,8 @@ def fuse(lists: Sequence[Sequence[SearchHit]], flagged: Collection[str] = ()) ->
 
 
 def ranked_again(fused: Sequence[FusedHit], worth: Sequence[float]) -> list[FusedHit]:
-    """The documents once more by reciprocal ranks, of the order they are in and of what each is worth; of equal ones
-    the one that is worth more first."""
+    """The documents ordered by the sum of two reciprocal ranks: that of their present order and that of their worth. Of
+    equal ones the one that is worth more comes first."""
     by_worth = sorted(range(len(fused)), key=lambda place: (-worth[place], place))
     rank_of = {place: rank for rank, place in enumerate(by_worth, start=1)}
     order = sorted(

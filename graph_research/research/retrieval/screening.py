@@ -24,8 +24,8 @@ _DIGIT = re.compile(r"\d")
 
 
 def screened(fused: Sequence[FusedHit], known: Sequence[tuple[str, str]] = ()) -> list[tuple[FusedHit, bool]]:
-    """The documents without those of which nearly all that was found stands in a better one of the same
-    library, as an older version or another format does; pages that only list names come last, marked with True.
+    """The documents without near-copies: those of which nearly all that was found stands in a better document of the
+    same library, such as an older version or another format. Pages that only list names come last, marked with True.
 
     `known` are the libraries and texts of sources that are there already.
     """

@@ -107,7 +107,8 @@ async def search_everywhere(
 
 
 def _wishes(rules: SourceRules, source_types: Sequence[str]) -> dict[str, Any]:
-    """The fields of a request that the rules fill, and its source types, those that are allowed where any is."""
+    """The fields of a request that the rules fill, and its source types: those that the rules allow, or all where they
+    allow none of them."""
     kinds = [kind for kind in source_types if not rules.source_kinds or kind in rules.source_kinds]
     return {
         "source_types": tuple(kinds or source_types),
@@ -119,13 +120,14 @@ def _wishes(rules: SourceRules, source_types: Sequence[str]) -> dict[str, Any]:
 
 
 def mixed(providers: Sequence[SearchProvider]) -> bool:
-    """Whether both local documents and something else is searched, so that words of the former could go out."""
+    """Whether local documents are searched beside something else, so that words of the documents could get into queries
+    over the web."""
     names = {provider.name for provider in providers}
     return LOCAL in names and len(names) > 1
 
 
 def is_local(providers: Sequence[SearchProvider]) -> bool:
-    """Whether nothing but the library on this machine is searched."""
+    """Whether only the library on this machine is searched."""
     return {provider.name for provider in providers} == {LOCAL}
 
 

@@ -113,7 +113,7 @@ def _agent(services: Services, reading: Reading) -> Agent:
 
 
 def _texts(services: Services, handoff: Mapping[str, Any], reading: Reading) -> dict[str, str]:
-    """What is read of each source, by id; for open questions nothing of most."""
+    """The text that is read of each source, by id. Where open questions are looked up, most sources give nothing."""
     settings = services.settings
     if not handoff.get("gaps"):
         return reading.texts(

@@ -102,7 +102,7 @@ def gatherer(services: Services) -> Handler:
 
 
 def _is_watched(services: Services) -> bool:
-    """Whether words of local documents could go out, and may not."""
+    """Whether web queries must be kept from holding words of local documents."""
     return mixed(services.search) and not services.settings.allow_local_terms_in_web_queries
 
 
@@ -172,7 +172,7 @@ def _new(fused: Sequence[FusedHit], known: Sequence[Mapping[str, Any]]) -> tuple
 
 
 async def _texts_of_libraries(sources: Sequence[Source], ctx: Context) -> list[tuple[str, str]]:
-    """The library of each source that stands in one, with its text."""
+    """The library and the text of each source that comes from a library."""
     return [
         (source.metadata["library"], await ctx.get_text(source.archive_hash))
         for source in sources
@@ -198,7 +198,7 @@ def _distinct(fused: Sequence[FusedHit], known: Seen) -> list[FusedHit]:
 def _account(
     handoff: Mapping[str, Any], searched: Searched, followed: FetchedPages, excluded: Sequence[ExcludedSource]
 ) -> dict[str, Any]:
-    """What was asked of whom, for the report's numbers."""
+    """What one search sent to which providers, and what became of the pages, for the statistics of the report."""
     return {
         "sub_query_id": handoff["sub_query"]["id"],
         "query": handoff["query"],

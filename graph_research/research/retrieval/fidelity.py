@@ -74,8 +74,9 @@ def known_share(level: str, share: float) -> float:
 
 def _record(source: Source, chars: int, phase: str) -> FidelityRecord:
     share = min(chars / max(source.characters, 1), 1.0)
-    level = FidelityLevel.DIGEST if source.is_digest and chars else level_of(share)
-    is_cut = not source.is_digest and share < 1
+    is_digest = source.is_digest and share < 1  # a model in this process reads the text itself
+    level = FidelityLevel.DIGEST if is_digest and chars else level_of(share)
+    is_cut = not is_digest and share < 1
     return fidelity_record(
         source.id,
         phase,
@@ -83,7 +84,7 @@ def _record(source: Source, chars: int, phase: str) -> FidelityRecord:
         min(chars, source.characters),
         level,
         truncated=is_cut,
-        reason=_DIGEST_REASON if source.is_digest else _PASSAGES_REASON if is_cut else "",
+        reason=_DIGEST_REASON if is_digest else _PASSAGES_REASON if is_cut else "",
     )
 
 

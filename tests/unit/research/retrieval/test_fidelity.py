@@ -310,3 +310,15 @@ def test_of_a_run_stored_before_there_were_records_the_sources_and_their_texts_s
         (2_000, 400),
         (2_000, 2_000),
     ]
+
+
+def test_a_digested_source_whose_text_itself_was_read_counts_as_full() -> None:
+    source = archived(PlainContext(), 1, sentences=100)
+    digested = source.model_copy(update={"fidelity": "digest", "content_type": "digest/v1"})
+    _, [read] = record_shown([digested], {source.id: source.characters}, phase="analysis", iteration=1)
+    _, [shown] = record_shown([digested], {source.id: 900}, phase="analysis", iteration=1)
+    assert (read.level, read.compression_ratio, read.reason) == ("full", 1.0, "")
+    assert (shown.level, shown.final_tokens, shown.reason) == ("digest", 225, "digest_compression")
+    state = {"sources": [digested.to_json()], "content_fidelity": [shown.to_json(), read.to_json()]}
+    [item] = content_fidelity_of(state).items.values()
+    assert (item.current_level, item.current_tokens) == ("full", item.original_tokens)

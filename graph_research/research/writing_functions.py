@@ -45,10 +45,10 @@ Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
 
-def newest_versions_of(question: str, sources: Rows) -> list[str]:
-    """What the report's header says of versions: each thing that the question names, with the newest that sources
-    name."""
-    newest = newest_versions(question, map(Source.model_validate, sources))
+def newest_versions_of(question: str, sources: Rows, background: Rows = ()) -> list[str]:
+    """What the report's header says of versions: each thing that the question names, with the newest that sources or
+    the scout's `background` name."""
+    newest = newest_versions(question, map(Source.model_validate, sources), background)
     return [f"{name} {version}" for name, version in newest.items()]
 
 

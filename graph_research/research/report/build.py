@@ -117,7 +117,7 @@ def build_report(
         sources=sources,
         newest_versions=[
             NamedVersion(name=name, version=version)
-            for name, version in newest_versions(rows.question, rows.sources).items()
+            for name, version in newest_versions(rows.question, rows.sources, state.get("background") or ()).items()
         ],
         version=version,
         revisions=list(revisions),

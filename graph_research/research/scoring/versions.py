@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from graph_research.research.models.source import Source
 from graph_research.research.scoring.tiers import is_maker
@@ -25,30 +26,22 @@ def versions_in(question: str, title: str, publisher: str | None, text: str = ""
     return {name: highest_version(versions) for name, versions in found.items() if versions}
 
 
-def newest_versions(question: str, sources: Iterable[Source]) -> dict[str, str]:
-    """The newest version that the sources name of each thing that the question names, in its order: by their titles and
-    by what was found in their texts when they were gathered."""
-    return highest_versions(
-        question,
-        [
-            versions
-            for source in sources
-            for versions in (
-                versions_in(question, source.title, source.publisher),
-                _gathered(source.metadata.get("versions")),
-            )
-        ],
-    )
+def newest_versions(
+    question: str, sources: Iterable[Source], scouted: Iterable[Mapping[str, Any]] = ()
+) -> dict[str, str]:
+    """The newest version that the sources name of each thing that the question names, in its order: by their titles, by
+    what was found in their texts when they were gathered, and by the `versions` of what the scout found, since the
+    notes on a release are seldom a source of what is written."""
+    rows = [dict(row.get("versions") or {}) for row in scouted]
+    for source in sources:
+        rows += [versions_in(question, source.title, source.publisher), dict(source.metadata.get("versions") or {})]
+    return highest_versions(question, rows)
 
 
 def highest_versions(question: str, rows: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """Of each thing that the question names the highest version that stands in the rows, in its order."""
     named = {name: [row[name] for row in rows if name in row] for name in _names(question)}
     return {name: highest_version(versions) for name, versions in named.items() if versions}
-
-
-def _gathered(versions: Mapping[str, str] | None) -> dict[str, str]:
-    return dict(versions or {})
 
 
 def _names(question: str) -> Sequence[str]:

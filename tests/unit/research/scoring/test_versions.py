@@ -34,3 +34,5 @@ def test_the_highest_version_of_all_sources_counts_with_those_that_were_found_in
         for n, row in enumerate(rows)
     ]
     assert list(newest_versions(QUESTION, sources).items()) == [("SQLite", "3.40.1"), ("PostgreSQL", "15")]
+    scouted = [{"title": "Release 15.2", "versions": {"PostgreSQL": "15.2"}}, {"title": "no version"}]
+    assert newest_versions(QUESTION, sources, scouted)["PostgreSQL"] == "15.2"

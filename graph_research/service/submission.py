@@ -10,10 +10,11 @@ from typing import Any
 from graph_research.app.job_runner import JobRequest
 from graph_research.app.library import LibraryEmpty
 from graph_research.app.request import RequestInvalid, RunRequest, request_for
+from graph_research.app.wiring.mcp_servers import mcp_names
 from graph_research.app.workspace import Workspace
 from graph_research.jobs.job import Job, NewJob
 from graph_research.providers.llm.model_spec import EXTRACTIVE
-from graph_research.providers.search.base import LOCAL, MCP
+from graph_research.providers.search.base import LOCAL
 from graph_research.service.backend import Backend
 from graph_research.service.errors import KeyReused
 from graph_research.service.models import JobSubmission
@@ -100,7 +101,7 @@ def _model(workspace: Workspace, name: str | None) -> tuple[str, ...] | None:
 def _searches(workspace: Workspace, names: Sequence[str] | None, folders: Sequence[Path]) -> tuple[str, ...]:
     """The searches of a run; `local` only where there are folders: without any it would search those of others."""
     configured = workspace.settings.search_providers
-    offered = configured or (LOCAL, _WEB, *workspace.searches.names, *_mcp_servers(workspace))
+    offered = configured or (LOCAL, _WEB, *workspace.searches.names, *mcp_names(workspace))
     for name in names or ():
         if name not in offered:
             raise RequestInvalid(f"no search {name[:80]!r} is offered", help=f"use {', '.join(offered)}")
@@ -112,10 +113,6 @@ def _searches(workspace: Workspace, names: Sequence[str] | None, folders: Sequen
             "there is no document to search", help="upload documents with PUT /api/library/documents/NAME"
         )
     return tuple(names)
-
-
-def _mcp_servers(workspace: Workspace) -> list[str]:
-    return [f"{MCP}:{name}" for name in workspace.settings.mcp_servers]
 
 
 def _with_settings(workspace: Workspace, chosen: Mapping[str, Any]) -> Workspace:

@@ -7,6 +7,7 @@ quotations are shortened in the rendered text.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -53,6 +54,10 @@ class PromptLimit:
         if self.tokens is not None:
             chars = min(chars, len(text) * (self.tokens // parts) // max(count_tokens(text), 1))
         return chars
+
+
+ALL_ROWS = sys.maxsize
+"""`keep` of a section whose rows are only shortened."""
 
 
 @dataclass(frozen=True, kw_only=True)

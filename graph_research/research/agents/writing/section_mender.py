@@ -14,7 +14,7 @@ from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.agents.writing.section_text import answered_statement, section_text, with_answers
 from graph_research.research.agents.writing.verifier import read_passages
 from graph_research.research.llm.prompt_context import prompt_context
-from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.prompt_fitting import ALL_ROWS, Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.draft import (
@@ -29,9 +29,8 @@ from graph_research.research.models.draft import (
 from graph_research.research.report.draft import cited_only
 from graph_research.text.language.words import held_share, term_weights
 
-_ALL = 10_000
 _SECTIONS = (
-    Section(name="passages", noun="passage", text="text", least_chars=0, keep=_ALL, shorten=nearer),
+    Section(name="passages", noun="passage", text="text", least_chars=0, keep=ALL_ROWS, shorten=nearer),
     Section(name="parts", noun="section", text="text", keep=0),
     Section(name="failing", noun="sentence", keep=1),
 )

@@ -26,7 +26,7 @@ from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.contradictions import told_by_writer
 from graph_research.research.evidence.quotes import QuoteFinder, attributed, nearest_quotes, quote_for
 from graph_research.research.llm.prompt_context import prompt_context
-from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.prompt_fitting import ALL_ROWS, Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.draft import (
@@ -47,10 +47,9 @@ from graph_research.text.relevance.ranking import Pool
 
 _CERTAINTY = {"confirmed": 4.0, "high": 3.0, "medium": 2.0, "low": 1.0}
 
-_ALL = 10_000
 _SECTIONS = (
     Section(name="notes", noun="note", text="text", least_chars=80, keep=0),
-    Section(name="evidence", noun="quote", text="text", least_chars=0, keep=_ALL, shorten=nearer),
+    Section(name="evidence", noun="quote", text="text", least_chars=0, keep=ALL_ROWS, shorten=nearer),
     Section(name="passages", noun="passage", text="text", least_chars=200, keep=0, shorten=nearer),
     Section(name="limits", noun="limit", keep=0),
     Section(name="gaps", noun="gap", keep=0),

@@ -16,7 +16,7 @@ from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.claim_support import Status, judge
 from graph_research.research.llm.prompt_context import prompt_context
-from graph_research.research.llm.prompt_fitting import Section
+from graph_research.research.llm.prompt_fitting import ALL_ROWS, Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.draft import (
@@ -31,13 +31,12 @@ from graph_research.research.models.source import Source
 from graph_research.text.language.opposites import is_absolute
 from graph_research.text.language.words import language_of
 
-_ALL = 10_000
 _ENOUGH_CHARS = 200
 """A quote that long is read without the text around it."""
 _SECTIONS = (
     Section(name="comparisons", noun="comparison", text="text", keep=0),
     Section(name="decisions", noun="section", text="text", keep=0),
-    Section(name="passages", noun="passage", text="text", least_chars=0, keep=_ALL, shorten=nearer),
+    Section(name="passages", noun="passage", text="text", least_chars=0, keep=ALL_ROWS, shorten=nearer),
     Section(name="statements", noun="sentence", keep=1),
 )
 """The text around quotes gives way first; a sentence that has no room is not verified."""

@@ -144,7 +144,7 @@ def _evidence(rows: Iterable[Statement]) -> frozenset[str]:
 
 def decisions(sections: Iterable[DraftSection], statements: Sequence[Statement]) -> list[dict[str, Any]]:
     """What the sections decide and infer that the statements of the editor rest on: `{where, lines}` of each section,
-    the columns of its tables that are the writer's own, and the analysis that cites the same."""
+    its tables with a column of the writer's own, and the analysis that cites the same."""
     sections = list(sections)
     shown = {
         row.id
@@ -177,14 +177,15 @@ def _of_same_evidence(statement: Statement, analysis: Iterable[Statement]) -> li
 
 
 def _decided(section: DraftSection, cited: Collection[str]) -> Iterator[str]:
-    """The rows of tables that cite some of the same with the cells of the columns in which most are analysis."""
+    """The tables that cite some of the same and have a column in which most is analysis, such as a rule of choice:
+    whole, since what a row decides is read with its condition, its choice and what reverses it."""
     for block in section.blocks:
         if _evidence(block.statements()).isdisjoint(cited):
             continue
-        own = [
-            column
+        if any(
+            2 * sum(row[column].kind is StatementKind.ANALYSIS for row in block.rows) > len(block.rows)
             for column in range(1, len(block.header))
-            if 2 * sum(row[column].kind is StatementKind.ANALYSIS for row in block.rows) > len(block.rows)
-        ]
-        for row in block.rows if own else ():
-            yield f"{row[0].text}: {'; '.join(row[column].text for column in own)}"
+        ):
+            yield from (
+                " | ".join(cells) for cells in (block.header, *([cell.text for cell in row] for row in block.rows))
+            )

@@ -89,4 +89,5 @@ def test_the_editor_is_read_beside_what_the_sections_decide_and_infer_from_the_s
     [part] = edited_parts([], [paragraph(statement("Keep reads out of writes.", "analysis", "ev-lock", "ev-rule"))])
     said = list(DraftSection.model_validate(part).statements())
     [row] = decisions(sections, said)
-    assert row == {"where": "Choice", "lines": ["Data by tenant: one file each", "Otherwise: a server", own["text"]]}
+    table_lines = ["Condition | Choice | Reason", "Data by tenant | one file each | one writer"]
+    assert row == {"where": "Choice", "lines": [*table_lines, "Otherwise | a server | many writers", own["text"]]}

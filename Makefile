@@ -63,6 +63,7 @@ bench: $(VENV)/.dev $(VENV)/bench/.done ## measure speed; with DATA=FOLDER of ju
 	@$(BIN)/python benchmarks/reports.py
 	@$(BIN)/python benchmarks/reading.py
 	@$(BIN)/python benchmarks/documents.py
+	@$(BIN)/python benchmarks/features.py
 	@PYTHONPATH=$(VENV)/bench $(BIN)/python benchmarks/service.py
 	@$(BIN)/python benchmarks/support.py
 	@if test -n "$(DATA)"; then $(BIN)/python benchmarks/evidence.py --data "$(DATA)"; \

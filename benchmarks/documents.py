@@ -1,10 +1,13 @@
-"""How long documents take: web pages and chunks by their size, PDFs, a library of 10,000 files, a folder of your own.
+"""How long documents take: web pages and chunks by their size, PDFs, a library of 10,000 files, a folder of your own;
+and what is shown of 150 long documents in a small window.
 
-    python benchmarks/documents.py [--files 10000] [--folder FOLDER] [--only pages pdfs library folder]
+    python benchmarks/documents.py [--files 10000] [--folder FOLDER] [--only pages pdfs library window folder]
 
 Prints CPU seconds with the ratio to half the size (2 is linear), PDF pages a second with the peak memory of the child
-and of this process, files a second of an indexing and milliseconds of a search; with `--only folder` how many files of
-a folder (`/usr/share/doc`) are read, with the reasons of the others. Ends with 1 where a bound is missed.
+and of this process, files a second of an indexing and milliseconds of a search; of a research with the models of
+`tests/support/network/fake_services.py`, whose window of 32,000 tokens refuses longer prompts, how many sources it has
+and how much of them was shown; with `--only folder` how many files of a folder (`/usr/share/doc`) are read, with the
+reasons of the others. Ends with 1 where a bound is missed.
 """
 
 from __future__ import annotations
@@ -12,8 +15,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import io
+import json
+import os
 import random
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -26,6 +32,9 @@ from typing import Any
 
 from wordfreq import top_n_list, word_frequency
 
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
 from graph_research.providers.search.local import Library
 from graph_research.text.canonical import canonical_text
 from graph_research.text.chunks import chunks
@@ -34,10 +43,13 @@ from graph_research.text.readers import PDF
 from graph_research.text.readers.foreign.limited import LimitedReader
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.limits import Limits
+from tests.support.network.fake_services import Faults, open_world
 
+SCRIPT = Path(sys.executable).with_name("graph-research")
 MEGABYTE = 1_000_000
 QUESTION = "How long do the shaft seals of the turbines last?"
-PARTS = ("pages", "pdfs", "library", "folder")
+PARTS = ("pages", "pdfs", "library", "window", "folder")
+WINDOW, LONG_DOCUMENTS = 32_000, 150
 
 
 class Bounds:
@@ -186,6 +198,47 @@ async def measure_library(bounds: Bounds, files: int) -> None:
         bounds.show("a search, median of 40", statistics.median(taken), "ms", most=50)
 
 
+def measure_window(bounds: Bounds) -> None:
+    """A research over long documents, none of which a prompt of the window holds whole beside others."""
+    with (
+        tempfile.TemporaryDirectory() as name,
+        open_world(Path(name, "calls"), faults=Faults(window_chars=WINDOW * 4)) as world,
+    ):
+        (folder := Path(name, "library")).mkdir()
+        for number in range(LONG_DOCUMENTS):
+            lasts = [
+                f"The seals of turbine {number} last {number + part} months at level {part}." for part in range(50)
+            ]
+            parts = [f"{last} {words(100, 50 * number + part)}" for part, last in enumerate(lasts)]
+            (folder / f"{number}.md").write_text(f"# Turbine {number}\n\n" + "\n\n".join(parts))
+        environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": name,
+            "GRAPH_RESEARCH_HOME": f"{name}/home",
+            "GRAPH_RESEARCH_DEFAULT_CONTEXT_TOKENS": str(WINDOW),
+            "GRAPH_RESEARCH_MAX_SOURCES_PER_QUERY": "50",
+            **world.environ(),
+        }
+
+        def answer(*arguments: str) -> Any:
+            done = subprocess.run(
+                [str(SCRIPT), *arguments, "--json"], cwd=name, env=environ, capture_output=True, text=True, check=False
+            )
+            return json.loads(done.stdout) if done.returncode == 0 else sys.exit(done.stderr[-400:])
+
+        options = ("--library", "library", "--llm", world.model, "--max-iterations", "1", "--run-id", "long")
+        answer("run", QUESTION, *options, "--out", "report")
+        refused = sum(call.status != 200 for call in world.calls("model"))
+        numbers = json.loads(Path(name, "report", "report.json").read_text())["statistics"]
+        proofs = answer("verify", "long")
+    fidelity = numbers["content_fidelity"]
+    bounds.show(f"sources of {LONG_DOCUMENTS} long documents", len(fidelity["items"]), "")
+    bounds.show(f"mean share of their texts shown ({fidelity['band']})", 100 * fidelity["score"], "%")
+    bounds.show("prompts longer than the window", refused, "", most=0)
+    bounds.show("citations", proofs["citations"], "", least=1)
+    bounds.show("citations that are not valid", proofs["invalid"], "", most=0)
+
+
 async def measure_folder(bounds: Bounds, folder: Path) -> None:
     slowest: list[tuple[float, str]] = []
     last = [time.perf_counter(), ""]
@@ -213,7 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--files", type=int, default=10_000)
     parser.add_argument("--folder", type=Path, default=Path("/usr/share/doc"))
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS[:3])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS[:4])
     options = parser.parse_args(arguments)
     bounds = Bounds()
     if "pdfs" in options.only:
@@ -222,6 +275,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         measure_pages(bounds)
     if "library" in options.only:
         asyncio.run(measure_library(bounds, options.files))
+    if "window" in options.only:
+        measure_window(bounds)
     if "folder" in options.only:
         asyncio.run(measure_folder(bounds, options.folder))
     return 1 if bounds.missed else 0

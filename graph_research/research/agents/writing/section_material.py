@@ -51,33 +51,33 @@ class SectionMaterial:
     fresh: Mapping[str, Evidence]
 
 
-def sources_of_section(wanted: Wanted, sources: Mapping[str, Source]) -> list[Source]:
+def sources_of_section(needs: SectionNeeds, sources: Mapping[str, Source]) -> list[Source]:
     """The sources whose texts a section is written from: those of its evidence, those of the notes that its writer
     sees, those that were found for what is open, then the others that its topics read, the best first."""
-    cited = [row.source_id for row in wanted.evidence]
-    topics = [topic for topic in wanted.handoff.get("topics") or [] if set(topic["source_ids"]) & set(cited)]
+    cited = [row.source_id for row in needs.evidence]
+    topics = [topic for topic in needs.handoff.get("topics") or [] if set(topic["source_ids"]) & set(cited)]
     near = {name for topic in topics for name in topic["source_ids"]}
     others = sorted(
         (
             source
             for source in sources.values()
-            if (source.id in near or source.id in wanted.found_since or not near)
+            if (source.id in near or source.id in needs.found_since or not near)
             and not source.metadata.get("lists_names")
         ),
-        key=lambda source: (source.id not in wanted.found_since, -source.score.composite, source.id),
+        key=lambda source: (source.id not in needs.found_since, -source.score.composite, source.id),
     )
-    noted = [name for note in _nearest_notes(wanted, topics) for name in note.source_ids]
+    noted = [name for note in _nearest_notes(needs, topics) for name in note.source_ids]
     own = [name for name in dict.fromkeys([*cited, *noted]) if name in sources]
     chosen = dict.fromkeys([*own, *(source.id for source in others[:_MOST_SOURCES])])
     return [sources[name] for name in chosen]
 
 
 def section_material(
-    wanted: Wanted, sources: Mapping[str, Source], documents: Mapping[str, Document]
+    needs: SectionNeeds, sources: Mapping[str, Source], documents: Mapping[str, Document]
 ) -> SectionMaterial:
     """The material of the section. `documents` are those of `sources_of_section`. Where only what is new is to be added
     to the last round's section, passages and notes of earlier rounds, which it was written from, are left out."""
-    handoff, section, own = wanted.handoff, wanted.section, wanted.evidence
+    handoff, section, own = needs.handoff, needs.section, needs.evidence
     all_topics = handoff.get("topics") or []
     offered = _latest(all_topics) if _only_adds(handoff, section) else all_topics
     before = {name for topic in all_topics if topic not in offered for name in topic["source_ids"]}
@@ -86,7 +86,7 @@ def section_material(
     said += [note.text for note in notes_of(all_topics)]
     others = [OutlineSection.model_validate(row) for row in handoff.get("outline") or [] if row["id"] != section.id]
     defined = partial(definitions, section, others, said, sources)
-    passages = _passages(wanted, sources, texts, defined)
+    passages = _passages(needs, sources, texts, defined)
     numbers: dict[str, int] = {}
     for row in (*own, *passages):
         numbers.setdefault(row.source_id, len(numbers) + 1)
@@ -100,11 +100,11 @@ def section_material(
             "evidence": [row for row in shown if row["id"] in evidence_ids],
             "passages": [row for row in shown if row["id"] not in evidence_ids],
             "sources": [_source(sources[name], n) for name, n in numbers.items() if name in sources],
-            "notes": _notes(wanted, topics, numbers),
-            "checklist": [row["text"] for row in handoff.get("checklist") or [] if wanted.is_near(row["text"])],
-            "limits": list(wanted.limits),
-            "gaps": list(wanted.gaps),
-            "contradictions": list(wanted.conflicts),
+            "notes": _notes(needs, topics, numbers),
+            "checklist": [row["text"] for row in handoff.get("checklist") or [] if needs.is_near(row["text"])],
+            "limits": list(needs.limits),
+            "gaps": list(needs.gaps),
+            "contradictions": list(needs.conflicts),
         },
         evidence={row.id: row for row in (*own, *passages)},
         fresh={row.id: row for row in passages},
@@ -138,8 +138,8 @@ def _evidence(handoff: Row, section: OutlineSection, conflicts: Sequence[Row]) -
 
 def _named(handoff: Row, section: OutlineSection) -> list[str]:
     """The ids of the evidence of the section's findings."""
-    wanted = set(section.finding_ids)
-    return [name for row in handoff["findings"] if row["id"] in wanted for name in row["evidence_ids"]]
+    own = set(section.finding_ids)
+    return [name for row in handoff["findings"] if row["id"] in own for name in row["evidence_ids"]]
 
 
 def _share_a_passage(one: Row, other: Row) -> bool:
@@ -153,7 +153,7 @@ def _ids(conflict: Row) -> set[str]:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SectionNeeds:
     """What the writer of a handoff's `section` needs.
 
     That is its `evidence`; what further passages are looked for with: what it must answer, and the limits of the
@@ -171,7 +171,7 @@ class Wanted:
     found_since: Collection[str] = ()
 
     @classmethod
-    def of(cls, handoff: Row) -> Wanted:
+    def of(cls, handoff: Row) -> SectionNeeds:
         section = OutlineSection.model_validate(handoff["section"])
         outline = [OutlineSection.model_validate(row) for row in handoff.get("outline") or []]
         query, *others = (_query_of(row) for row in (section, *(row for row in outline if row.id != section.id)))
@@ -253,7 +253,7 @@ def _words_of_sections(sections: Sequence[Query], language: str) -> Sequence[Map
 
 
 def _passages(
-    wanted: Wanted,
+    needs: SectionNeeds,
     sources: Mapping[str, Source],
     documents: Mapping[str, Document],
     defined: Callable[[Pool], Iterator[Ranked]],
@@ -261,28 +261,28 @@ def _passages(
     """Further stretches of the sources, none of them among the section's evidence: those in which settings are
     `defined`, those that bear on what it must answer and not more on another section, those nearest to what the
     researchers did not find, and to what is open."""
-    finder = QuoteFinder(wanted.query.text, sources, documents)
-    further = FurtherPassages(((row.source_id, row.quote) for row in wanted.evidence), finder)
+    finder = QuoteFinder(needs.query.text, sources, documents)
+    further = FurtherPassages(((row.source_id, row.quote) for row in needs.evidence), finder)
     pool = Pool(documents)
     for item in defined(pool):
         if len(further.chosen) == _MOST_DEFINITIONS:
             break
         further.add(item)
     most = len(further.chosen) + _MOST_PASSAGES
-    for item in rank(pool, wanted.query):
+    for item in rank(pool, needs.query):
         if len(further.chosen) == most:
             break
-        if further.of_source.get(item.source, 0) < _MOST_OF_A_SOURCE and wanted.is_owned(item.unit.text):
+        if further.of_source.get(item.source, 0) < _MOST_OF_A_SOURCE and needs.is_owned(item.unit.text):
             further.add(item)
     most = len(further.chosen) + _MOST_OF_LIMITS
-    for limit in wanted.limits:
+    for limit in needs.limits:
         found = len(further.chosen)
         for item in _near_limit(limit, pool, sources) if found < most else ():
             further.add(item)
             if len(further.chosen) == min(most, found + _OF_A_LIMIT):
                 break
     most = len(further.chosen) + _MOST_OF_GAPS
-    for gap in wanted.gaps:
+    for gap in needs.gaps:
         for item in _near_gap(gap, pool) if len(further.chosen) < most else ():
             further.add(item)
             if len(further.chosen) == most:
@@ -364,20 +364,20 @@ def _source(source: Source, n: int) -> dict[str, Any]:
     }
 
 
-def _notes(wanted: Wanted, topics: Iterable[Row], numbers: Mapping[str, int]) -> list[dict[str, Any]]:
+def _notes(needs: SectionNeeds, topics: Iterable[Row], numbers: Mapping[str, int]) -> list[dict[str, Any]]:
     """The nearest notes, each with the numbers of its sources in this prompt, the ids of those that have none."""
     return [
         {
             "text": note.text,
             "sources": [f"source {numbers[name]}" if name in numbers else name for name in note.source_ids],
         }
-        for note in _nearest_notes(wanted, topics)
+        for note in _nearest_notes(needs, topics)
     ]
 
 
-def _nearest_notes(wanted: Wanted, topics: Iterable[Row]) -> list[Note]:
+def _nearest_notes(needs: SectionNeeds, topics: Iterable[Row]) -> list[Note]:
     """Statements of the researchers' notes that have most to do with the section, in their order. What all sections
     share decides as little as for passages, so that notes on the documents themselves come last."""
-    notes = [(note, wanted.shares(note.text)[0]) for note in notes_of(topics)]
+    notes = [(note, needs.shares(note.text)[0]) for note in notes_of(topics)]
     least = sorted((share for _, share in notes), reverse=True)[:_MOST_NOTES]
     return [note for note, share in notes if share > 0.0 and share >= least[-1]]

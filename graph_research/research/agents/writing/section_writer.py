@@ -13,7 +13,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.further_passages import nearest
 from graph_research.research.agents.writing.passages import nearer
-from graph_research.research.agents.writing.section_material import Wanted, section_material, sources_of_section
+from graph_research.research.agents.writing.section_material import SectionNeeds, section_material, sources_of_section
 from graph_research.research.agents.writing.section_text import (
     answered_blocks,
     is_shortened,
@@ -80,11 +80,11 @@ def section_writer(services: Services) -> Handler:
     )
 
     async def write(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        wanted = await asyncio.to_thread(Wanted.of, handoff)
-        section = wanted.section
+        needs = await asyncio.to_thread(SectionNeeds.of, handoff)
+        section = needs.section
         sources = {row["id"]: Source.model_validate(row) for row in handoff["sources"]}
-        documents = await read_documents(sources_of_section(wanted, sources), ctx)
-        material = await asyncio.to_thread(section_material, wanted, sources, documents)
+        documents = await read_documents(sources_of_section(needs, sources), ctx)
+        material = await asyncio.to_thread(section_material, needs, sources, documents)
         result = await agent.call(
             services,
             {**_about(handoff, section, ctx), **material.rows},

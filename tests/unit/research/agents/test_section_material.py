@@ -10,7 +10,7 @@ from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import Passages
 from graph_research.research.agents.writing.section_material import (
-    Wanted,
+    SectionNeeds,
     latest_limits,
     section_material,
     sources_of_section,
@@ -51,7 +51,7 @@ def test_the_sources_of_a_note_are_read_for_its_section_however_many_others_ther
         "evidence": [quoted],
         "topics": [{"sub_query_id": "sq-1-1", "source_ids": ids, "compressed_findings": notes}],
     }
-    read = [source.id for source in sources_of_section(Wanted.of(handoff), sources)]
+    read = [source.id for source in sources_of_section(SectionNeeds.of(handoff), sources)]
     assert len(read) < len(ids)
     assert read[:2] == [ids[0], ids[-1]]
 
@@ -94,7 +94,7 @@ def quotes_for(
         ],
         "topics": [{"sub_query_id": "sq-1-1", "source_ids": list(sources), "limits": list(limits)}],
     }
-    return [row["quote"] for row in section_material(Wanted.of(handoff), sources, documents).rows["passages"]]
+    return [row["quote"] for row in section_material(SectionNeeds.of(handoff), sources, documents).rows["passages"]]
 
 
 def test_the_queries_for_an_open_question_are_looked_up_in_the_sources_that_topics_read_too() -> None:
@@ -169,7 +169,7 @@ def test_a_section_on_settings_gets_the_definitions_of_those_that_the_findings_n
         section["id"]: [
             row["quote"].partition(" ")[0]
             for row in section_material(
-                Wanted.of({**handoff, "section": section}), {source.id: source}, {source.id: document}
+                SectionNeeds.of({**handoff, "section": section}), {source.id: source}, {source.id: document}
             ).rows["passages"]
             if "(integer)" in row["quote"]
         ]
@@ -211,7 +211,7 @@ def test_notes_on_the_documents_give_way_to_notes_on_what_the_section_is_about()
         "archive_hash": source.archive_hash,
     }
     material = section_material(
-        Wanted.of({**handoff, "evidence": [quoted]}), {source.id: source}, {source.id: document}
+        SectionNeeds.of({**handoff, "evidence": [quoted]}), {source.id: source}, {source.id: document}
     )
     assert "A writer holds its locks until it ends." in [note["text"] for note in material.rows["notes"]]
 
@@ -222,7 +222,7 @@ def test_a_section_is_shown_the_points_of_the_checklist_that_are_nearer_to_it_th
     handoff = {"outline": [LOCKS, RECOVERY], "findings": [], "evidence": [], "topics": []}
     handoff["checklist"] = [{"id": f"check-{n}", "text": text} for n, text in enumerate(points)]
     shown = [
-        section_material(Wanted.of({**handoff, "section": section}), sources, documents).rows["checklist"]
+        section_material(SectionNeeds.of({**handoff, "section": section}), sources, documents).rows["checklist"]
         for section in (LOCKS, RECOVERY)
     ]
     assert shown == [[points[0], points[2]], [points[1], points[2]]]
@@ -252,7 +252,7 @@ def told(section: Mapping[str, Any], quoted: str) -> list[str]:
         "contradictions": [conflict],
         "topics": [],
     }
-    material = section_material(Wanted.of(handoff), sources, documents)
+    material = section_material(SectionNeeds.of(handoff), sources, documents)
     assert not material.rows["contradictions"] or {row.id for row in sides} <= material.evidence.keys()
     return [row["topic"] for row in material.rows["contradictions"]]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from types import FrameType
 
 _COLLECTED_AFTER = 50_000
@@ -16,12 +17,20 @@ def main() -> None:
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, _leave)
     gc.set_threshold(_COLLECTED_AFTER)
+    skip_unused_imports()
     from graph_research import cli
 
     try:
         cli.main()
     finally:
         gc.freeze()  # the end of a process frees its memory without a look for cycles
+
+
+def skip_unused_imports() -> None:
+    """Keep the libraries from loading what a command never uses: httpx its own command line, which needs rich and
+    pygments, and pydantic plug-ins, for which it reads the metadata of all installed packages."""
+    sys.modules["httpx._main"] = None  # type: ignore[assignment]  # what httpx takes for missing
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:

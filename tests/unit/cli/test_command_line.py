@@ -59,6 +59,18 @@ def test_help_loads_nothing_heavy() -> None:
     assert "run " in done.stdout
 
 
+def test_the_http_client_is_loaded_without_its_own_command_line() -> None:
+    code = (
+        "import sys\n"
+        "from graph_research.__main__ import skip_unused_imports\n"
+        "skip_unused_imports()\n"
+        "import httpx\n"
+        "print([name for name in ('pygments', 'rich') if name in sys.modules], httpx.get.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[] get"
+
+
 def test_ctrl_c_before_the_program_is_loaded_ends_it_in_a_line(user: User) -> None:
     slow = "import sys, time\nprint('loading', flush=True)\ntime.sleep(30)\n"
     user.write("slow/typer.py", slow)

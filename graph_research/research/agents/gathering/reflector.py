@@ -81,15 +81,19 @@ def reflector(services: Services) -> Handler:
 
 
 def _found(row: Mapping[str, Any], document: Document, query: str) -> str:
-    """What was found in a source: the headings above its passages, those of the best ones first, and the sentence of
-    them with the most words of the query; its summary in place of that, where it has one."""
+    """What was found in a source beside what its title says: the headings above its passages, those of the best ones
+    first, and the sentence of them with the most words of the query; its summary in place of that, where it has one."""
     best_first = sorted(row["metadata"].get("passages") or (), key=lambda passage: -passage[2])
     above = (_heading(document, start) for start, _, _ in best_first)
-    headings = dict.fromkeys(heading for heading in above if heading and heading != row["title"])
+    headings = dict.fromkeys(heading for heading in above if heading and heading not in row["title"])
     spans = [span for start, end, _ in best_first for span in sentence_spans(document.text, start, end)]
     asked = frozenset(content_terms(query))
     sentences = [one_line(document.text[start:end]) for start, end in spans]
-    fits = max(sentences, key=lambda sentence: len(occurring(asked, sentence)), default="")
+    fits = max(
+        (sentence for sentence in sentences if sentence not in row["title"]),
+        key=lambda sentence: len(occurring(asked, sentence)),
+        default="",
+    )
     said = row["metadata"].get("summary") or fits or row.get("content") or row.get("snippet") or ""
     named = shortened("; ".join(headings), _HEADING_CHARS)
     return (

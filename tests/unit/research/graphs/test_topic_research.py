@@ -114,16 +114,17 @@ async def test_the_reflection_sees_the_headings_of_the_passages_found_and_the_se
     ]
     text = "\n".join(part for _, part in blocks)
     starts = [text.index(part) for _, part in blocks]
-    found = hit(text, url="https://tarn.gov/", title="The Tarn plant")
+    title = "The Tarn plant | The Tarn Gazette"
+    found = hit(text, url="https://tarn.gov/", title=title)
     layout = tuple(Block(kind, start, start + len(part)) for start, (kind, part) in zip(starts, blocks, strict=True))  # type: ignore[arg-type]
     passages = [
         Passage(start=starts[n], end=starts[n] + len(blocks[n][1]), score=score)
-        for n, score in ((1, 0.1), (3, 0.9), (5, 0.5))
+        for n, score in ((0, 0.2), (1, 0.1), (3, 0.9), (5, 0.5))
     ]
-    document = Document(text=text, blocks=layout, title="The Tarn plant")
+    document = Document(text=text, blocks=layout, title=title)
     topic = bench(STOP, search=lambda request: [replace(found, document=document, passages=tuple(passages))])
     await research(topic)
-    line = "The Tarn plant: History; Costs: The opening of the Tarn plant was in May."
+    line = f"{title}: History; Costs: The opening of the Tarn plant was in May."
     assert topic.model.asked("reflector")[0].material["found"] == [line]
 
 

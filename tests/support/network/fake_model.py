@@ -102,7 +102,7 @@ def _source_summarizer(question: str, blocks: Sequence[tuple[str, str]], options
 
 def _digestor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
     texts = [text for label, text in blocks if label.startswith("source src-")]
-    sentences = _sentences(texts[0].partition("\n\n")[2] or texts[0]) if texts else []
+    sentences = _sentences(_untitled(texts[0])) if texts else []
     return {"summary": " ".join(sentences[:3]) or "Nothing.", "key_points": sentences[:3]}
 
 
@@ -111,7 +111,7 @@ def _extractor(question: str, blocks: Sequence[tuple[str, str]], options: Mappin
     notes = [
         {"text": sentence, "sources": [number]}
         for number, (_, text) in enumerate(shown, start=1)
-        for sentence in _sentences(text.partition("\n\n")[2])[1:4]
+        for sentence in _sentences(_untitled(text))[1:4]
     ]
     return {"notes": notes, "findings": _findings(shown), "limits": []}
 
@@ -120,7 +120,7 @@ def _findings(shown: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     """The first sentence of each source as a finding, five at most."""
     findings = []
     for label, text in shown:
-        sentences = _sentences(text.partition("\n\n")[2] or text)
+        sentences = _sentences(_untitled(text))
         if sentences:
             quote = {"source_id": label.removeprefix("source "), "quote": sentences[0]}
             findings.append({"content": sentences[0], "confidence": "high", "category": None, "evidence": [quote]})
@@ -182,7 +182,7 @@ def _refiner(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[
 def _claim_extractor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
     claims = []
     for place, (label, text) in enumerate(block for block in blocks if block[0].startswith("source src-")):
-        sentences = _sentences(text.partition("\n\n")[2] or text)
+        sentences = _sentences(_untitled(text))
         if sentences:
             quote = {"source_id": label.removeprefix("source "), "quote": sentences[0]}
             claims.append(
@@ -338,6 +338,11 @@ def _quotes(statements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _sentences(text: str) -> list[str]:
     return [one.strip() for one in re.findall(r"[A-Z][^.!?\n\[\]]{40,280}[.!?]", text)]
+
+
+def _untitled(text: str) -> str:
+    """What is shown of a source, without the lines about it that a prompt puts before it."""
+    return text.partition("\n\n")[2] if text.startswith("Title: ") else text
 
 
 def _least(schema: Any) -> Any:

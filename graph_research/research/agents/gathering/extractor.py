@@ -108,7 +108,7 @@ def _agent(services: Services, reading: Reading) -> Agent:
             Section(name="sources", noun="source", text="text", least_chars=LEAST_CHARS, shorten=shorter),
             Section(name="queries", noun="query"),
         ),
-        settle=_with_most_findings,
+        settle=_settled,
     )
 
 
@@ -144,13 +144,19 @@ def _material(handoff: Mapping[str, Any], sources: Sequence[Source], texts: Mapp
             for n, source in enumerate(sources, start=1)
         ],
     }
-    return _with_most_findings(material)
+    return _settled(material)
 
 
-def _with_most_findings(material: dict[str, Any]) -> dict[str, Any]:
-    """The material with the number of findings that the answer may have, by how much of the sources it shows."""
-    chars = sum(own_chars(row["text"]) for row in material["sources"])
-    return {**material, "most_findings": max(_MOST_FINDINGS, round(chars / _CHARS_OF_A_FINDING))}
+def _settled(material: dict[str, Any]) -> dict[str, Any]:
+    """The material with the number of findings that the answer may have, by how much of the sources it shows, and for
+    each source whether what is shown of it begins with its title."""
+    rows = material["sources"]
+    chars = sum(own_chars(row["text"]) for row in rows)
+    return {
+        **material,
+        "sources": [{**row, "is_titled": row["text"].startswith(row["title"])} for row in rows],
+        "most_findings": max(_MOST_FINDINGS, round(chars / _CHARS_OF_A_FINDING)),
+    }
 
 
 def _read(

@@ -247,3 +247,20 @@ async def test_a_source_says_what_it_is_and_whether_documents_or_the_web_gave_it
     [page] = [row for row in rows if row["url"] == "https://a.gov/1"]
     assert (page["title"], page["published_at"], page["tier"]) == ("A title", "2024-05-01", "PRIMARY_SOURCE")
     assert (page["score"]["relevance"], page["score"]["authority"]) == (0.8, 100.0)
+
+
+async def test_a_title_that_a_text_begins_with_is_shown_once_to_who_reads_it() -> None:
+    hits = [
+        hit("The Tarn plant. It opened in May.", url="https://tarn.gov/", title="The Tarn plant"),
+        hit("Opening of the plant: it was in May.", url="https://news.tarn.gov/", title="Tarn today"),
+    ]
+    topic = Bench(
+        {"reflector": [STOP], "extractor": [{"findings": [], "notes": [], "limits": []}]},
+        graph="topic_research",
+        search=lambda request: hits,
+        condensing=True,
+    )
+    await research(topic)
+    [request] = topic.model.asked("extractor")
+    assert "]\nThe Tarn plant. It opened in May.\n[" in request.user
+    assert "]\nTitle: Tarn today\n\nOpening of the plant: it was in May.\n[" in request.user

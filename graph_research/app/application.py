@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -41,7 +41,7 @@ from graph_research.audit_log import AuditLog
 from graph_research.errors import Action, GraphResearchError, Hint, UserMistake, check_name
 from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.context import SystemClock
-from graph_research.graph.errors import RunExists, UnknownRun
+from graph_research.graph.errors import RunBusy, RunExists, UnknownRun
 from graph_research.graph.events import Event, NodeStarted, RunStarted
 from graph_research.graph.history.stored_definition import stored_spec
 from graph_research.graph.runtime import NO_ANSWER
@@ -129,6 +129,7 @@ class Application:
         max_tokens: int | None = None,
         timeout_seconds: float | None = None,
         offline: bool = False,
+        retry: bool = True,
         hooks: Hooks | None = None,
         on_index: Indexing | None = None,
     ) -> AsyncGenerator[Event, None]:
@@ -136,7 +137,7 @@ class Application:
 
         The folders of a new run's library are indexed first; a new run that has nothing to search is removed, and
         `LibraryEmpty` raised. A limit given here replaces the run's own for good. An `offline` run is only to end,
-        without models and searches.
+        without models and searches. Without `retry` a run that has ended meanwhile stays as it is.
         """
         limits = (max_cost, max_tokens, timeout_seconds)
         try:
@@ -148,7 +149,9 @@ class Application:
                     await self._index(run, on_index)
                 given = NO_ANSWER if answer is None else answer
                 run.budget.start()
-                stream = run.runtime().resume(run_id, answer=given, accept_changes=accept_changes, metadata=metadata)
+                stream = run.runtime().resume(
+                    run_id, answer=given, accept_changes=accept_changes, metadata=metadata, retry=retry
+                )
                 async with (
                     read_ahead("" if offline else run.request.question, self.workspace.definitions.prompts),
                     aclosing(self._audited(run_id, stream, new=new)) as events,
@@ -260,7 +263,8 @@ class Application:
         while await is_driven(self.store, run_id) and time.monotonic() < end:  # noqa: ASYNC110 -- another process ends it
             await asyncio.sleep(_POLL_SECONDS)
         if goes_on(await self.store.run(run_id)) and not await is_driven(self.store, run_id):
-            await self._end_abandoned(record)
+            with suppress(RunBusy):  # whoever has begun to drive it meanwhile sees the request
+                await self._end_abandoned(record)
         return await status_of(self.store, run_id, self.prices)
 
     @asynccontextmanager
@@ -372,10 +376,12 @@ class Application:
         or where a key or another thing they need is gone."""
         try:
             await self._drain(record.run_id, offline=is_foreign(record))
+        except RunBusy:
+            raise
         except UserMistake:
             await self._drain(record.run_id, offline=True)
 
     async def _drain(self, run_id: str, *, offline: bool) -> None:
-        async with aclosing(self.drive(run_id, accept_changes=True, offline=offline)) as events:
+        async with aclosing(self.drive(run_id, accept_changes=True, offline=offline, retry=False)) as events:
             async for _ in events:
                 pass

@@ -212,7 +212,7 @@ async def _drive(
         standing = standing.after(event)
     given = answer if record.status == RunStatus.AWAITING_INPUT else None
     try:
-        async with aclosing(app.drive(run_id, answer=given, accept_changes=accept_changes)) as events:
+        async with aclosing(app.drive(run_id, answer=given, accept_changes=accept_changes, retry=False)) as events:
             async for event in events:
                 before, standing = standing, standing.after(event)
                 if standing.stage is Stage.SYNTHESIS is not before.stage:

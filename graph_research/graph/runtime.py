@@ -23,7 +23,7 @@ from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.history.fork import fork
 from graph_research.graph.state.inputs import refuse_unstorable
 from graph_research.graph.state.rows import RunPatch, RunRow
-from graph_research.graph.statuses import Cause, RunStatus, StepStatus
+from graph_research.graph.statuses import END_STATUSES, Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import unstorable
 
 _NAMED_CHANGES = 6
@@ -117,8 +117,10 @@ class Runtime:
         answer: Any = NO_ANSWER,
         accept_changes: bool = False,
         metadata: Mapping[str, Any] | None = None,
+        retry: bool = True,
     ) -> AsyncGenerator[Event, None]:
-        """Resume a run where it stopped, and yield its new events; of a completed run its last event is repeated.
+        """Resume a run where it stopped, and yield its new events; of a completed run its last event is repeated,
+        without `retry` also of one that failed or was aborted.
 
         `answer` is for a run that awaits input; `metadata` replaces the stored metadata. Raises `UnknownRun`,
         `RunBusy`, `InputInvalid`, and `GraphChanged` when the graph, a schema or a prompt is not what the run began
@@ -126,6 +128,9 @@ class Runtime:
         """
 
         async def prepare(session: RunSession) -> RunLoop | None:
+            if not retry and (await self.checkpointer.run_row(run_id)).status in END_STATUSES:
+                await self._repeat_end(session)
+                return None
             return await self._reopen(session, answer, accept_changes, metadata)
 
         return self._events(check_name(run_id, "run"), prepare)

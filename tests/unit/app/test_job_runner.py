@@ -22,12 +22,13 @@ from graph_research.app.job_runner import (
     for_jobs,
     with_progress,
 )
-from graph_research.app.library import LibraryEmpty
+from graph_research.app.library import Indexing, LibraryEmpty
 from graph_research.app.request import RunRequest, request_for
+from graph_research.app.runs.run import Run
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import UserMistake
 from graph_research.graph.errors import GraphChanged, StoreUnreachable, UnknownRun
-from graph_research.graph.events import Event, NodeStarted, Progress, RunEnded
+from graph_research.graph.events import Event, NodeStarted, Progress, RunEnded, RunResumed
 from graph_research.graph.state.rows import Write
 from graph_research.jobs.job import JobStatus, NewJob
 from graph_research.jobs.sqlite import SqliteJobStore
@@ -211,6 +212,33 @@ async def test_a_cancelled_run_is_a_cancelled_job(user: User) -> None:
         await run(app, "job", request)
         await runner.cancel("job")
         assert (await run(app, "job", request, answer="Ada"))[0] == JobEnd(status="CANCELLED")
+
+
+class SlowIndex(Application):
+    """The first to prepare a run's library waits until the test says `go_on`."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self.prepares, self.go_on = asyncio.Event(), asyncio.Event()
+
+    async def _index(self, run: Run, on_index: Indexing | None) -> None:
+        if not self.prepares.is_set():
+            self.prepares.set()
+            await self.go_on.wait()
+        await super()._index(run, on_index)
+
+
+async def test_a_run_that_was_cancelled_while_a_worker_prepared_it_stays_cancelled(user: User) -> None:
+    space = workspace(user, library=[str(user.folder / "library")])
+    async with SlowIndex(space) as app, asyncio.timeout(PATIENCE_SECONDS):
+        running = asyncio.create_task(run(app, "job", request_for(space, QUESTION, now=NOW)))
+        await app.prepares.wait()
+        await ResearchJobRunner(app).cancel("job")
+        app.go_on.set()
+        end, _ = await running
+        assert (end.status, end.error) == ("CANCELLED", None)
+        types = [event.type for event in await app.store.events("job")]
+        assert (types.count(RunEnded.type), types.count(RunResumed.type)) == (1, 0)
 
 
 async def test_a_removed_run_is_gone(user: User) -> None:

@@ -607,6 +607,8 @@ async def test_a_cancel_without_a_driver_is_followed_on_resume(store: Checkpoint
     await store.request_cancel("r")
     assert end_of(await collect(drive.resume("r"))).cause == "cancelled"
     assert started == []
+    end = [event.to_json() for event in await store.events("r") if event.type == "run_ended"]
+    assert [event.to_json() for event in await collect(drive.resume("r", retry=False))] == end
     assert end_of(await collect(drive.resume("r"))).status == "completed"
 
 

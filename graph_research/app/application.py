@@ -135,9 +135,10 @@ class Application:
     ) -> AsyncGenerator[Event, None]:
         """Drive a stored run until it ends or waits, and yield its events, each after it was stored and audited.
 
-        The folders of a new run's library are indexed first; a new run that has nothing to search is removed, and
-        `LibraryEmpty` raised. A limit given here replaces the run's own for good. An `offline` run is only to end,
-        without models and searches. Without `retry` a run that has ended meanwhile stays as it is.
+        The folders of a new run's library are indexed first, unless it is to be cancelled; a new run that has nothing
+        to search is removed, and `LibraryEmpty` raised. A limit given here replaces the run's own for good. An
+        `offline` run is only to end, without models and searches. Without `retry` a run that has ended meanwhile stays
+        as it is.
         """
         limits = (max_cost, max_tokens, timeout_seconds)
         try:
@@ -145,7 +146,7 @@ class Application:
                 run_id, accept_changes=accept_changes, limits=limits, offline=offline, hooks=hooks
             ) as (run, metadata):
                 new = await self._is_new(run_id)
-                if new and run.may_search:
+                if new and run.may_search and not await self.store.cancel_requested(run_id):
                     await self._index(run, on_index)
                 given = NO_ANSWER if answer is None else answer
                 run.budget.start()

@@ -220,8 +220,10 @@ class SlowIndex(Application):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self.prepares, self.go_on = asyncio.Event(), asyncio.Event()
+        self.prepared_times = 0
 
     async def _index(self, run: Run, on_index: Indexing | None) -> None:
+        self.prepared_times += 1
         if not self.prepares.is_set():
             self.prepares.set()
             await self.go_on.wait()
@@ -234,6 +236,7 @@ async def test_a_run_that_was_cancelled_while_a_worker_prepared_it_stays_cancell
         running = asyncio.create_task(run(app, "job", request_for(space, QUESTION, now=NOW)))
         await app.prepares.wait()
         await ResearchJobRunner(app).cancel("job")
+        assert app.prepared_times == 1
         app.go_on.set()
         end, _ = await running
         assert (end.status, end.error) == ("CANCELLED", None)

@@ -12,9 +12,6 @@ import pytest
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.agents.comparer import MOST_PAIRS
-from graph_research.research.report.build import build_report
-from graph_research.research.report.model import Report
-from graph_research.research.report.run_metadata import RunFacts
 from graph_research.text.relevance.alike import alike_pairs
 from tests.support.research.harness import Bench, finding, one_section, research_script, small_web
 
@@ -56,11 +53,6 @@ def bench(verdict: str, *findings: Any, **more: Any) -> Bench:
     )
 
 
-def report_of(state: Any) -> Report:
-    texts = {row["archive_hash"]: "" for row in state["sources"]}
-    return build_report(state, texts=texts, run=RunFacts(run_id="run-1", question="q"))
-
-
 async def test_a_conflict_in_other_words_becomes_a_contradiction_and_lowers_both_claims() -> None:
     made = bench("conflict", SAFE, GATES, topic="What passes", values=["fish", "money"])
     state = (await made.run(max_iterations=1)).state
@@ -74,7 +66,7 @@ async def test_a_conflict_in_other_words_becomes_a_contradiction_and_lowers_both
     )
     assert [side["value"] for side in contradiction["sides"]] == ["fish", "money"]
     assert [claim["contradiction"] for claim in state["claims"]] == [True, True]
-    report = report_of(state)
+    report = await made.report(state)
     assert all(row.refutes and not row.differs for row in report.matrix)
 
 
@@ -109,7 +101,7 @@ async def test_the_matrix_shows_what_the_model_found(verdict: str) -> None:
     made = bench(verdict, SAFE, GATES)
     state = (await made.run(max_iterations=1)).state
     assert state["contradictions"] == []
-    [first, second] = report_of(state).matrix
+    [first, second] = (await made.report(state)).matrix
     for row, other in ((first, second), (second, first)):
         [source] = [name for name in other.supports if name not in row.supports] or other.supports[:1]
         natures = [one.nature for one in row.differs if one.source == source]
@@ -134,7 +126,7 @@ async def test_a_contradiction_that_was_named_gets_the_nature_that_the_model_fin
     [contradiction] = state["contradictions"]
     assert contradiction["nature"] == nature
     assert not any(claim["contradiction"] for claim in state["claims"])
-    assert len(report_of(state).contradictions) == (nature != "none")
+    assert len((await made.report(state)).contradictions) == (nature != "none")
     shown = made.model.asked("section_writer")[0].material["contradictions"]
     assert len(shown) == (nature != "none")
 

@@ -19,9 +19,7 @@ from graph_research.research.agents.clarifier import clarifier
 from graph_research.research.agents.supervisor import RESULT_CHARS, supervisor
 from graph_research.research.models.decision import HookDecision, PhaseAction
 from graph_research.research.models.ids import gap_id
-from graph_research.research.report.build import build_report
 from graph_research.research.report.page.html import render_html
-from graph_research.research.report.run_metadata import RunFacts
 from tests.support.research.harness import (
     COST,
     FISH_GAP,
@@ -314,7 +312,7 @@ async def test_a_gap_leads_to_a_second_iteration_that_keeps_what_was_found_and_c
     assert [row["iteration"] for row in state["findings"]] == [1, 1, 2]
     assert [(gap["id"], gap["addressed"], gap["severity"]) for gap in state["gaps"]] == [(FISH, True, "critical")]
     assert state["gaps"][0]["addressed_in"] == 2
-    report = render_html(build_report(state, texts={}, run=RunFacts(run_id="run-1", question="q")), texts={})
+    report = render_html(await bench.report(state), texts={})
     assert "resolved in iteration 2" in report
     assert [(row["id"], row["gap_id"], row["status"]) for row in state["sub_queries"]][-1] == (
         "sq-2-1",

@@ -11,8 +11,6 @@ import pytest
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.graph_functions import unsettled
-from graph_research.research.report.build import build_report
-from graph_research.research.report.run_metadata import RunFacts
 from graph_research.text.readers.markdown import markdown_document
 from tests.support.research.harness import (
     FISH_GAP,
@@ -248,8 +246,7 @@ async def test_what_the_reading_for_open_questions_lacks_reaches_the_writers_and
     single = in_part([], reads_nothing)
     result = await single.run(max_iterations=1)
     assert single.model.asked("outliner")[0].material["limits"] == [lacks]
-    texts = {row["archive_hash"]: "" for row in result.state["sources"]}
-    report = build_report(result.state, texts=texts, run=RunFacts(run_id="run-1", question="q"))
+    report = await single.report(result.state)
     assert [row.limits for row in report.sub_queries] == [[], [], [lacks]]
 
 
@@ -258,8 +255,7 @@ async def test_what_several_readings_lacked_is_told_once_and_not_beside_the_open
         [ROOF_LIMIT, "It was not found how fish do fare.", "On the plant's roof nothing was found."], reads_all
     )
     result = await single.run(max_iterations=1)
-    texts = {row["archive_hash"]: "" for row in result.state["sources"]}
-    report = build_report(result.state, texts=texts, run=RunFacts(run_id="run-1", question="q"))
+    report = await single.report(result.state)
     assert [limit for row in report.sub_queries for limit in row.limits] == [ROOF_LIMIT]
 
 
@@ -429,6 +425,5 @@ async def test_a_limit_that_another_topic_answers_leaves_outline_summary_and_rep
     assert result.state["answered_limits"] == [answered]
     for agent in ("outliner", "editor"):
         assert [request.material["limits"] for request in run.model.asked(agent)] == [[stays]]
-    texts = {row["archive_hash"]: "" for row in result.state["sources"]}
-    report = build_report(result.state, texts=texts, run=RunFacts(run_id="run-1", question="q"))
+    report = await run.report(result.state)
     assert {limit for row in report.sub_queries for limit in row.limits} == {stays}

@@ -72,6 +72,25 @@ async def test_a_bomb_in_an_office_file_is_refused(name: str, member: str) -> No
     assert "unpacks to far more than its size" in await refusal(zip_bomb(member), name)
 
 
+async def test_a_bomb_in_an_archive_leaves_its_other_files_readable() -> None:
+    packed = io.BytesIO(zip_bomb("a.txt"))
+    with zipfile.ZipFile(packed, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("b.md", "Open both gates.")
+    async with LimitedReader() as reader:
+        parts = await reader.parts(packed.getvalue(), media_type_of("a.zip") or "", "a.zip")
+    assert [(part.name, part.error, part.document and part.document.text) for part in parts] == [
+        ("a.txt", "it unpacks to far more than its size", None),
+        ("b.md", "", "Open both gates."),
+    ]
+
+
+async def test_a_bomb_that_understates_its_size_is_damaged() -> None:
+    said = (300_000_003).to_bytes(4, "little")
+    data = zip_bomb("a.txt")
+    assert data.count(said) == 2
+    assert "damaged" in await refusal(data.replace(said, (40).to_bytes(4, "little")), "a.zip")
+
+
 async def test_bombs_in_archives_are_refused() -> None:
     assert "unpacks to far more" in await refusal(zip_bomb("a.txt"), "a.zip")
     assert "unpacks to far more" in await refusal(gzip.compress(b"a" * 300_000_000), "a.txt.gz")

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.readers.foreign.package import MAX_RATIO, Package
+from graph_research.text.readers.foreign.package import MAX_RATIO, UNPACKS_TOO_FAR, Package
 from graph_research.text.readers.formats import ZIP, media_type_of
 from graph_research.text.readers.limits import FilePart, Limits
 
@@ -84,7 +84,7 @@ def unpack_gzip(data: bytes, limits: Limits) -> bytes:
             pieces.append(piece)
             size += len(piece)
             if size > most:
-                raise DocumentUnreadable("it unpacks to far more than its size")
+                raise DocumentUnreadable(UNPACKS_TOO_FAR)
             if not unpacker.eof:
                 raise DocumentUnreadable("it is damaged: it ends too early")
             data = unpacker.unused_data.lstrip(b"\0")

@@ -24,6 +24,7 @@ MAX_RATIO = 100
 """A file that unpacks to more than this many times its size is refused, but for small ones."""
 _SMALL_BYTES = 1_000_000
 _CHUNK_BYTES = 1 << 16
+UNPACKS_TOO_FAR = "it unpacks to far more than its size"
 
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _DCTERMS = "{http://purl.org/dc/terms/}"
@@ -69,13 +70,15 @@ class Package:
             return b""
         if entry.flag_bits & 1:
             raise DocumentUnreadable("it is encrypted: it opens only with a password")
+        if entry.file_size > self._room:  # the other members keep theirs
+            raise DocumentUnreadable(UNPACKS_TOO_FAR)
         pieces = []
         try:
             with self._zip.open(entry) as stream:
                 while piece := stream.read(_CHUNK_BYTES):
                     self._room -= len(piece)
                     if self._room < 0:
-                        raise DocumentUnreadable("it unpacks to far more than its size")
+                        raise DocumentUnreadable(UNPACKS_TOO_FAR)
                     pieces.append(piece)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError) as error:
             raise DocumentUnreadable(f"it is damaged: {name[:200]} cannot be unpacked") from error

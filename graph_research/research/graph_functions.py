@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
-from itertools import count
 from typing import Any
 
 from graph_research.graph.statuses import Cause
-from graph_research.research import decision_log, quality_gates, writing_functions
+from graph_research.research import decision_log, quality_gates, topic_functions, writing_functions
 from graph_research.research.llm.context_windows import model_windows, token_limit_retries
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.phase import phase_of_node
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
 from graph_research.research.models.source import Quality
-from graph_research.research.retrieval.deduplication import Identity, Seen
-from graph_research.text.relevance.alike import said_again
 from graph_research.text.relevance.statements import Nature
 
 Row = Mapping[str, Any]
@@ -31,7 +28,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
     return {
         "abort_record": abort_record,
         "analysis_metrics": analysis_metrics,
-        "brought_new": brought_new,
+        "brought_new": topic_functions.brought_new,
         "closed_gaps": closed_gaps,
         "completed_dispatch": decision_log.completed_dispatch,
         "count_quality": count_quality,
@@ -42,7 +39,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "failures_of": failures_of,
         "first_searches": first_searches,
         "findings_gate": lambda findings, sources: quality_gates.findings_gate(findings, sources).to_json(),
-        "flatten": flatten,
+        "flatten": topic_functions.flatten,
         "gap_queries": gap_queries,
         "gap_sub_query": gap_sub_query,
         "gathering_metrics": gathering_metrics,
@@ -51,7 +48,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "marked": marked,
         "markdown_table": markdown_table,
         "model_windows": model_windows,
-        "new_sources": new_sources,
+        "new_sources": topic_functions.new_sources,
         "open_gaps": open_gaps,
         "mending_batches": writing_functions.mending_batches,
         "parts_to_mend": writing_functions.parts_to_mend,
@@ -61,7 +58,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "refinement_gate": lambda gaps, now, most: quality_gates.refinement_gate(gaps, now, most).to_json(),
         "refinement_metrics": refinement_metrics,
         "reopened": reopened,
-        "read_whole": read_whole,
+        "read_whole": topic_functions.read_whole,
         "report_gate": lambda report: quality_gates.report_gate(report).to_json(),
         "sections_to_mend": writing_functions.sections_to_mend,
         "sections_to_write": writing_functions.sections_to_write,
@@ -72,15 +69,15 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "synthesis_metrics": synthesis_metrics,
         "types_of": types_of,
         "token_limit_retries": token_limit_retries,
-        "topic_evidence": topic_evidence,
-        "topic_fidelity": topic_fidelity,
-        "topic_findings": topic_findings,
-        "topic_results": topic_results,
+        "topic_evidence": topic_functions.topic_evidence,
+        "topic_fidelity": topic_functions.topic_fidelity,
+        "topic_findings": topic_functions.topic_findings,
+        "topic_results": topic_functions.topic_results,
         "unaddressed": unaddressed,
-        "unread_sources": unread_sources,
+        "unread_sources": topic_functions.unread_sources,
         "unsettled": unsettled,
-        "upserted": upserted,
-        "with_open_limits": with_open_limits,
+        "upserted": topic_functions.upserted,
+        "with_open_limits": topic_functions.with_open_limits,
         "written_sections": writing_functions.written_sections,
     }
 
@@ -103,17 +100,6 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
 
 def _cell(value: Any) -> str:
     return " ".join(str(value).replace("\\", "\\\\").replace("|", "\\|").split())
-
-
-def with_open_limits(topics: Rows, told: Sequence[str]) -> list[Row]:
-    """The topics with each of their limits once, without those that say no more than what is `told` elsewhere, such as
-    limits that findings answer."""
-    again = said_again(flatten(topics, "limits"), told)
-    place = count()
-    return [
-        {**topic, "limits": [limit for limit in topic.get("limits") or [] if next(place) not in again]}
-        for topic in topics
-    ]
 
 
 def pending(sub_queries: Rows) -> list[Row]:
@@ -185,105 +171,6 @@ def _with_outcome(row: Row, became: Mapping[str, str | None]) -> Row:
     return {**row, "status": status.value, "error": error}
 
 
-def new_sources(sources: Rows, outputs: Rows) -> list[Row]:
-    """The sources of `outputs` that are not known yet, each once: by address, DOI, text, or title of the same work."""
-    return _merged(sources, outputs)[0]
-
-
-def topic_results(sources: Rows, outputs: Rows) -> list[Row]:
-    """The topics of `outputs`, their source ids those under which `new_sources` keeps the sources."""
-    same_as = _merged(sources, outputs)[1]
-    return [_renamed(output["topic"], same_as) for output in outputs if output.get("topic")]
-
-
-def topic_findings(sources: Rows, outputs: Rows) -> list[Row]:
-    """The findings of `outputs`, each once, with the ids under which `new_sources` keeps their sources."""
-    same_as = _merged(sources, outputs)[1]
-    rows = [
-        {**row, "source_ids": list(dict.fromkeys(same_as.get(name, name) for name in row["source_ids"]))}
-        for row in flatten(outputs, "findings")
-    ]
-    return upserted([], rows)
-
-
-def topic_evidence(sources: Rows, outputs: Rows) -> list[Row]:
-    """The evidence of `outputs`, each piece once, with the id under which `new_sources` keeps its source."""
-    same_as = _merged(sources, outputs)[1]
-    rows = [
-        {**row, "source_id": same_as.get(row["source_id"], row["source_id"])} for row in flatten(outputs, "evidence")
-    ]
-    return upserted([], rows)
-
-
-def topic_fidelity(sources: Rows, outputs: Rows) -> list[Row]:
-    """The fidelity records of `outputs`, with the ids under which `new_sources` keeps their sources; of those of one
-    source the one with the largest share."""
-    same_as = _merged(sources, outputs)[1]
-    best: dict[str, Row] = {}
-    for row in flatten(outputs, "content_fidelity"):
-        source_id = same_as.get(row["source_id"], row["source_id"])
-        record = {**row, "id": f"{row['phase']}:{source_id}", "source_id": source_id}
-        before = best.get(record["id"])
-        if before is None or before["compression_ratio"] < record["compression_ratio"]:
-            best[record["id"]] = record
-    return list(best.values())
-
-
-def _renamed(topic: Row, same_as: Mapping[str, str]) -> Row:
-    ids = list(dict.fromkeys(same_as.get(source_id, source_id) for source_id in topic["source_ids"]))
-    text = topic.get("compressed_findings")
-    if text is not None:
-        for own, kept in same_as.items():
-            text = text.replace(own, kept)
-    return {**topic, "source_ids": ids, "compressed_findings": text}
-
-
-def _merged(sources: Rows, outputs: Rows) -> tuple[list[Row], dict[str, str]]:
-    """Sources not known yet, and under which id each of the outputs' sources is kept."""
-    ids = {row["id"] for row in sources}
-    seen = Seen()
-    for row in sources:
-        seen.add(Identity.of_source(row), row["id"])
-    fresh: list[Row] = []
-    same_as: dict[str, str] = {}
-    for row in flatten(outputs, "sources"):
-        identity = Identity.of_source(row)
-        kept = row["id"] if row["id"] in ids else seen.find(identity)
-        if kept is None:
-            kept = row["id"]
-            fresh.append(row)
-            ids.add(kept)
-            seen.add(identity, kept)
-        same_as[row["id"]] = kept
-    return fresh, same_as
-
-
-def read_whole(topics: Rows, sources: Rows) -> list[str]:
-    """The ids of the sources whose whole text a topic was read for."""
-    read = {name for topic in topics if topic.get("compressed_findings") for name in topic["source_ids"]}
-    return [row["id"] for row in sources if row["id"] in read and row["metadata"].get("shown_share", 1.0) == 1.0]
-
-
-def brought_new(sub_queries: Rows, topics: Rows, iteration: int) -> bool:
-    """Whether this iteration's topics were read for findings, or found a source that no earlier topic found: the
-    sources of those were read in their own iterations, by topic or all together."""
-    ids = {row["id"] for row in sub_queries if row["iteration"] == iteration}
-    own = [topic for topic in topics if topic["sub_query_id"] in ids]
-    earlier = {name for topic in topics if topic["sub_query_id"] not in ids for name in topic["source_ids"]}
-    return any(topic.get("compressed_findings") or not earlier.issuperset(topic["source_ids"]) for topic in own)
-
-
-def upserted(rows: Rows, changed: Rows) -> list[Row]:
-    """The rows, those whose id is in `changed` replaced in place, and the others of `changed` behind them."""
-    by_id = {row["id"]: row for row in (*rows, *changed)}
-    return list(by_id.values())
-
-
-def flatten(rows: Rows, key: str) -> list[Any]:
-    """The lists under `key` of all rows, one after the other."""
-    return [item for row in rows for item in row.get(key) or []]
-
-
 def unaddressed(gaps: Rows) -> int:
     """How many gaps are still open."""
     return len(open_gaps(gaps))
@@ -302,7 +189,7 @@ def closed_gaps(gaps: Rows, answered: Collection[str], iteration: int) -> list[d
 
 def gap_queries(gaps: Rows) -> list[str]:
     """The queries that are suggested for the gaps still open, each once."""
-    return list(dict.fromkeys(flatten(open_gaps(gaps), "suggested_queries")))
+    return list(dict.fromkeys(topic_functions.flatten(open_gaps(gaps), "suggested_queries")))
 
 
 def gap_sub_query(gaps: Rows, sub_queries: Rows, iteration: int) -> Row:
@@ -313,12 +200,6 @@ def gap_sub_query(gaps: Rows, sub_queries: Rows, iteration: int) -> Row:
         id=sub_query_id(iteration, number), query=query, status=SubQueryStatus.COMPLETED, iteration=iteration
     )
     return row.to_json()
-
-
-def unread_sources(sources: Rows, topics: Rows) -> list[Row]:
-    """The sources that no topic found."""
-    found = {name for topic in topics for name in topic["source_ids"]}
-    return [row for row in sources if row["id"] not in found]
 
 
 def differing(contradictions: Rows) -> list[Row]:

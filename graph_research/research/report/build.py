@@ -13,7 +13,6 @@ from graph_research.graph.statuses import RunStatus
 from graph_research.research.evidence.archive import Archive
 from graph_research.research.evidence.citations import cite
 from graph_research.research.evidence.cited import Citation, Cited
-from graph_research.research.graph_functions import with_open_limits
 from graph_research.research.llm.context_windows import token_limit_retries
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import Draft, StatementVerdict, stored_draft
@@ -44,6 +43,7 @@ from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import content_fidelity_of, gathering_of, statistics_of
 from graph_research.research.scoring.origin import independent, origins
 from graph_research.research.scoring.versions import newest_versions
+from graph_research.research.topic_functions import with_open_limits
 from graph_research.text.relevance.statements import Nature
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)

@@ -8,17 +8,15 @@ import pytest
 
 from graph_research.research.graph_functions import (
     abort_record,
-    brought_new,
     failures_of,
     gathering_stats,
     marked,
-    new_sources,
     pending,
     reopened,
-    topic_results,
     types_of,
     unaddressed,
 )
+from graph_research.research.topic_functions import brought_new, new_sources, topic_results
 
 
 def sub_query(name: str, status: str = "pending", **more: Any) -> dict[str, Any]:

@@ -19,10 +19,10 @@ from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.agents.gathering.extractor import extractor
 from graph_research.research.agents.gathering.source_summarizer import source_summarizer
 from graph_research.research.extractive.model import ExtractiveModel
-from graph_research.research.graph_functions import topic_evidence, topic_findings, topic_results
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.services import Services
 from graph_research.research.retrieval.summarization import InTime, TimeLimit, condenses
+from graph_research.research.topic_functions import topic_evidence, topic_findings, topic_results
 from graph_research.text.document import source_id, text_hash
 from tests.support.research.harness import NOW, PLAN, Bench, PlainContext, hit, make_services, research_script
 

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -17,7 +18,7 @@ from graph_research.research.models.source import Source
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.text.document import Document
 from graph_research.text.language.opposites import NEGATIONS
-from graph_research.text.language.words import held_weight, language_of
+from graph_research.text.language.words import held_share, held_weight, language_of, words
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import Pool, Ranked, analysed, rank
 from graph_research.text.relevance.units import Unit
@@ -33,6 +34,8 @@ _SPECIFIC, _LEAST_OF_RARE = 1.5, 0.6
 of all its words, each weighed by how rare it is in the sources, too."""
 _MOST_SOURCES = 100
 _WORD = re.compile(r"\w+")
+NAME_OF_A_SETTING = re.compile(r"(?<![\w.])(?=\w*[a-z])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\w(])")
+"""A name of words joined by underscores, as settings have in most programs; in capitals alone it is a constant."""
 _TITLE_CHARS = 120
 """A block without the end of a sentence and no longer than this is the title of what follows."""
 
@@ -44,48 +47,60 @@ class FurtherPassages:
         self.chosen: dict[str, Evidence] = {}
         self.of_source: dict[str, int] = {}
         self._held = list(held)
+        self._added: list[tuple[str, int, int]] = []
         self._finder = finder
 
     def add(self, item: Ranked) -> None:
         """Add the stretch around a unit, if the unit is not held, and the stretch ends as a sentence or is a row of a
         table: titles, names in a list and declarations say nothing."""
         text, name = item.unit.text, item.source
-        known = [held for source, held in self._held if source == name]
-        if self._finder.sources[name].tier == "FLAGGED" or any(text in held or held in text for held in known):
-            return
         document = self._finder.documents[name]
-        start, end = _stretch(item, document, known)
+        known = [held for source, held in self._held if source == name]
+        added = [(start, end) for source, start, end in self._added if source == name]
+        told = [*known, *(document.text[start:end] for start, end in added)]
+        if self._finder.sources[name].tier == "FLAGGED" or any(text in held or held in text for held in told):
+            return
+        start, end = _stretch(item, document, known, added)
         if item.unit.kind != "row" and not document.text[start:end].endswith(SENTENCE_ENDS):
             return
         for row in self._finder.evidence([{"source_id": name, "quote": document.text[start:end], "start": start}]):
             self.chosen.setdefault(row.id, row)
-            self._held.append((name, row.quote))
+            self._added.append((name, start, end))
             self.of_source[name] = self.of_source.get(name, 0) + 1
 
 
-def _stretch(item: Ranked, document: Document, known: Sequence[str]) -> tuple[int, int]:
-    """The unit with those before and after it in its block that are not known, as far as `_PASSAGE_CHARS` go; where the
-    block explains a term, as far as `_DEFINITION_CHARS` go, so that the default of a setting stands with its name. The
-    term alone stands for the block that explains it."""
+def _stretch(
+    item: Ranked, document: Document, known: Sequence[str], added: Sequence[tuple[int, int]]
+) -> tuple[int, int]:
+    """The unit with those before and after it in its block that are neither known nor added, since definitions end in
+    the same sentences, as far as `_PASSAGE_CHARS` go; where a
+    term is explained, in all its paragraphs, as far as `_DEFINITION_CHARS` go, so that the default of a setting stands
+    with its name. The term alone stands for what explains it."""
     units = analysed(document).units
     place = item.position
     if place + 1 < len(units) and units[place + 1].kind == "definition" and units[place + 1].start == item.unit.start:
         place += 1
     first = last = begin = place
-    while begin > 0 and units[begin - 1].block == units[place].block:
+    while begin > 0 and _entry(document, units[begin - 1]) == _entry(document, units[place]):
         begin -= 1
     most = _DEFINITION_CHARS if units[begin].kind == "definition" else _PASSAGE_CHARS
     grows = True
     while grows:
         grows = False
         for step in (first - 1, last + 1):
-            if not 0 <= step < len(units) or units[step].block != units[place].block:
+            if not 0 <= step < len(units) or _entry(document, units[step]) != _entry(document, units[place]):
                 continue
-            if any(units[step].text in quote for quote in known):
+            unit = units[step]
+            if any(unit.text in held for held in known) or any(start < unit.end <= end for start, end in added):
                 continue
             if max(units[last].end, units[step].end) - min(units[first].start, units[step].start) <= most:
                 first, last, grows = min(first, step), max(last, step), True
     return units[first].start, units[last].end
+
+
+def _entry(document: Document, unit: Unit) -> str | int:
+    """What a unit belongs to: the term that it explains, else its block."""
+    return document.term_at(unit.end - 1) or unit.block
 
 
 class NearPassages:
@@ -113,12 +128,24 @@ class NearPassages:
         """Everything that was found, by id."""
         return self._found
 
-    def near(
-        self, text: str, shown: Iterable[Mapping[str, Any]], *, must_bear: bool = False, most: int = _OF_A_SENTENCE
-    ) -> list[str]:
-        """The ids of the stretches nearest to a text, none of which stands in the rows of passages `shown` with it; of
-        them only those that hold its rarest word and most of its rare ones, where they `must_bear` on it."""
-        return self._add([nearest(self._pool, parse(text), must_bear=must_bear)], shown, most, most)
+    def bearing(self, text: str, shown: Iterable[Mapping[str, Any]], *, context: str = "") -> list[str]:
+        """The id of the stretch nearest to a text that bears on it and, where the `context` says more than the text,
+        holds a word of that, too: what is missing stands with what it is missing of."""
+        query = parse(text)
+        found = nearest(self._pool, query, must_bear=True)
+        return self._add([_with_context(self._pool, found, query, context) if context else found], shown, 1, 1)
+
+    def definitions(self, text: str, shown: Iterable[Mapping[str, Any]]) -> list[str]:
+        """The ids of what is not shown of the definitions of the first settings that a text names: the name and its
+        default often stand at the two ends of a long one."""
+        names = [name for name in dict.fromkeys(NAME_OF_A_SETTING.findall(text)) if name in self._defined]
+        begun = [self._defined[name] for name in names]
+        found = [_explained(self._documents[item.source], self._pool, item) for item in begun]
+        return self._add(found, shown, 1, _OF_A_SENTENCE)
+
+    @cached_property
+    def _defined(self) -> Mapping[str, Ranked]:
+        return defined_settings(self._pool)
 
     def lacking(self, text: str, context: str, shown: Iterable[Mapping[str, Any]]) -> list[str]:
         """The ids of the stretches that bear on what a text says was not found: on each thing that it names, or with a
@@ -129,7 +156,8 @@ class NearPassages:
         if context:
             found.append(_in_context(self._pool, query, context))
         each = _OF_A_SENTENCE if len(found) <= _OF_A_SENTENCE else 1
-        return self._add(found, shown, each, _MOST_OF_A_LIMIT)
+        rows = list(shown)
+        return list(dict.fromkeys([*self.definitions(text, rows), *self._add(found, rows, each, _MOST_OF_A_LIMIT)]))
 
     def _add(
         self, found: Iterable[Iterator[Ranked]], shown: Iterable[Mapping[str, Any]], each: int, most: int
@@ -184,6 +212,24 @@ def _in_context(pool: Pool, query: Query, context: str) -> Iterator[Ranked]:
             yield item
 
 
+def _with_context(pool: Pool, found: Iterable[Ranked], query: Query, context: str) -> Iterator[Ranked]:
+    """The units that hold a word of the context's that the query lacks, if there is one."""
+    for item in found:
+        read = pool.read[item.source]
+        own = parse(context).weights(read.language).keys() - query.weights(read.language).keys()
+        if not own or any(read.counts[item.position][term] for term in own):
+            yield item
+
+
+def _explained(document: Document, pool: Pool, item: Ranked) -> Iterator[Ranked]:
+    """The unit that begins a definition and those behind it there."""
+    units = pool.read[item.source].units
+    for place in range(item.position, len(units)):
+        if _entry(document, units[place]) != _entry(document, item.unit):
+            break
+        yield replace(item, position=place, unit=units[place])
+
+
 def _below(pool: Pool, item: Ranked, query: Query) -> Ranked | None:
     """Where a unit is the title of what follows, the unit below it, up to the next title, that holds most of the
     query's words that the title lacks."""
@@ -214,16 +260,20 @@ def _is_title(units: Sequence[Unit], place: int) -> bool:
 
 
 def _bears_on(pool: Pool, item: Ranked, query: Query) -> bool:
-    """Whether a unit holds what a query is about, and not only the words that many units share."""
+    """Whether a unit holds what a query is about, and not only the words that many units share. Of several words it
+    holds two at least with its block, a title with the unit below; a name counts once, and not its parts beside it."""
     read = pool.read[item.source]
     weights = query.weights(read.language)
-    rare = {term: weight * pool.rarity(term) for term, weight in weights.items()}
-    held = read.counts[item.position]
-    rarest = max(rare, key=lambda term: rare[term], default=None)
-    if rarest is None:
+    written = {word.start: word.term for word in reversed(words(query.text, read.language))}
+    rare = {term: weights[term] * pool.rarity(term) for term in written.values() if term in weights}
+    held = {term for term in rare if read.counts[item.position][term]}
+    rarest = max(rare, key=lambda term: rare[term], default="")
+    if rarest not in held or weights[rarest] < _SPECIFIC or held_share(rare, held) < _LEAST_OF_RARE:
         return False
-    share = sum(weight for term, weight in rare.items() if held[term]) / sum(rare.values())
-    return weights[rarest] >= _SPECIFIC and bool(held[rarest]) and share >= _LEAST_OF_RARE
+    block = [place for place, unit in enumerate(read.units) if unit.block == item.unit.block]
+    if below := _below(pool, item, query):
+        block.append(below.position)
+    return len({term for term in rare if any(read.counts[place][term] for place in block)}) >= min(2, len(rare))
 
 
 def _rest(pool: Pool, item: Ranked, query: Query) -> Ranked | None:
@@ -253,3 +303,19 @@ def _without_headings(tried: Sequence[Ranked]) -> list[Ranked]:
 
 def _plain(text: str) -> str:
     return text.replace("⟦", "").replace("⟧", "")
+
+
+def defined_settings(pool: Pool) -> dict[str, Ranked]:
+    """The unit that explains a setting as its term; where several do, that in the text that explains most."""
+    of_source = {
+        source: {
+            match[0]: Ranked(source=source, position=place, unit=unit, score=0.0, covered=1.0)
+            for place, unit in reversed(list(enumerate(read.units)))
+            if unit.kind == "definition" and (match := NAME_OF_A_SETTING.match(unit.text))
+        }
+        for source, read in pool.read.items()
+    }
+    found: dict[str, Ranked] = {}
+    for units in sorted(of_source.values(), key=len):
+        found |= units
+    return found

@@ -186,8 +186,10 @@ def _looked_up(
         shown = passages.rows(row.evidence_ids)
         text = f"{objections[row.id].get('cell') or ''} {row.text}"
         if row.kind is not StatementKind.LIMIT or objections[row.id].get("against"):
-            near.near(text, shown, most=1)
-            near.near(_missing(objections[row.id]), shown, most=1)
+            missing = _missing(objections[row.id])
+            near.definitions(missing, shown) or near.definitions(text, shown)
+            near.bearing(text, shown)
+            near.bearing(missing, shown, context=text)
             failing.append(row)
         elif near.lacking(text, beside.get(row.id, ""), shown):
             failing.append(row)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from graph_research.research.agents.writing.further_passages import nearest
+from graph_research.research.agents.writing.further_passages import NAME_OF_A_SETTING, defined_settings, nearest
 from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.source import Source
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, Ranked
-
-_NAME = re.compile(r"(?<![\w.])(?=\w*[a-z])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\w(])")
-"""A name of words joined by underscores, as settings have in most programs; in capitals alone it is a constant."""
 
 
 def definitions(
@@ -27,7 +23,7 @@ def definitions(
     """The definition of each setting that the section is to tell of, in order. Then, of the publishers of whose
     settings no other section names more, those of further settings that the texts `said` name, which are the findings
     and notes of the run: the most often named first."""
-    defined = _defined(pool)
+    defined = defined_settings(pool)
     names = _names(section)
     for name in names:
         yield from ([defined[name]] if name in defined else islice(nearest(pool, parse(name), must_bear=True), 1))
@@ -35,25 +31,11 @@ def definitions(
     own = Counter(maker[name] for name in names if name in defined)
     elsewhere = [Counter(maker[name] for name in _names(other) if name in defined) for other in others]
     led = {name for name, count in own.items() if all(counted[name] <= count for counted in elsewhere)}
-    often = Counter(name for text in said for name in set(_NAME.findall(text)) & defined.keys() - set(names))
+    often = Counter(
+        name for text in said for name in set(NAME_OF_A_SETTING.findall(text)) & defined.keys() - set(names)
+    )
     yield from (defined[name] for name, _ in often.most_common() if maker[name] in led)
 
 
 def _names(section: OutlineSection) -> Sequence[str]:
-    return list(dict.fromkeys(_NAME.findall(f"{section.answers} {section.form}")))
-
-
-def _defined(pool: Pool) -> dict[str, Ranked]:
-    """The unit that explains a setting as its term; where several do, that in the text that explains most."""
-    of_source = {
-        source: {
-            match[0]: Ranked(source=source, position=place, unit=unit, score=0.0, covered=1.0)
-            for place, unit in reversed(list(enumerate(read.units)))
-            if unit.kind == "definition" and (match := _NAME.match(unit.text))
-        }
-        for source, read in pool.read.items()
-    }
-    found: dict[str, Ranked] = {}
-    for units in sorted(of_source.values(), key=len):
-        found |= units
-    return found
+    return list(dict.fromkeys(NAME_OF_A_SETTING.findall(f"{section.answers} {section.form}")))

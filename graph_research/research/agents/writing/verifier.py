@@ -201,7 +201,7 @@ def _absolute(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[tupl
 
 def _others(absolute: Sequence[tuple[Statement, str]], passages: Passages, near: NearPassages) -> dict[str, list[str]]:
     """For each of the statements the id of a passage that it does not cite and that may tell of an exception."""
-    return {row.id: near.near(text, passages.rows(row.evidence_ids), must_bear=True, most=1) for row, text in absolute}
+    return {row.id: near.bearing(text, passages.rows(row.evidence_ids)) for row, text in absolute}
 
 
 async def _ask(

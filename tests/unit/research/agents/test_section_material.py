@@ -371,7 +371,7 @@ def test_the_name_of_a_setting_is_shown_with_its_whole_definition() -> None:
     document = html_document(html)
     source = Source(id="src-0000000001", title="Settings", archive_hash=document.hash)
     near = NearPassages({source.id: source}, {source.id: document}, "Which settings are there?")
-    [quote] = [near.evidence[name].quote for name in near.near("lock_timeout", [])]
+    [quote] = [near.evidence[name].quote for name in near.definitions("lock_timeout", [])]
     assert quote.startswith("lock_timeout (integer)")
     assert "A value of zero (the default) disables it." in quote
 
@@ -398,3 +398,45 @@ def test_a_piece_of_a_definition_is_shown_with_the_term_that_it_explains(quote: 
     evidence = finder.evidence([{"source_id": source.id, "quote": quote}])
     [row] = Passages((row.to_json() for row in evidence), finder.sources, finder.documents).rows([evidence[0].id])
     assert row["heading"] == named
+
+
+LIMITS = html_document(
+    "<h1>Settings</h1><dl>"
+    "<dt>lock_limit (integer)</dt><dd><p>Ends a statement that waits longer for a lock. It counts each attempt.</p>"
+    "<p>A value of zero (the default) disables it.</p></dd>"
+    "<dt>run_limit (integer)</dt><dd><p>Ends a statement that runs longer.</p>"
+    "<p>A value of zero (the default) disables it.</p></dd><dt>page_limit</dt><dd>How far it grows.</dd></dl>"
+    "<ul><li>The first release for Larch.</li><li>The store of Larch now grows by 50 pages.</li></ul>"
+)
+
+
+def near_limits() -> NearPassages:
+    source = Source(id="src-0000000001", title="Settings", archive_hash=LIMITS.hash)
+    return NearPassages({source.id: source}, {source.id: LIMITS}, "Which limits are there?")
+
+
+def test_of_a_definition_that_is_shown_in_part_the_rest_is_found_also_where_others_end_alike() -> None:
+    near = near_limits()
+    begun = "⟦lock_limit (integer) Ends a statement that waits longer for a lock.⟧"
+    shown = [{"source_id": "src-0000000001", "text": begun}]
+    found = [near.evidence[name].quote for name in near.definitions("The default of lock_limit or run_limit", shown)]
+    default = "A value of zero (the default) disables it."
+    whole = f"run_limit (integer) Ends a statement that runs longer. {default}"
+    assert found == [f"It counts each attempt. {default}", whole]
+    assert near.definitions("The default of Larch", []) == []
+
+
+@pytest.mark.parametrize(
+    ("missing", "sentence", "found"),
+    [
+        ("writers of Larch", "Writers of Larch queue.", None),  # the release has one word of two
+        ("50 pages", "The store of Larch grows by 50 pages.", "The store of Larch now grows by 50 pages."),
+        ("50 pages", "Act from a share of 50 pages on.", None),  # the number, of another thing
+    ],
+)
+def test_what_is_missing_is_looked_up_with_what_it_is_missing_of(
+    missing: str, sentence: str, found: str | None
+) -> None:
+    near = near_limits()
+    names = near.bearing(missing, [], context=sentence)
+    assert [near.evidence[name].quote for name in names] == [found] * bool(found)

@@ -630,10 +630,10 @@ def near_in(manual: str) -> NearPassages:
 
 def test_a_value_at_the_end_of_a_definition_is_near_a_cell_that_asks_for_it() -> None:
     near = near_in(MANUAL)
-    found = [near.evidence[name].quote for name in near.near("lock_wait, Default not found", [])]
+    found = [near.evidence[name].quote for name in near.lacking("lock_wait, Default not found", "Settings", [])]
     assert found[0].startswith("lock_wait (integer) Sets how long")
     assert "The default is 40 seconds." in found[1]
-    assert near.near("Prices of licences in Bolivia were not found.", []) == []
+    assert near.bearing("Prices of licences in Bolivia were not found.", []) == []
 
 
 FACTS = """
@@ -691,4 +691,4 @@ A second updater of a row waits for the first. Larch keeps a log of what it writ
 
 Larch reads its log when a store opens. Two statements may write to one log of Larch.
 """
-    assert bool(near_in(MANUAL + more).near(limit, [], must_bear=True)) is is_told_of
+    assert bool(near_in(MANUAL + more).bearing(limit, [])) is is_told_of

@@ -25,6 +25,8 @@ _T = TypeVar("_T")
 
 _LABEL_CHARS = 80
 _MOST_COMPILED = 1_000
+_MARKER_DIGITS = 8
+"""Each costs tokens twice a quotation. That a text does not hold its own marker is looked at, whatever its length."""
 _RECENT_MARKERS = 64
 """A prompt that is being fitted into a window quotes the same texts a dozen times."""
 _FILTERS = frozenset(
@@ -117,7 +119,7 @@ def _marker(text: str) -> str:
     folded = text.casefold()
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
     while True:
-        marker = f"QUOTED-{digest.hexdigest()[:12]}"
+        marker = f"QUOTED-{digest.hexdigest()[:_MARKER_DIGITS]}"
         if marker.casefold() not in folded:
             return marker
         digest.update(b"again")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graph_research.graph.resources import FolderResolver
 from graph_research.research.llm.prompt_templates import PromptInvalid, PromptRenderer, quoted
 
-MARKERS = re.compile(r"\[(QUOTED-[0-9a-f]{12}) (begin: .*|end)\]")
+MARKERS = re.compile(r"\[(QUOTED-[0-9a-f]{8}) (begin: .*|end)\]")
 
 
 def renderer(folder: Path, **templates: str) -> PromptRenderer:

@@ -348,6 +348,16 @@ async def test_a_later_round_reads_only_the_sources_that_were_not_read_before() 
     assert (await more.nodes()).count("analyze") == 2
 
 
+async def test_rules_for_what_a_prompt_does_not_show_are_not_sent() -> None:
+    more = bench("cost of fish passage", [])
+    await more.run(max_iterations=2)
+    [refiner], (first, *_, last) = more.model.asked("refiner"), more.model.asked("analyzer")
+    assert "A contradiction is weighed" not in refiner.system
+    assert ("addressed_gaps:" in first.system, "addressed_gaps:" in last.system) == (False, True)
+    assert "answered_limits" not in more.model.asked("editor")[0].system.partition("type answer")[0]
+    assert "A text that is too long" not in more.model.asked("extractor")[0].user
+
+
 async def test_what_the_queries_of_one_gap_find_is_reflected_on_and_read_once() -> None:
     queries = ["cost of fish passage", "fish at the Tarn plant", "opening of the Tarn plant once more"]
 

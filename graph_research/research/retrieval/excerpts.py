@@ -92,8 +92,10 @@ def excerpt(document: Document, passages: Sequence[Sequence[Any]], most_chars: i
     lead = _lead(document, min(_LEAD_CHARS, int(_LEAD_SHARE * most_chars)))
     kept = lead[1] - lead[0] + len(MARK) + 1 if lead else 0
     shown = _Shown(document, most_chars - len(MARK) - kept)
-    for start, end, _ in sorted(passages, key=lambda passage: (-passage[2], passage[0])):
-        shown.add(start, end)
+    ordered = sorted(passages, key=lambda passage: (-passage[2], passage[0]))
+    for place, (start, end, _) in enumerate(ordered):
+        if not shown.add(start, end) and not place:  # a part of the best passage tells more than the next ones
+            shown.add(start, start + len(shortened(text[start:end], shown.room - 1).removesuffix(MARK)))
     if not shown.spans:
         return shortened(text, most_chars)
     shown.room += kept

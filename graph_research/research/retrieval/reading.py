@@ -17,6 +17,9 @@ from graph_research.text.relevance.coverage import Aspect, CoveringPassage, cove
 from graph_research.text.wording import one_line
 
 _HEADLINE = LEAST_SHARES[BudgetTier.PROTECTED]
+_OF_A_LIMIT = 2
+"""So many passages of a source come first for each thing that an earlier reading lacked there: the nearest is often one
+that this reading saw."""
 
 
 def aspects_of(queries: Sequence[str], checklist: Sequence[Mapping[str, Any]] = ()) -> list[Aspect]:
@@ -51,7 +54,9 @@ class Reading:
         first = {source.id: _found_best(source) for source in sources if source.id not in read_before}
         for name, texts in (lacking or {}).items():
             own = {name: self._documents[name]}
-            first[name] = [near.start for text in texts for near in islice(covering_passages(own, [Aspect(text)]), 1)]
+            first[name] = [
+                near.start for text in texts for near in islice(covering_passages(own, [Aspect(text)]), _OF_A_LIMIT)
+            ]
         self._next = covering_passages(self._documents, aspects, first)
         self._chosen: list[CoveringPassage] = []
         self._shown: set[tuple[str, str]] = set()

@@ -88,3 +88,11 @@ def test_a_text_without_blocks_is_cut_around_its_passage() -> None:
     document = Document(text="word " * 1_000 + "The answer is here. " + "word " * 1_000)
     start = document.text.index("The answer")
     assert "The answer is here." in excerpt(document, [[start, start + 19, 1.0]], 300)
+
+
+def test_a_passage_that_is_longer_than_the_room_is_shown_in_part_rather_than_the_beginning_of_the_text() -> None:
+    document = Document(text="Home Menu About " * 100 + "The answer is here. " * 30 + "word " * 1_000)
+    start = document.text.index("The answer")
+    shown = excerpt(document, [[start, start + 599, 1.0], [5_000, 5_040, 0.5]], 300)
+    assert shown.startswith("The answer is here.")
+    assert len(shown) <= 300

@@ -22,6 +22,7 @@ from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.outline import SectionAction
 from graph_research.research.models.source import Source
 from graph_research.research.scoring.versions import newest_versions
+from graph_research.text.language.tables import any_of
 
 STATEMENTS_OF_A_BATCH = 50  # at most; a smaller window shows fewer passages of a batch
 
@@ -30,6 +31,12 @@ SENTENCES_OF_A_MENDING = 20  # at most, unless a single section has more
 _WORD = re.compile(r"[\w.]{3,}")
 _LOOKED_UP = "The program looked this up again in all sources of the research; passages near it are among those above."
 _BETWEEN = re.compile(r"[,;/]")
+_DEFAULT = re.compile(rf"(?<![^\W\u3040-\u9fff])(?:{any_of('defaults')})(?![^\W\u3040-\u9fff])", re.IGNORECASE)
+_STAYS = re.compile(
+    rf"(?:\w+\s+|[\u3040-\u9fff]){{0,3}}{_DEFAULT.pattern}|(?:{any_of('unchanged')})\s*(?:[,;:.()–，；：。]|$)",
+    re.IGNORECASE,
+)
+"""A cell that names the default among its first words, or begins by saying that something is left as it is."""
 _WORD_OF_CODE = re.compile(r"[\w.]+")
 _COMMENT = re.compile(r"(?:--|#|//).*")
 _UNSET = (
@@ -299,8 +306,13 @@ def _notes_on_code(section: DraftSection) -> dict[str, str]:
     named: list[str] = []
     missing: list[str] = []
     for block in section.blocks if code else ():
-        labels = [name.strip() for row in block.rows if row for name in _BETWEEN.split(row[0].text)]
-        unset = [label for label in labels if not any(word in text for word in _WORD.findall(label.casefold()))]
+        rows = {name.strip(): row for row in block.rows if row for name in _BETWEEN.split(row[0].text)}
+        labels = list(rows)
+        unset = [
+            label
+            for label, row in rows.items()
+            if not any(word in text for word in _WORD.findall(label.casefold())) and not _stays(row, block.header)
+        ]
         if 2 * len(unset) <= len(labels):
             named += labels
             missing += unset
@@ -316,6 +328,13 @@ def _notes_on_code(section: DraftSection) -> dict[str, str]:
             note = _MIXED.format(changed=", ".join(changed), alone=", ".join(alone))
             notes[row.id] = " ".join(filter(None, (notes.get(row.id), note)))
     return notes
+
+
+def _stays(row: Sequence[Statement], header: Sequence[str]) -> bool:
+    """Whether a cell of a row of settings says that it stays at its default; a column of defaults says of none."""
+    titles = [*header, *[""] * len(row)]
+    cells = [cell.text for cell, title in zip(row[1:], titles[1:], strict=False) if not _DEFAULT.search(title)]
+    return any(_STAYS.match(cell) for cell in cells)
 
 
 def _values_set(code: str, names: Set[str]) -> dict[str, str]:

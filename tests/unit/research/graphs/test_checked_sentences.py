@@ -544,6 +544,38 @@ def test_a_block_to_copy_without_a_setting_of_the_table_is_noted(rows: list[tupl
     assert all(row["is_note"] for row in noted)
 
 
+@pytest.mark.parametrize(
+    ("value", "is_missed"),
+    [
+        ("leave", False),
+        ("default, with a pool in front", False),
+        ("leave at default: -2000 since 4.1", False),
+        ("at most the default", False),
+        ("bei der Voreinstellung belassen", False),
+        ("unverändert", False),
+        ("保持默认", False),
+        ("leave headroom: 4GB", True),
+        ("40, twice what it has by default", True),
+        ("off", True),
+    ],
+)
+def test_a_setting_that_the_table_leaves_at_its_default_is_not_missed_in_the_block(value: str, is_missed: bool) -> None:
+    assert noted_settings(("sync", "off", "full"), ("busy_wait", "0", "5000"), ("pool", "7", value)) == is_missed
+
+
+def test_a_column_of_defaults_does_not_say_that_a_setting_stays_there() -> None:
+    assert noted_settings(("sync", "default", "full"), ("busy_wait", "0", "5000"), ("pool", "default", "40"))
+
+
+def noted_settings(*rows: tuple[str, str, str]) -> bool:
+    """Whether a block to copy is noted that sets the first two of three settings with their default and value."""
+    cells = [[Statement(text=text) for text in row] for row in rows]
+    table = Block(type=BlockType.TABLE, header=["Setting", "Default", "Value"], rows=cells)
+    code = Block(type=BlockType.CODE, sentences=[Statement(text="sync = full\nbusy_wait = 5000")])
+    parts = parts_to_mend([DraftSection(heading="h", blocks=[table, code], id="s1").to_json()], [], [])
+    return any("no block of the section sets: pool." in row["reason"] for part in parts for row in part["failing"])
+
+
 def test_settings_of_another_situation_in_a_table_of_their_own_are_not_missed_in_the_block() -> None:
     code = Block(type=BlockType.CODE, sentences=[Statement(text="sync = full\nbusy_wait = 5000")])
     restoring = ("restore_from", "the archive"), ("follow", "the standby")

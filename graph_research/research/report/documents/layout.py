@@ -46,6 +46,7 @@ from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.reading import (
     SourceGroup,
+    disputed_statements,
     grouped_sources,
     more_evidence,
     open_gaps,
@@ -175,7 +176,8 @@ class _Layout:
         """Those that no section compares. What only differs in scope, date, unit or definition is in the page."""
         if untold := untold_disagreements(self.report):
             yield Heading(self.labels.disagreements, 1)
-            yield Paragraph(line(f"{self.labels.disagreements_lead} {self.labels.disagreements_marked}"))
+            marked = [self.labels.disagreements_marked] if disputed_statements(self.report) else []
+            yield Paragraph(line(" ".join([self.labels.disagreements_lead, *marked])))
         for contradiction in untold:
             yield from self._disagreement(contradiction)
 

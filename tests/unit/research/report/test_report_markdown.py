@@ -149,6 +149,8 @@ def test_what_sources_dispute_is_marked_where_it_is_quoted():
     quoted = [line for line in lines if line.startswith(f"- “{finished_research.COST_REPORT['quote']}”")]
     assert quoted == [f"- “{finished_research.COST_REPORT['quote']}” [1] *Lagoon Company, 2021* (disputed)"]
     assert not [line for line in lines if finished_research.TURBINES["quote"] in line and "(disputed)" in line]
+    silent = built().model_copy(update={"short_answer": [], "sections": [], "conclusions": [], "more_evidence": []})
+    assert "All sides are quoted; none is preferred.\n" in render_markdown(silent)
 
 
 @pytest.mark.parametrize("description", ["", "The audit counts the harbour, too."])

@@ -57,7 +57,9 @@ def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator
     names = list(behind.values())
     named = labels.comma.join([*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])])
     template = labels.basis_read_names if names else labels.basis_read
-    yield template.format(read=len(report.sources), cited=len(cited), origins=len(names), names=named)
+    yield template.format(
+        read=sum(source.is_read for source in report.sources), cited=len(cited), origins=len(names), names=named
+    )
 
 
 def _name(source: ReportSource) -> str:

@@ -88,12 +88,13 @@ def _about_sources(sources: Sequence[ReportSource], origins: int, labels: Labels
     cited = [source for source in sources if source.citations]
     undated = sum(source.published_at is None for source in cited)
     weak = sum(source.tier in ("UNVERIFIED", "FLAGGED") for source in cited)
-    shortened = sum(source.fidelity != "full" for source in sources)
+    read = [source for source in sources if source.is_read]
+    shortened = sum(source.fidelity != "full" for source in read)
     return _those_that_apply(
         (cited and origins == 1, labels.limit_one_origin),
         (undated, labels.limit_undated.format(n=undated, all=len(cited))),
         (weak, labels.limit_weak.format(n=weak, all=len(cited))),
-        (shortened, labels.limit_partly.format(n=shortened, all=len(sources))),
+        (shortened, labels.limit_partly.format(n=shortened, all=len(read))),
     )
 
 

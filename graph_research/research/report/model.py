@@ -16,7 +16,7 @@ from graph_research.research.evidence.cited import (
 )
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import statements_of
-from graph_research.research.models.fidelity import FidelityRecord, ItemFidelity
+from graph_research.research.models.fidelity import FidelityLevel, FidelityRecord, ItemFidelity
 from graph_research.research.models.record import Record
 from graph_research.research.models.source import RetrievalMethod
 
@@ -110,6 +110,11 @@ class ReportSource(Record):
     folder: str | None = None
     licence: str | None = None
     warnings: list[str] = Field(default_factory=list)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether anything of it was shown to a model, or is cited."""
+        return bool(self.citations) or self.fidelity != FidelityLevel.DROPPED
 
 
 class ReportGap(Record):

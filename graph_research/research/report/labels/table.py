@@ -166,6 +166,7 @@ class Labels:
     flow_excluded: str
     flow_excluded_why: Mapping[str, str]
     flow_read: str
+    flow_no_room: str
     flow_partly: str
     flow_unread: str
     flow_left_out: str

@@ -24,23 +24,28 @@ def flow_of(report: Report, labels: Labels) -> list[Stage]:
     cited = [source for source in sources if source.citations]
     duplicates = gathered.duplicates_skipped
     excluded = sum(gathered.excluded.values())
-    partly = sum(source.fidelity != "full" for source in sources)
+    read = [source for source in sources if source.is_read]
+    partly = sum(source.fidelity != "full" for source in read)
     return [
         Stage(
             labels.flow_found,
             len(sources) + duplicates + excluded,
-            _notes((labels.flow_duplicates, duplicates), (labels.flow_excluded, excluded))
+            _notes(
+                (labels.flow_duplicates, duplicates),
+                (labels.flow_excluded, excluded),
+                (labels.flow_no_room, len(sources) - len(read)),
+            )
             + _reasons(labels.flow_excluded_why, gathered.excluded),
         ),
         Stage(
             labels.flow_read,
-            len(sources),
+            len(read),
             _notes(
                 (labels.flow_partly, partly),
                 (labels.flow_unread, gathered.pages_failed),
-                (labels.flow_left_out, len(sources) - len(cited)),
+                (labels.flow_left_out, len(read) - len(cited)),
             )
-            + _left_out([source for source in sources if not source.citations], labels),
+            + _left_out([source for source in read if not source.citations], labels),
         ),
         Stage(labels.flow_cited, len(cited), _notes((labels.flow_passages, len(report.citations)))),
     ]

@@ -97,12 +97,12 @@ def test_the_flow_says_what_was_found_removed_read_left_out_and_cited() -> None:
     low = {**finished_research.SOURCES[2], "id": "src-low0000001", "quality": "low"}
     flagged = {**finished_research.SOURCES[2], "id": "src-flagged001", "tier": "FLAGGED"}
     report = built(
-        sources=[*finished_research.SOURCES, low, flagged],
+        sources=[*finished_research.SOURCES, low, flagged, {**low, "id": "src-dropped001", "fidelity": "dropped"}],
         topics=[{"sub_query_id": "sq-1-1", "source_ids": ["a"], "duplicates_skipped": 4}],
         searches=[{"asked": ["web"], "skipped": [], "withheld": [], "pages_read": [], "pages_failed": ["p"]}],
     )
     assert flow_of(report, ENGLISH) == [
-        Stage("Found by the searches", 9, ("Duplicates removed: 4",)),
+        Stage("Found by the searches", 10, ("Duplicates removed: 4", "Found, but not read for want of room: 1")),
         Stage(
             "Read",
             5,

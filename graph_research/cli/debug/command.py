@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graph_research.cli.errors import CommandEnded
+from graph_research.cli.display.output import say
+from graph_research.cli.errors import INTERRUPTED, CommandEnded
+from graph_research.cli.hints import resume_command
 from graph_research.cli.options import (
     Audience,
     Language,
@@ -151,6 +153,8 @@ def _serve_editor(port: int | None, extension: Path | None) -> None:
 
 
 async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list[str], script: Path | None) -> None:
+    import asyncio
+
     from graph_research.app.debug import debug
     from graph_research.cli.debug.terminal import Terminal
     from graph_research.cli.display.run_banner import say_providers
@@ -160,8 +164,14 @@ async def _in_terminal(workspace: Workspace, request: DebugRequest, breaks: list
         for where in breaks:
             debugged.debugger.triggers.add(where)
         terminal = Terminal(debugged.debugger, history=workspace.home.path / "debug_history")
-        await terminal.show_stop(await debugged.start())
-        code = await (terminal.interact() if script is None or text is None else terminal.run_script(script, text))
+        try:
+            await terminal.show_stop(await debugged.start())
+            code = await (terminal.interact() if script is None or text is None else terminal.run_script(script, text))
+        except asyncio.CancelledError:  # by Ctrl-C, whatever was under way
+            if (task := asyncio.current_task()) is not None:
+                task.uncancel()
+            say(f"graph-research: interrupted; go on with: {resume_command(debugged.debugger.run_id)}")
+            raise CommandEnded(INTERRUPTED) from None
     if code:
         raise CommandEnded(code)
 

@@ -14,8 +14,7 @@ import orjson
 
 from graph_research.cli.debug import render
 from graph_research.cli.display.output import say, show, show_lines
-from graph_research.cli.errors import DONE, INTERRUPTED, INVALID, CommandEnded
-from graph_research.cli.hints import resume_command
+from graph_research.cli.errors import DONE, INVALID
 from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.graph.debugger.stepper import Debugger
 from graph_research.graph.debugger.stops import Stop
@@ -283,31 +282,25 @@ class Terminal:
     @contextlib.asynccontextmanager
     async def _interruptible(self) -> AsyncIterator[None]:
         """While a command runs the first SIGINT tells what the run is doing and holds it at its next event, a second
-        one leaves the debugger: `CommandEnded`."""
+        one cancels the task."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None, "executed inside a task"
         telling: list[asyncio.Task[None]] = []
-        leaving = asyncio.Event()
 
         def interrupt() -> None:
             if telling:
-                leaving.set()
                 task.cancel()
             else:
                 self._debugger.pause()
                 telling.append(loop.create_task(self._tell_work()))
 
+        before = signal.getsignal(signal.SIGINT)
         loop.add_signal_handler(signal.SIGINT, interrupt)
         try:
             yield
-        except asyncio.CancelledError:
-            if not leaving.is_set():
-                raise
-            task.uncancel()
-            say(f"graph-research: interrupted; go on with: {resume_command(self._debugger.run_id)}")
-            raise CommandEnded(INTERRUPTED) from None
         finally:
             loop.remove_signal_handler(signal.SIGINT)
+            signal.signal(signal.SIGINT, before)
             if telling:
                 await asyncio.wait(telling)
 

@@ -156,7 +156,7 @@ def test_an_interrupt_tells_at_once_what_the_run_is_doing(user: User, server: Wi
     user.write("script", "continue\n")
     server.on("*", Answer(fault="hang"))
     model = f"openai:m@{server.url}/v1"
-    options = ["--library", "library", "--llm", model, "--run-id", "r", "--script", "script"]
+    options = ["--graph", "pipeline", "--library", "library", "--llm", model, "--run-id", "r", "--script", "script"]
     with user.start("debug", QUESTION, *options) as process:
         server.wait_for_request()
         process.send_signal(signal.SIGINT)
@@ -167,7 +167,7 @@ def test_an_interrupt_tells_at_once_what_the_run_is_doing(user: User, server: Wi
             assert lines[-1], "standard error ended before it said so"
         process.send_signal(signal.SIGINT)
         _, err = process.finish()
-    assert any("clarify:1 is at work for" in line for line in lines)
+    assert any("decompose:1 is at work for" in line for line in lines)
     assert process.returncode == 130
     assert err == "graph-research: interrupted; go on with: graph-research resume r\n"
     assert user.run("status", "r", "--json").json["interrupted"]

@@ -29,7 +29,7 @@ def main() -> None:
 def skip_unused_imports() -> None:
     """Keep the libraries from loading what a command never uses: httpx its own command line, which needs rich and
     pygments, and pydantic plug-ins, for which it reads the metadata of all installed packages."""
-    sys.modules["httpx._main"] = None  # type: ignore[assignment]  # what httpx takes for missing
+    sys.modules["httpx._main"] = None  # type: ignore[assignment]  # -- what httpx takes for missing
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 

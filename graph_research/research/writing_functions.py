@@ -22,7 +22,7 @@ from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.outline import SectionAction
 from graph_research.research.models.source import Source
 from graph_research.research.scoring.versions import newest_versions
-from graph_research.text.language.tables import any_of
+from graph_research.text.language.tables import any_of, word_of
 
 STATEMENTS_OF_A_BATCH = 50  # at most; a smaller window shows fewer passages of a batch
 
@@ -31,7 +31,7 @@ SENTENCES_OF_A_MENDING = 20  # at most, unless a single section has more
 _WORD = re.compile(r"[\w.]{3,}")
 _LOOKED_UP = "The program looked this up again in all sources of the research; passages near it are among those above."
 _BETWEEN = re.compile(r"[,;/]")
-_DEFAULT = re.compile(rf"(?<![^\W\u3040-\u9fff])(?:{any_of('defaults')})(?![^\W\u3040-\u9fff])", re.IGNORECASE)
+_DEFAULT = re.compile(word_of("defaults"), re.IGNORECASE)
 _STAYS = re.compile(
     rf"(?:\w+\s+|[\u3040-\u9fff]){{0,3}}{_DEFAULT.pattern}|(?:{any_of('unchanged')})\s*(?:[,;:.()–，；：。]|$)",
     re.IGNORECASE,

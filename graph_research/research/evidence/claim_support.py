@@ -14,7 +14,7 @@ from graph_research.research.models.draft import StatementKind, StatementVerdict
 from graph_research.text.language.names import new_names
 from graph_research.text.language.opposites import PARTING
 from graph_research.text.language.quantities import ARTICLE_BEFORE, Value, figures, unstated
-from graph_research.text.language.tables import any_of
+from graph_research.text.language.tables import any_of, word_of
 from graph_research.text.language.words import language_of, terms
 from graph_research.text.relevance.support import DEFINITE, MISSING, SUPPORTED, UNSUPPORTED, Support, support
 
@@ -35,9 +35,7 @@ _NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*[\s/]v?$")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\s$")
 _REFERS = re.compile(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]\s?|\s\w+\s))*$", re.IGNORECASE)
 """The end of a text before the number of a row, step or section of the report ("rows 1 to 6")."""
-_JUDGED = re.compile(
-    rf"(?:#|--|;|//|%)[^\n]*(?<![^\W\u3040-\u9fff])(?:{any_of('judgement')})(?![^\W\u3040-\u9fff])", re.IGNORECASE
-)
+_JUDGED = re.compile(rf"(?:#|--|;|//|%)[^\n]*{word_of('judgement')}", re.IGNORECASE)
 """A comment that says in one of the languages with labels that the writer chose the value of its line."""
 _IN_BRACKETS = re.compile(r"\(([^()\d]{1,30})\)")
 

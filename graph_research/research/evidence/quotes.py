@@ -16,9 +16,9 @@ from graph_research.text.language.quantities import unstated
 from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
 from graph_research.text.locators import make_locator, resolve
 from graph_research.text.relevance.query import parse
-from graph_research.text.relevance.ranking import Pool, rank
+from graph_research.text.relevance.ranking import Pool, analysed, rank
 from graph_research.text.relevance.support import support
-from graph_research.text.relevance.units import Unit, units
+from graph_research.text.relevance.units import Unit
 
 _MOST_QUOTE_CHARS = 2_000
 _CHARS_BEFORE = 500
@@ -136,8 +136,8 @@ def quote_for(
 
 
 class _Section(NamedTuple):
-    """What is read with a quote: the title and heading above it, and the other units below that heading, each with its
-    distance from the quote in characters."""
+    """What is read with a quote: the title and headings above it, and the other units below these headings, each with
+    its distance from the quote in characters."""
 
     headings: Sequence[str]
     units: Sequence[tuple[int, Unit]]
@@ -197,11 +197,14 @@ class QuoteFinder:
     def _section(self, evidence: Evidence) -> _Section:
         document = self.documents[evidence.source_id]
         start, end = resolve(document.text, evidence.locator, document.pages)
-        whole = units(document, language_of(document.text))
-        heading = next((unit.heading for unit in whole if unit.end > start), "")
-        beside = [unit for unit in whole if unit.heading == heading and not start <= unit.start < unit.end <= end]
+        path = document.path_at(start)
+        beside = [
+            unit
+            for unit in analysed(document).units
+            if document.path_at(unit.start) == path and not start <= unit.start < unit.end <= end
+        ]
         distances = [max(unit.start - end, start - unit.end, 0) for unit in beside]
-        return _Section((self.sources[evidence.source_id].title, heading), tuple(zip(distances, beside, strict=True)))
+        return _Section((self.sources[evidence.source_id].title, *path), tuple(zip(distances, beside, strict=True)))
 
     def holds(self, quote: Mapping[str, Any]) -> bool:
         """Whether the quote stands in its source."""

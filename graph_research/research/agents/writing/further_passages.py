@@ -72,10 +72,10 @@ class FurtherPassages:
 def _stretch(
     item: Ranked, document: Document, known: Sequence[str], added: Sequence[tuple[int, int]]
 ) -> tuple[int, int]:
-    """The unit with those before and after it in its block that are neither known nor added, since definitions end in
-    the same sentences, as far as `_PASSAGE_CHARS` go; where a
-    term is explained, in all its paragraphs, as far as `_DEFINITION_CHARS` go, so that the default of a setting stands
-    with its name. The term alone stands for what explains it."""
+    """The unit with those before and after it in its block that are neither known nor added, as far as `_PASSAGE_CHARS`
+    go; where a term is explained, in all its paragraphs, as far as `_DEFINITION_CHARS` go, so that the default of a
+    setting stands with its name. What was added counts by its place, since definitions often end in the same sentence.
+    The term alone stands for what explains it."""
     units = analysed(document).units
     place = item.position
     if place + 1 < len(units) and units[place + 1].kind == "definition" and units[place + 1].start == item.unit.start:

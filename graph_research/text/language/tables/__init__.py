@@ -23,6 +23,12 @@ def any_of(subject: str) -> str:
     return "|".join(sorted(written, key=lambda word: (-len(word), word))).replace("_", r"\s+")
 
 
+def word_of(subject: str) -> str:
+    """A pattern for one of these words by itself: between what is no letter, digit or _, or among Chinese or Japanese
+    characters, which write no spaces between words."""
+    return rf"(?<![^\W\u3040-\u9fff])(?:{any_of(subject)})(?![^\W\u3040-\u9fff])"
+
+
 def numbered(subject: str) -> dict[str, int]:
     """The words of a subject in all languages with their numbers."""
     pairs = (word.split("=") for words in listed(subject).values() for word in words)

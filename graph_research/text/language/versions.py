@@ -30,10 +30,10 @@ _WORD = re.compile(r"[^\W_]+")
 _HEAD_CHARS = 1_500
 _SUBJECT = (
     r"(?:this|the\s+present)\s+(?:document|page|policy|version|edition|report|guide|manual|specification|standard|notice"
-    r"|article|procedure|release|rfc|memo)\s+(?:is|has\s+been|was)\s+(?:now\s+)?"
+    r"|article|paper|study|procedure|release|rfc|memo)\s+(?:is|has\s+been|was)\s+(?:now\s+)?"
 )
 _NO_LONGER_VALID = (
-    r"superseded|obsoleted?|replaced|withdrawn|deprecated|outdated|out\s+of\s+date|no\s+longer\s+(?:valid|current"
+    r"superseded|obsoleted?|replaced|retracted|withdrawn|deprecated|outdated|out\s+of\s+date|no\s+longer\s+(?:valid|current"
     r"|maintained|in\s+force)|ersetzt|veraltet|überholt|zurückgezogen|nicht\s+mehr\s+gültig|remplacé|sustituido"
     r"|sostituito|vervangen"
 )
@@ -45,6 +45,7 @@ _SUPERSEDED = re.compile(
     rf"|(?:^|[.!?:|]\s)(?:{_NO_LONGER_VALID})\s+(?:by|durch|par|por|da|door)\s"
 )
 _RETRACTED_TITLE = re.compile(rf"\W*(?:{any_of('retracted')})(?:\W|$)", re.IGNORECASE)
+_RETRACTED_MARK = re.compile(rf"\W*(?:{any_of('retracted')})(?:\s\w+)?\s*[:：\])】–—]", re.IGNORECASE)
 _RETRACTION_NOTICE = re.compile(
     rf"(?<!\w)(?:{any_of('this_work')})[^.!?。！？]{{0,80}}?(?:{any_of('retracted')})", re.IGNORECASE
 )
@@ -94,8 +95,15 @@ def says_it_is_retracted(title: str, text: str) -> bool:
     return _RETRACTED_TITLE.match(title) is not None or _RETRACTION_NOTICE.search(text[:_HEAD_CHARS]) is not None
 
 
+def is_marked_as_retracted(title: str) -> bool:
+    """Whether a mark before the title says that the work was retracted: "RETRACTED: …", "[Retracted article] …"."""
+    return _RETRACTED_MARK.match(title) is not None
+
+
 def title_key(title: str) -> str:
     """What the versions of a document have in common in their titles; empty where a title is nothing but a version."""
+    if mark := _RETRACTED_MARK.match(title):
+        title = title[mark.end() :]
     for pattern in (_NUMBER, _DATE, _STAGE):
         title = pattern.sub(" ", title)
     return " ".join(_WORD.findall(title.casefold()))

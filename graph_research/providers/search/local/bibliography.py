@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -35,12 +36,15 @@ class Bibliography:
 
     def __init__(self, references: Iterable[Reference] = (), unread: Sequence[Failure] = ()) -> None:
         self.unread = unread
-        self._by_file: dict[str, CatalogEntry] = {}
+        self._by_file: dict[str, CatalogEntry | None] = {}  # none for a name that files of several works have
         self._by_title: dict[str, CatalogEntry] = {}
         for reference in references:
+            key = title_key(reference.entry.title or "")
             for file in reference.files:
-                self._by_file.setdefault(file, reference.entry)
-            if key := title_key(reference.entry.title or ""):
+                other = self._by_file.setdefault(file, reference.entry)
+                if other is not None and title_key(other.title or "") != key:
+                    self._by_file[file] = None
+            if key:
                 self._by_title.setdefault(key, reference.entry)
 
     @classmethod
@@ -56,12 +60,12 @@ class Bibliography:
 
     def complete(self, entry: CatalogEntry, url: str, title: str) -> CatalogEntry:
         """`entry`, and where it says nothing what the bibliography says of the document."""
-        path = PurePosixPath(url)
+        path = PurePosixPath(unicodedata.normalize("NFC", url))
         found = self._by_file.get("/".join(path.parts[-2:])) or self._by_file.get(path.name)
         found = found or (self._by_title.get(title_key(title)) if title else None)
         if found is None:
             return entry
-        names = ("publisher", "published_at", "authors", "title", "doi")
+        names = ("tier", "publisher", "published_at", "authors", "title", "doi")
         return replace(entry, **{name: getattr(found, name) for name in names if not getattr(entry, name)})
 
 

@@ -26,7 +26,7 @@ from graph_research.providers.search.local.query import without_accents
 from graph_research.providers.search.local.translations import pages
 from graph_research.providers.search.local.versions import superseded
 from graph_research.text.document import Document, source_id
-from graph_research.text.language.versions import says_it_is_superseded
+from graph_research.text.language.versions import is_marked_as_retracted, says_it_is_superseded
 from graph_research.text.language.words import index_text, language_of
 from graph_research.text.passages import PassageSpan, passages
 
@@ -73,7 +73,7 @@ def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
         "layout": zlib.compress(orjson.dumps(document.layout())),
         "warnings": orjson.dumps(document.warnings).decode(),
         "own_date": document.date,
-        "says_superseded": says_it_is_superseded(document.text),
+        "says_superseded": is_marked_as_retracted(document.title) or says_it_is_superseded(document.text),
     }
     return IndexEntry(columns, spans)
 

@@ -17,6 +17,7 @@ _TYPE = re.compile(
     r"|performance|periodical|personal_communication|post|post-weblog|regulation|report|review|review-book"
     r"|software|song|speech|standard|thesis|treaty|webpage"
 )
+_NAME_PARTS = ("given", "dropping-particle", "non-dropping-particle", "family", "suffix")
 
 
 def csl_items(file: Path) -> Sequence[Mapping[str, Any]]:
@@ -47,18 +48,28 @@ def _has_field(item: Mapping[str, Any]) -> bool:
 
 def csl_reference(item: Mapping[str, Any]) -> Reference:
     """The reference in an item; raises `TypeError` or another error where a field has a value that it cannot have."""
-    people = [person for person in item.get("author") or [] if isinstance(person, dict)]
-    names = [" ".join(filter(None, (_text(person, "given"), _text(person, "family")))) for person in people]
-    issued = item.get("issued")
-    parts = (issued.get("date-parts") or [[]])[0] if isinstance(issued, dict) else []
     fields = {
         "title": _text(item, "title"),
-        "author": ";".join(name or _text(person, "literal") for name, person in zip(names, people, strict=True)),
         "publisher": _text(item, "publisher") or _text(item, "container-title"),
-        "date": "-".join(f"{int(part):02}" for part in parts if str(part).isdecimal()),
+        "date": _date(item.get("issued")),
         "doi": _text(item, "DOI"),
+        "status": _text(item, "status"),
     }
-    return make_reference(fields)
+    people = item.get("author") or item.get("editor") or []
+    return make_reference(fields, [_name(person) for person in people if isinstance(person, dict)])
+
+
+def _name(person: Mapping[str, Any]) -> str:
+    return " ".join(filter(None, (_text(person, part) for part in _NAME_PARTS))) or _text(person, "literal")
+
+
+def _date(issued: object) -> str:
+    """The first date of `issued` in numbers, else as it is written."""
+    if not isinstance(issued, dict):
+        return ""
+    parts = (issued.get("date-parts") or [[]])[0]
+    numbers = "-".join(f"{int(part):02}" for part in parts if str(part).isdecimal())
+    return numbers or _text(issued, "raw") or _text(issued, "literal")
 
 
 def _text(item: Mapping[str, Any], name: str) -> str:

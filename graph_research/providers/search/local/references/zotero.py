@@ -8,55 +8,74 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from graph_research.providers.search.local.references.reference import Reference, make_reference
+from graph_research.providers.search.local.references.reference import Reference, make_reference, path_ends
 from graph_research.text.errors import DocumentUnreadable
 
 _MOST_ROWS = 500_000
 _MOST_CHARS = 1_000_000  # of a value in a database
 _STEPS_A_CHECK = 1_000_000
 _MOST_CHECKS = 300
-_TABLES = ("items", "itemAttachments", "itemData", "itemDataValues", "fields", "creators", "itemCreators")
+_TABLES = {
+    *("items", "itemAttachments", "itemData", "itemDataValues", "fields", "creators", "itemCreators", "creatorTypes")
+}
+_RETRACTED = "SELECT itemID FROM retractedItems"
+_NAMES = {
+    "DOI": "doi",
+    "university": "school",
+    "publicationTitle": "journal",
+    "proceedingsTitle": "journal",
+    "bookTitle": "journal",
+    "websiteTitle": "journal",
+}
 _QUERY = """
 SELECT attachment.key AS folder, itemAttachments.path AS path, fields.fieldName AS field,
        substr(itemDataValues.value, 1, 2000) AS value,
-       (SELECT group_concat(name, ';') FROM (SELECT trim(coalesce(firstName, '') || ' ' || lastName) AS name
+       (SELECT group_concat(name, char(10)) FROM (SELECT trim(coalesce(firstName, '') || ' ' || lastName) AS name
         FROM itemCreators JOIN creators USING (creatorID) WHERE itemCreators.itemID = parent.itemID
-        ORDER BY orderIndex)) AS authors
+        AND creatorTypeID = (SELECT creatorTypeID FROM itemCreators JOIN creatorTypes USING (creatorTypeID)
+        WHERE itemCreators.itemID = parent.itemID ORDER BY creatorType != 'author', orderIndex LIMIT 1)
+        ORDER BY orderIndex)) AS authors, parent.itemID AS item
 FROM itemAttachments JOIN items AS attachment ON attachment.itemID = itemAttachments.itemID
 JOIN items AS parent ON parent.itemID = itemAttachments.parentItemID
 JOIN itemData ON itemData.itemID = parent.itemID JOIN fields USING (fieldID) JOIN itemDataValues USING (valueID)
 WHERE itemAttachments.path IS NOT NULL
-AND fields.fieldName IN ('title', 'date', 'DOI', 'publisher', 'institution', 'publicationTitle')
+AND fields.fieldName IN ('title', 'date', 'DOI', 'publisher', 'institution', 'university', 'publicationTitle',
+                         'proceedingsTitle', 'bookTitle', 'websiteTitle')
 """
 
 
 def zotero_items(file: Path) -> Iterator[tuple[object, object, dict[str, str]]]:
     """The folder, path and data of each attachment."""
     works: dict[tuple[object, object], dict[str, str]] = {}
-    rows = _rows(file)
-    for folder, path, field, value, authors in rows:
-        row = works.setdefault((folder, path), {"author": authors or ""})
-        row[{"DOI": "doi", "publicationTitle": "journal"}.get(field, field)] = str(value)
+    rows, retracted = _rows(file)
+    for folder, path, field, value, authors, item in rows:
+        status = {"status": "retracted"} if item in retracted else {}
+        row = works.setdefault((folder, path), {"authors": authors or "", **status})
+        row[_NAMES.get(field, field)] = str(value)
     for (folder, path), row in works.items():
         yield folder, path, row
     if len(rows) == _MOST_ROWS:
         raise DocumentUnreadable(f"only its first {_MOST_ROWS:,} values are read")
 
 
-def _rows(file: Path) -> Sequence[tuple[Any, ...]]:
-    """What the query finds, within bounds of steps, rows and size; tables only, since a view may hold any query."""
+def _rows(file: Path) -> tuple[Sequence[tuple[Any, ...]], frozenset[object]]:
+    """What the query finds, and the items that Zotero knows to be retracted, within bounds of steps, rows and size;
+    tables only, since a view may hold any query."""
     checks = iter(range(_MOST_CHECKS))
     try:
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_CHARS)
             connection.set_progress_handler(lambda: next(checks, None) is None, _STEPS_A_CHECK)
             real = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
-            if not {name for (name,) in connection.execute(real)}.issuperset(_TABLES):
+            tables = {name for (name,) in connection.execute(real)}
+            if not tables >= _TABLES:
                 raise DocumentUnreadable("it is not the database of a Zotero library")
             rows = connection.execute(_QUERY).fetchmany(_MOST_ROWS)
+            has_retracted = "retractedItems" in tables  # since Zotero 5.0.67
+            retracted = connection.execute(_RETRACTED).fetchmany(_MOST_ROWS) if has_retracted else []
     except sqlite3.Error as error:
         raise DocumentUnreadable(f"its database cannot be read: {error}") from error
-    return rows
+    return rows, frozenset(item for (item,) in retracted)
 
 
 def zotero_reference(item: tuple[str, str, dict[str, str]]) -> Reference:
@@ -64,4 +83,6 @@ def zotero_reference(item: tuple[str, str, dict[str, str]]) -> Reference:
     folder, path, fields = item
     if fields.get("date"):  # Zotero writes `2021-05-00 May 2021`
         fields["date"] = fields["date"].split(" ")[0].replace("-00", "")
-    return make_reference(fields, frozenset((f"{folder}/{path.removeprefix('storage:')}",)))
+    name = path.removeprefix("storage:")
+    files = path_ends(path) if name == path else [f"{folder}/{name}"]  # the file lies elsewhere, or in `storage`
+    return make_reference(fields, fields.get("authors", "").splitlines(), frozenset(files))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
+import unicodedata
 from contextlib import closing
 from pathlib import Path
 from types import FrameType
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from graph_research.providers.search.local import Library, bibliography
-from graph_research.providers.search.local.bibliography import Bibliography, ReferenceFile
+from graph_research.providers.search.local.bibliography import Bibliography, ReferenceFile, reference_file
 from graph_research.providers.search.local.catalog import CatalogEntry
 from graph_research.providers.search.local.files import FoundFile, find_files
 from graph_research.providers.search.local.records import Counts
@@ -24,7 +25,8 @@ GOOD = {"type": "book", "title": "The lagoon", "issued": ISSUED, "publisher": "T
 LEFT_OUT = "1 reference is malformed and left out"
 ZOTERO = """CREATE TABLE items (itemID, key); CREATE TABLE itemAttachments (itemID, parentItemID, path);
 CREATE TABLE itemData (itemID, fieldID, valueID); CREATE TABLE fields (fieldID, fieldName);
-CREATE TABLE creators (creatorID, firstName, lastName); CREATE TABLE itemCreators (itemID, creatorID, orderIndex);
+CREATE TABLE creators (creatorID, firstName, lastName); CREATE TABLE creatorTypes (creatorTypeID, creatorType);
+CREATE TABLE itemCreators (itemID, creatorID, creatorTypeID, orderIndex);
 INSERT INTO items VALUES (1, 'PARENT00'), (2, 'ABCD1234'), (3, 'EFGH5678');
 INSERT INTO itemAttachments VALUES (2, 1, 5), (3, 1, 'storage:lagoon.md');
 INSERT INTO fields VALUES (1, 'title'), (2, 'publisher'); INSERT INTO itemData VALUES (1, 1, 1), (1, 2, 2);"""
@@ -156,6 +158,94 @@ def test_entries_of_bibtex_with_one_key_are_read_alike(tmp_path: Path) -> None:
     for url, title in (("lagoon.md", "The lagoon"), ("plans/lagoon.pdf", "")):
         found = read.complete(CatalogEntry(), url, title)
         assert (found.title, found.publisher) == ("The lagoon", "Tides")
+
+
+def _entry(folder: Path, name: str, content: str, title: str = "The lagoon") -> CatalogEntry:
+    """What a file of references says of the document of this title."""
+    (folder / name).write_text(content)
+    file = reference_file(folder / name)
+    assert file is not None
+    return Bibliography.read([file]).complete(CatalogEntry(), "lagoon.md", title)
+
+
+@pytest.mark.parametrize(
+    ("written", "authors"),
+    [
+        ("{NASA, Ames and Partners}", ["NASA, Ames and Partners"]),
+        ("King, Jr., Martin and others", ["Martin King Jr."]),
+        (r"de la Fontaine, Jean and M{\"u}ller, J{\"o}rg", ["Jean de la Fontaine", "Jörg Müller"]),
+    ],
+)
+def test_the_names_of_a_bibtex_entry_are_read_as_bibtex_does(tmp_path: Path, written: str, authors: list[str]) -> None:
+    entry = _entry(tmp_path, "refs.bib", f"@book{{a, title={{The lagoon}}, author={{{written}}}}}")
+    assert list(entry.authors) == authors
+
+
+def test_a_bibtex_entry_has_the_publisher_and_date_of_the_one_that_it_refers_to(tmp_path: Path) -> None:
+    whole = "@proceedings{All, title={Tides}, editor={Eve Editor}, publisher={Tides Press}, year=2020, month=jun}"
+    entry = _entry(tmp_path, "refs.bib", f"@inproceedings{{a, title={{The lagoon}}, crossref={{all}}}}\n{whole}")
+    assert (entry.publisher, entry.published_at, entry.authors) == ("Tides Press", "2020-06", ())
+
+
+@pytest.mark.parametrize(
+    ("fields", "publisher", "date"),
+    [
+        ('month = mar # "~5", year = 2021, school = {Hesket~University}', "Hesket University", "2021-03-05"),
+        ('journaltitle = jt # " Letters", date = {2016-07-01/2016-07-03}', "Tides Letters", "2016-07-01"),
+        ("month = {5 March}, year = 2021, journal = jt", "Tides", "2021-03-05"),
+    ],
+)
+def test_values_of_bibtex_and_biblatex(tmp_path: Path, fields: str, publisher: str, date: str) -> None:
+    entry = _entry(tmp_path, "refs.bib", f'@string{{jt = "Tides"}}\n@thesis{{a, title={{The lagoon}}, {fields}}}')
+    assert (entry.publisher, entry.published_at) == (publisher, date)
+
+
+@pytest.mark.parametrize(
+    ("tags", "authors", "publisher", "date"),
+    [
+        ("AU  - King, Martin, Jr.\nT2  - Tides\nDA  - May 1999", ["Martin King Jr."], "Tides", "1999-05"),
+        ("A1  - NASA\nJO  - Tides\nDA  - Spring\nPY  - 2016///", ["NASA"], "Tides", "2016"),
+        ("ED  - Editor, Eve\nPB  - Press\nY1  - 2020/06//Summer", ["Eve Editor"], "Press", "2020-06"),
+    ],
+)
+def test_values_of_ris(tmp_path: Path, tags: str, authors: list[str], publisher: str, date: str) -> None:
+    entry = _entry(tmp_path, "refs.ris", f"TY  - JOUR\nTI  - The lagoon\n{tags}\nDO  - doi:10.1000/X\nER  - \n")
+    assert (list(entry.authors), entry.publisher, entry.published_at) == (authors, publisher, date)
+    assert entry.doi == "10.1000/x"
+
+
+def test_values_of_csl(tmp_path: Path) -> None:
+    people = [
+        {"family": "Fontaine", "given": "Jean", "dropping-particle": "de la", "suffix": "Jr."},
+        {"literal": "Tides, Rivers and Co"},
+    ]
+    item = {"type": "book", "title": "The <i>lagoon</i>", "author": people, "issued": {"raw": "May 2021"}}
+    entry = _entry(tmp_path, "refs.json", json.dumps([item]))
+    assert entry.title == "The lagoon"
+    assert list(entry.authors) == ["Jean de la Fontaine Jr.", "Tides, Rivers and Co"]
+    assert entry.published_at == "2021-05"
+
+
+@pytest.mark.parametrize("facts", [{"title": "RETRACTED: The lagoon"}, {"title": "The lagoon", "status": "retracted"}])
+def test_a_retracted_work_is_flagged(tmp_path: Path, facts: dict[str, str]) -> None:
+    entry = _entry(tmp_path, "refs.json", json.dumps([{"type": "book", "issued": ISSUED, **facts}]))
+    assert (entry.tier, entry.title) == ("FLAGGED", facts["title"])
+
+
+def test_a_file_name_that_several_works_have_leads_to_none_of_them(tmp_path: Path) -> None:
+    content = "@book{a, title={Weirs}, file={a/full.pdf}}\n@book{b, title={Gates}, file={:b/full.pdf:PDF}}"
+    (tmp_path / "refs.bib").write_text(content)
+    read = Bibliography.read([ReferenceFile(path=tmp_path / "refs.bib")])
+    found = [read.complete(CatalogEntry(), url, "").title for url in ("x/full.pdf", "files/b/full.pdf")]
+    assert found == [None, "Gates"]
+
+
+def test_files_are_found_whatever_form_their_names_have(tmp_path: Path) -> None:
+    (tmp_path / "refs.ris").write_text("TY  - BOOK\nTI  - Häfen\nL1  - file:///home/me/Gr%C3%B6%C3%9Fe.txt\nER  - \n")
+    (tmp_path / "refs.bib").write_text(r"@book{a, title={Weirs}, file={:C$\backslash$:/me/big{\_}weirs.txt:txt}}")
+    read = Bibliography.read([ReferenceFile(path=tmp_path / name) for name in ("refs.ris", "refs.bib")])
+    names = (unicodedata.normalize("NFD", "Größe.txt"), "big_weirs.txt")
+    assert [read.complete(CatalogEntry(), name, "").title for name in names] == ["Häfen", "Weirs"]
 
 
 def test_csl_json_is_read_once(tmp_path: Path) -> None:

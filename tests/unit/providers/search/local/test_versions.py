@@ -201,20 +201,27 @@ async def test_a_zotero_library_gives_the_data_of_its_attachments(tmp_path: Path
             """CREATE TABLE items (itemID, key); CREATE TABLE itemAttachments (itemID, parentItemID, path);
             CREATE TABLE itemData (itemID, fieldID, valueID); CREATE TABLE itemDataValues (valueID, value);
             CREATE TABLE fields (fieldID, fieldName); CREATE TABLE creators (creatorID, firstName, lastName);
-            CREATE TABLE itemCreators (itemID, creatorID, orderIndex);
+            CREATE TABLE itemCreators (itemID, creatorID, creatorTypeID, orderIndex);
+            CREATE TABLE creatorTypes (creatorTypeID, creatorType); CREATE TABLE retractedItems (itemID);
             INSERT INTO items VALUES (1, 'PARENT00'), (2, 'ABCD1234');
             INSERT INTO itemAttachments VALUES (2, 1, 'storage:paper.txt');
             INSERT INTO fields VALUES (1, 'title'), (2, 'date'), (3, 'DOI');
             INSERT INTO itemDataValues VALUES (1, 'The lagoon'), (2, '2021-05-00 May 2021'), (3, '10.1000/x');
             INSERT INTO itemData VALUES (1, 1, 1), (1, 2, 2), (1, 3, 3);
-            INSERT INTO creators VALUES (1, 'Ann', 'Writer'), (2, 'Bob', 'Counter');
-            INSERT INTO itemCreators VALUES (1, 1, 0), (1, 2, 1);"""
+            INSERT INTO creators VALUES (1, 'Ann', 'Writer'), (2, '', 'Tides, Rivers and Co'), (3, 'Eve', 'Editor');
+            INSERT INTO creatorTypes VALUES (8, 'author'), (10, 'editor'); INSERT INTO retractedItems VALUES (1);
+            INSERT INTO itemCreators VALUES (1, 3, 10, 0), (1, 1, 8, 1), (1, 2, 8, 2);"""
         )
         base.commit()
     library = Library(tmp_path / "index.db")
     await library.add([folder])
     [facts] = await library.documents()
-    assert (facts.title, facts.authors, facts.doi) == ("The lagoon", ("Ann Writer", "Bob Counter"), "10.1000/x")
+    assert (facts.title, facts.authors, facts.doi) == (
+        "The lagoon",
+        ("Ann Writer", "Tides, Rivers and Co"),
+        "10.1000/x",
+    )
+    assert facts.tier == "FLAGGED", "Zotero knows that it was retracted"
     assert (facts.published_at or "").startswith("2021-05")
 
 

@@ -80,6 +80,15 @@ def publisher(source: ReportSource) -> str:
     return one_line(source.publisher or "") or one_line(", ".join(source.authors)) or host.removeprefix("www.")
 
 
+def identifiers(source: ReportSource) -> list[str]:
+    """What names a source in a catalogue beside its title: its authors where a publisher stands behind it, and its
+    DOI where its address does not hold it."""
+    authors = one_line(", ".join(source.authors)) if source.publisher else ""
+    doi = one_line(source.doi or "")
+    is_said = doi.lower() in (source.url or "").lower()
+    return [said for said in (authors, "" if is_said else f"doi:{doi}") if said]
+
+
 def attribution(source: ReportSource, labels: Labels) -> str:
     """Who says it and when, short enough to stand behind a quote: `National Audit Chamber, 2018`. The pages of an
     installed package are named by their titles: `Write-Ahead Logging (sqlite3), 2022`. An old version is marked."""

@@ -34,6 +34,7 @@ from graph_research.research.report.formatting import (
     clean,
     day,
     description_beside_values,
+    identifiers,
     one_line,
     place,
     publisher,
@@ -201,7 +202,8 @@ class _Layout:
 
     def _source_row(self, group: SourceGroup) -> tuple[Spans, ...]:
         first = group.sources[0]
-        places = [self._place(source, first) for source in group.sources]
+        places = [line(said) for said in identifiers(first)]
+        places += [self._place(source, first) for source in group.sources]
         places += [line(remark) for source in group.sources for remark in remarks(source, self.labels)]
         return (
             joined(line(f"[{n}]", Style.NUMBER) for n in group.numbers),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph_research.research.report.formatting import attribution
+from graph_research.research.report.formatting import attribution, identifiers
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import ReportSource
 
@@ -31,3 +31,10 @@ def test_a_publisher_with_a_name_stands_alone() -> None:
 
 def test_an_old_version_is_marked() -> None:
     assert named("Travel policy", None, superseded="travel-policy-v2.md") == "Travel policy, 2022, superseded"
+
+
+def test_a_source_is_named_by_its_authors_and_its_doi_where_nothing_else_shows_them() -> None:
+    facts = {"publisher": "Tides", "authors": ["Ann Writer", "Bob Counter"], "doi": "10.1000/x", "url": "lagoon.pdf"}
+    assert identifiers(ReportSource.model_construct(**facts)) == ["Ann Writer, Bob Counter", "doi:10.1000/x"]
+    shown = facts | {"publisher": None, "url": "https://doi.org/10.1000/X"}
+    assert identifiers(ReportSource.model_construct(**shown)) == []

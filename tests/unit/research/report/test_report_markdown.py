@@ -198,8 +198,8 @@ def test_a_web_source_without_publisher_and_authors_is_its_host():
     sources = [{**source, "publisher": None, "authors": []} for source in finished_research.SOURCES]
     text = render_markdown(built(sources=sources))
     assert (
-        "| [1] | [Annual report 2021](<https://lagoon.example/report-2021.pdf>) | lagoon.example | 4 March 2021 |"
-        in text
+        "| [1] | [Annual report 2021](<https://lagoon.example/report-2021.pdf>)<br>doi:10.5555/lagoon.2021"
+        " | lagoon.example | 4 March 2021 |" in text
     )
     assert "| [2] | Review of the tidal lagoon<br>official/audit-review-2018.md | – | 22 November 2018 |" in text
 

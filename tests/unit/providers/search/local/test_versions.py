@@ -11,6 +11,7 @@ import pytest
 from graph_research.providers.search.local import Library
 from graph_research.text.language.versions import (
     highest_version,
+    is_marked_as_retracted,
     named_versions,
     own_versions,
     says_it_is_superseded,
@@ -148,6 +149,30 @@ async def test_a_document_that_says_that_it_no_longer_holds_ranks_lower(tmp_path
 )
 def test_only_what_a_document_says_of_itself_counts(text: str, says: bool) -> None:
     assert says_it_is_superseded(text) is says
+
+
+@pytest.mark.parametrize(
+    ("title", "marked"),
+    [
+        ("RETRACTED: Smolts and turbines", True),
+        ("[Retracted article] Smolts and turbines", True),
+        ("Zurückgezogen: Smolts", True),
+        ("Withdrawal symptoms in smolts", False),
+        ("Retracted works and their readers", False),
+    ],
+)
+def test_a_mark_before_a_title_says_that_the_work_was_retracted(title: str, *, marked: bool) -> None:
+    assert is_marked_as_retracted(title) is marked
+    assert title_key("RETRACTED: Smolts") == title_key("Smolts")
+
+
+async def test_a_document_whose_title_is_marked_as_retracted_is_shown_as_no_longer_valid(tmp_path: Path) -> None:
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "smolts.md").write_text("# RETRACTED: Smolts\n\nSmolts died in the turbines.")
+    library = Library(tmp_path / "index.db")
+    await library.add([tmp_path / "papers"])
+    [facts] = await library.documents()
+    assert facts.superseded == ""
 
 
 def test_titles_are_compared_without_their_versions() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from graph_research.text.language.tables import facts, groups, listed
@@ -13,6 +14,7 @@ NEGATIONS = {language: frozenset(words) for language, words in listed("negations
 
 _WORDS = re.compile(r"\w+")
 _ABSOLUTE = listed("absolute")
+_EXCEPTING = listed("excepting")
 
 CAPITALISED_NOUNS = frozenset(facts("capitalised_nouns"))
 """Languages in which a capital letter does not tell a name."""
@@ -38,7 +40,16 @@ QUANTIFIERS = {word: number for number, words in enumerate(groups("quantifiers")
 def is_absolute(text: str, language: str) -> bool:
     """Whether a text denies something altogether, or says it of all cases, of one only, of what holds by default, or
     that things are the same or safe: one exception makes it wrong. In a language that is not listed no text is."""
-    found = _ABSOLUTE.get(language, ())
+    return _holds(text, _ABSOLUTE.get(language, ()), language)
+
+
+def tells_exception(text: str, language: str) -> bool:
+    """Whether a text holds a word with which one tells of a case that is otherwise: "unless", "however", "might". In a
+    language that is not listed no text does."""
+    return _holds(text, _EXCEPTING.get(language, ()), language)
+
+
+def _holds(text: str, found: Sequence[str], language: str) -> bool:
     if language in UNSPACED:
         return any(stretch in text for stretch in found)
     return not set(found).isdisjoint(_WORDS.findall(text.lower()))

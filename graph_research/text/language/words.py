@@ -105,6 +105,13 @@ def weights_of(written: Iterable[Word]) -> dict[str, float]:
 
 
 @lru_cache(maxsize=4096)
+def whole_word_weights(text: str, language: str) -> Mapping[str, float]:
+    """The terms of a short text that weigh something, with their weights; a name once, without its parts beside it."""
+    written = {word.start: word for word in reversed(words(text, language))}
+    return MappingProxyType(weights_of(reversed(written.values())))
+
+
+@lru_cache(maxsize=4096)
 def term_weights(text: str) -> Mapping[str, float]:
     """The terms of a short text that weigh something, with their weights, in the text's own language."""
     return MappingProxyType(weights_of(words(text, language_of(text))))

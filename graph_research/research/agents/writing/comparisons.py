@@ -15,7 +15,7 @@ from graph_research.research.agents.writing.notes import notes_of
 from graph_research.research.models.draft import BlockType, DraftSection, Statement, StatementKind
 from graph_research.text.bm25 import inverse_frequency
 from graph_research.text.language.opposites import is_absolute
-from graph_research.text.language.words import held_weight, language_of, term_weights
+from graph_research.text.language.words import held_weight, language_of, whole_word_weights
 
 _MOST_SHOWN = 16
 """Comparisons of a batch; the nearest ones."""
@@ -87,12 +87,12 @@ class SaidElsewhere:
         topics: Iterable[Mapping[str, Any]],
         sections: Iterable[DraftSection],
     ) -> None:
-        reported = [term_weights(text) for text in dict.fromkeys(_told(sections))]
+        reported = [_words(text) for text in dict.fromkeys(_told(sections))]
         clauses = (Said(clause) for note in notes_of(topics) for clause in _CLAUSE.split(note.text))
         self._said = list(
             dict.fromkeys([*(Said(row["content"], frozenset(row["evidence_ids"])) for row in findings), *clauses])
         )
-        terms = [term_weights(said.text) for said in self._said]
+        terms = [_words(said.text) for said in self._said]
         self._holding = Counter(term for weights in (*reported, *terms) for term in weights)
         self._texts = len(reported) + len(terms)
         self._weights = [self._by_rarity(weights) for weights in terms]
@@ -115,7 +115,7 @@ class SaidElsewhere:
         return sorted(self._ranked(unit), key=lambda pair: -pair[0])[:_OF_STATEMENT]
 
     def _ranked(self, unit: Checked) -> Iterator[tuple[float, Said]]:
-        asked = self._by_rarity(term_weights(unit.text))
+        asked = self._by_rarity(_words(unit.text))
         for said, weights in zip(self._said, self._weights, strict=True):
             own = sum(weights.values())
             if len(weights) < _LEAST_WORDS or said.evidence_ids & unit.evidence_ids:
@@ -127,6 +127,10 @@ class SaidElsewhere:
 
     def _by_rarity(self, weights: Mapping[str, float]) -> dict[str, float]:
         return {term: weight * inverse_frequency(self._texts, self._holding[term]) for term, weight in weights.items()}
+
+
+def _words(text: str) -> Mapping[str, float]:
+    return whole_word_weights(text, language_of(text))
 
 
 def _told(sections: Iterable[DraftSection]) -> Iterator[str]:

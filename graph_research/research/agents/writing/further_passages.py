@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from graph_research.graph.context import Context
+from graph_research.research.agents.writing.limiting_sentences import limiting
 from graph_research.research.agents.writing.passages import Passages
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.quotes import QuoteFinder
@@ -18,7 +19,7 @@ from graph_research.research.models.source import Source
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.text.document import Document
 from graph_research.text.language.opposites import NEGATIONS
-from graph_research.text.language.words import held_share, held_weight, language_of, words
+from graph_research.text.language.words import held_share, held_weight, language_of, whole_word_weights
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import Pool, Ranked, analysed, rank
 from graph_research.text.relevance.units import Unit
@@ -109,6 +110,7 @@ class NearPassages:
     def __init__(self, sources: Mapping[str, Source], documents: Mapping[str, Document], question: str) -> None:
         self._sources = sources
         self._documents = documents
+        self._question = question
         self._finder = QuoteFinder(question, sources, documents)
         self._pool = Pool(documents)
         self._found: dict[str, Evidence] = {}
@@ -134,6 +136,11 @@ class NearPassages:
         query = parse(text)
         found = nearest(self._pool, query, must_bear=True)
         return self._add([_with_context(self._pool, found, query, context) if context else found], shown, 1, 1)
+
+    def limiting(self, text: str, context: str, shown: Iterable[Mapping[str, Any]]) -> list[str]:
+        """The ids of the stretches that may tell of an exception from what a text says of all cases, in its context."""
+        found = limiting(self._pool, text, context, self._question)
+        return self._add([found], shown, _OF_A_SENTENCE, _OF_A_SENTENCE)
 
     def definitions(self, text: str, shown: Iterable[Mapping[str, Any]]) -> list[str]:
         """The ids of what is not shown of the definitions of the first settings that a text names: the name and its
@@ -264,8 +271,8 @@ def _bears_on(pool: Pool, item: Ranked, query: Query) -> bool:
     holds two at least with its block, a title with the unit below; a name counts once, and not its parts beside it."""
     read = pool.read[item.source]
     weights = query.weights(read.language)
-    written = {word.start: word.term for word in reversed(words(query.text, read.language))}
-    rare = {term: weights[term] * pool.rarity(term) for term in written.values() if term in weights}
+    named = whole_word_weights(query.text, read.language)
+    rare = {term: weights[term] * pool.rarity(term) for term in named if term in weights}
     held = {term for term in rare if read.counts[item.position][term]}
     rarest = max(rare, key=lambda term: rare[term], default="")
     if rarest not in held or weights[rarest] < _SPECIFIC or held_share(rare, held) < _LEAST_OF_RARE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -147,9 +147,9 @@ class _Beside:
         comparisons = await asyncio.to_thread(_comparisons, handoff, sections, units)
         compared = {name for unit in units if unit.ids[0] in comparisons for name in unit.ids}
         others: Mapping[str, list[str]] = {}
-        if absolute := [pair for pair in _absolute(asked) if pair[0].id not in compared]:
+        if absolute := _absolute(asked):
             near = await NearPassages.of(handoff, ctx)
-            others = await asyncio.to_thread(_others, absolute, passages, near)
+            others = await asyncio.to_thread(_others, absolute, compared, passages, near)
             rows += near.rows(cited)
         return cls(
             passages=rows,
@@ -194,14 +194,25 @@ def _comparisons(
 
 
 def _absolute(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[tuple[Statement, str]]:
-    """The statements that one exception makes wrong, each with its text in its context."""
-    texts = [(row, f"{given.get('context') or ''} {row.text}") for row, given in asked if not given.get("is_code")]
-    return [(row, text) for row, text in texts if is_absolute(text, language_of(text))]
+    """The statements that one exception makes wrong, each with its context."""
+    rows = [(row, given.get("context") or "") for row, given in asked if not given.get("is_code")]
+    texts = [f"{context} {row.text}" for row, context in rows]
+    return [pair for pair, text in zip(rows, texts, strict=True) if is_absolute(text, language_of(text))]
 
 
-def _others(absolute: Sequence[tuple[Statement, str]], passages: Passages, near: NearPassages) -> dict[str, list[str]]:
-    """For each of the statements the id of a passage that it does not cite and that may tell of an exception."""
-    return {row.id: near.bearing(text, passages.rows(row.evidence_ids)) for row, text in absolute}
+def _others(
+    absolute: Sequence[tuple[Statement, str]], compared: Collection[str], passages: Passages, near: NearPassages
+) -> dict[str, list[str]]:
+    """For each of the statements the ids of passages that it does not cite and that may tell of an exception; of one
+    with nothing to compare also that of the passage nearest to it."""
+    others: dict[str, list[str]] = {}
+    for row, context in absolute:
+        shown = passages.rows(row.evidence_ids)
+        found = near.limiting(row.text, context, shown)
+        if row.id not in compared:
+            found = [*near.bearing(f"{context} {row.text}", shown), *found]
+        others[row.id] = list(dict.fromkeys(found))
+    return others
 
 
 async def _ask(

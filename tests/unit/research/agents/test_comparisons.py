@@ -61,6 +61,12 @@ def test_a_finding_that_the_statement_cites_is_not_shown_again() -> None:
     assert found == {always["text"]: [EXTRA]}
 
 
+def test_a_name_of_several_words_counts_as_one_of_the_words_that_two_texts_share() -> None:
+    always = statement("LarchStoreSQL always flushes its folder.")
+    note = "LarchStoreSQL is no toy."
+    assert beside(section("A", paragraph(always)), findings=[], notes=[*OTHERS, note, "Larch has oars."]) == {}
+
+
 def test_the_first_row_of_a_table_is_compared_as_a_whole_and_a_column_of_defaults_in_each_row() -> None:
     rows = [
         [statement("Larch, full pace", "transition"), statement("ledger kept"), statement("kept at an outage")],

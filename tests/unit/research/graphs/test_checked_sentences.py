@@ -724,3 +724,48 @@ A second updater of a row waits for the first. Larch keeps a log of what it writ
 Larch reads its log when a store opens. Two statements may write to one log of Larch.
 """
     assert bool(near_in(MANUAL + more).bearing(limit, [])) is is_told_of
+
+
+LOCKS = """
+Once BEGIN EARLY succeeds, no STORE_BUSY follows until the COMMIT.
+
+A COMMIT might also end in STORE_BUSY where another process has an open read connection.
+
+Larch never returns STORE_BUSY for a COMMIT of one process, but always for one of two.
+
+A client of Larch can sleep for as long as it wants to.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "context", "found"),
+    [
+        ("BEGIN EARLY with a timeout; then no STORE_BUSY follows through COMMIT", "STORE_BUSY, What to do", True),
+        ("There is never a STORE_BUSY for the COMMIT.", "", True),
+        ("A COMMIT ends in STORE_BUSY now and then.", "", False),
+        ("No key is ever read by a client of Larch.", "", False),
+    ],
+)
+def test_a_guarantee_is_read_beside_the_sentence_of_a_source_that_tells_of_an_exception(
+    text: str, context: str, found: bool
+) -> None:
+    near = near_in(LOCKS)
+    told = "A COMMIT might also end in STORE_BUSY where another process has an open read connection."
+    passages = [near.evidence[name].quote for name in near.limiting(text, context, [])]
+    assert passages == ([told] if found else [])
+
+
+async def test_a_guarantee_is_read_beside_the_sources_where_a_note_says_more_too() -> None:
+    noted = "A reader of Larch blocks the writer of a shared folder."
+
+    def notes(request: ModelRequest) -> Row:
+        answer = STORES.extract(request)
+        return {**answer, "notes": [*answer.get("notes", []), {"text": noted, "sources": [1]}]}
+
+    bench = bench_of(denial, extractor=[notes])
+    await report_of(bench)
+    [request] = [row for row in bench.model.asked("verifier") if DENIAL in row.user]
+    [statement] = [row for row in request.material["statements"] if row["text"] == DENIAL]
+    assert statement["compares"]
+    others = {row["id"]: row["text"] for row in request.material["passages"] if row["id"] in statement["others"]}
+    assert any(EXCEPTION in text for text in others.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.text.language.opposites import is_absolute
+from graph_research.text.language.opposites import is_absolute, tells_exception
 
 ABSOLUTE = {
     "en": ("A commit is never lost.", "A commit may be lost."),
@@ -45,3 +45,24 @@ DEFAULTS = {
 @pytest.mark.parametrize("language", DEFAULTS)
 def test_a_text_that_names_a_default_is_told_in_each_language_with_labels(language: str) -> None:
     assert is_absolute(DEFAULTS[language], language)
+
+
+EXCEPTIONS = {
+    "en": "A commit might also fail.",
+    "de": "Ein Leser kann den Schreiber jedoch aufhalten.",
+    "fr": "Sauf en mode partagé.",
+    "es": "Salvo en modo compartido.",
+    "it": "Tuttavia il lettore attende.",
+    "pt": "Porém o leitor espera.",
+    "nl": "Tenzij een lezer wacht.",
+    "pl": "Jednak pisarz czeka.",
+    "zh": "除非有读者。",
+    "ja": "ただし読み手は待つ。",
+}
+
+
+@pytest.mark.parametrize("language", EXCEPTIONS)
+def test_a_text_that_tells_of_an_exception_is_told_in_each_language_with_labels(language: str) -> None:
+    assert tells_exception(EXCEPTIONS[language], language)
+    assert not tells_exception(ABSOLUTE[language][0], language)
+    assert not tells_exception(EXCEPTIONS[language], "xx")

@@ -34,13 +34,15 @@ _SAME_LINE_POINTS = 1.0
 @dataclass(frozen=True, slots=True)
 class PdfLine:
     """A line as it stands on the page: `size` and `y` (from below) in points, 0 where unknown; `style` is `bold`,
-    `mono` or empty; `cells` its stretches without a wide gap, empty where unknown."""
+    `mono` or empty; `cells` its stretches without a wide gap, empty where unknown. Where lines are drawn around the
+    cells of a table, `row` is a row of it: the lines of each cell."""
 
     text: str
     size: float = 0.0
     style: str = ""
     y: float = 0.0
     cells: tuple[PdfCell, ...] = ()
+    row: tuple[tuple[str, ...], ...] = ()
 
 
 _Block = tuple[BlockKind, list[PdfLine], list[list[str]]]
@@ -115,6 +117,9 @@ class _Reader:
         tabular = _tabular(rows)
         blocks: list[_Block] = []
         for number, row in enumerate(rows):
+            if row[0].row:
+                blocks.append(("table", list(row), [list(cell) for cell in row[0].row]))
+                continue
             if number in tables:
                 if tables[number]:
                     blocks.append(("table", list(row), tables[number]))
@@ -189,7 +194,8 @@ def _rows(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
     """Lines at the same height are the cells of a table's row."""
     rows: list[list[PdfLine]] = []
     for line in lines:
-        if rows and line.y and abs(rows[-1][-1].y - line.y) < _SAME_LINE_POINTS:
+        before = rows[-1][-1] if rows else line
+        if rows and line.y and not (before.row or line.row) and abs(before.y - line.y) < _SAME_LINE_POINTS:
             rows[-1].append(line)
         else:
             rows.append([line])
@@ -213,7 +219,9 @@ def _cells_of(row: Sequence[PdfLine]) -> list[PdfCell]:
 
 def has_table(pages: Sequence[Sequence[PdfLine]]) -> bool:
     """Whether the cells of some page stand in a table."""
-    return any(_tables(_rows(lines), frozenset(), _usual_gap([lines])) for lines in pages)
+    return any(
+        any(line.row for line in lines) or _tables(_rows(lines), frozenset(), _usual_gap([lines])) for lines in pages
+    )
 
 
 def _tabular(rows: Sequence[Sequence[PdfLine]]) -> frozenset[int]:
@@ -221,7 +229,7 @@ def _tabular(rows: Sequence[Sequence[PdfLine]]) -> frozenset[int]:
     in numbers, most of them in several."""
     found: set[int] = set()
     group: list[int] = []
-    counts = [*(_last_numbers(row[0].text) if len(row) == 1 else 0 for row in rows), 0]
+    counts = [*(_last_numbers(row[0].text) if len(row) == 1 and not row[0].row else 0 for row in rows), 0]
     for number, count in enumerate(counts):
         if count:
             group.append(number)
@@ -255,7 +263,8 @@ def style_of(font: str) -> str:
 
 
 def _usual_gap(pages: Sequence[Sequence[PdfLine]]) -> float:
-    gaps = [before.y - line.y for page in pages for before, line in pairwise(page) if 2 < before.y - line.y < 60]
+    texts = [[line for line in page if not line.row] for page in pages]
+    gaps = [before.y - line.y for page in texts for before, line in pairwise(page) if 2 < before.y - line.y < 60]
     return median(gaps) if gaps else 12.0
 
 

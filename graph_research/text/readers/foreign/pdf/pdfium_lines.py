@@ -10,6 +10,8 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from graph_research.text.readers.foreign.pdf.layout import PdfLine, style_of
+from graph_research.text.readers.foreign.pdf.ruled_tables import with_tables
+from graph_research.text.readers.foreign.pdf.ruling import Grid, page_grids
 from graph_research.text.readers.foreign.pdf.tables import PdfCell
 
 _CELL_GAP = 1.0  # times the size of the text: a wider gap divides cells
@@ -20,10 +22,11 @@ _HYPHENS = ("\x02", "\ufffe")  # what PDFium gives for a hyphen at the end of a 
 
 
 def page_lines(page: pypdfium2.PdfPage) -> list[PdfLine]:
-    """The lines of a page in the order of its content."""
+    """The lines of a page in the order of its content; of a table with drawn lines its rows."""
     text = page.get_textpage()
     try:
-        return list(_Page(text).lines())
+        grids = page_grids(page)
+        return with_tables(list(_Page(text, grids).lines()), grids)
     finally:
         text.close()
         page.close()
@@ -32,8 +35,9 @@ def page_lines(page: pypdfium2.PdfPage) -> list[PdfLine]:
 class _Page:
     """The characters of a page by their numbers."""
 
-    def __init__(self, text: pypdfium2.PdfTextPage) -> None:
+    def __init__(self, text: pypdfium2.PdfTextPage, grids: Sequence[Grid]) -> None:
         self._text = text
+        self._grids = grids
         codes = (pdfium.FPDFText_GetUnicode(text, number) for number in range(text.count_chars()))
         self._chars = [chr(code) if code else "" for code in codes]
         spaces = [number for number, char in enumerate(self._chars) if char == " "]
@@ -59,9 +63,19 @@ class _Page:
         placed = [number for number in numbers if not self._is_gap(number)]
         gaps = [(self._gap(before, after), after) for before, after in pairwise(placed) if after > before + 1]
         wide = size * (_UNWRITTEN_GAP if self._writes_spaces else _CELL_GAP)
-        apart = [numbers.start, *(after for gap, after in gaps if gap > wide), numbers.stop]
+        y = self._height(numbers.start) + size / 4
+        apart = [
+            numbers.start,
+            *(after for gap, after in gaps if gap > wide or self._is_ruled(after, gap, y)),
+            numbers.stop,
+        ]
         cells = tuple(self._cell(range(start, end), [after for _, after in gaps]) for start, end in pairwise(apart))
         return PdfLine(self._said(numbers), round(size, 1), cells[0].style, self._height(numbers.start), cells)
+
+    def _is_ruled(self, after: int, gap: float, y: float) -> bool:
+        """Whether a drawn line stands in the gap before a character."""
+        right = self._box(after)[0]
+        return any(grid.cell_at(right - gap, y) != grid.cell_at(right, y) for grid in self._grids)
 
     def _is_gap(self, number: int) -> bool:
         """Whether this space is not in the PDF, but stands for a gap between characters."""

@@ -235,7 +235,7 @@ def _cut(lines: Sequence[PdfLine], room: int) -> list[PdfLine]:
     for line in lines:
         if room <= 0:
             break
-        kept.append(replace(line, text=line.text[:room]))
+        kept.append(line if len(line.text) <= room else replace(line, text=line.text[:room], row=()))
         room -= len(line.text) + 1
     return kept
 

@@ -110,12 +110,13 @@ def _has_header(rows: Sequence[PdfRow], cells: Sequence[Sequence[Sequence[str]]]
     header, *rest = cells
     columns = zip(*(rest or [header]), strict=True)
     return any(
-        name and not _is_number(name) and all(map(_is_number, column))
+        name and not is_number(name) and all(map(is_number, column))
         for name, column in zip(header, columns, strict=True)
     )
 
 
-def _is_number(lines: Sequence[str]) -> bool:
+def is_number(lines: Sequence[str]) -> bool:
+    """Whether the lines of a cell have digits and no letters."""
     return any(char.isdigit() for line in lines for char in line) and not any(map(str.isalpha, "".join(lines)))
 
 
@@ -192,4 +193,4 @@ def _cells(
 
 def _has_number(row: PdfRow) -> bool:
     """Whether several cells are there and a number is one of them, so that the row stands for itself."""
-    return len(row) > 1 and any(_is_number([cell.text]) for cell in row)
+    return len(row) > 1 and any(is_number([cell.text]) for cell in row)

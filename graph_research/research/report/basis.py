@@ -41,12 +41,14 @@ def basis_of(report: Report, labels: Labels) -> list[str]:
 
 
 def as_of(report: Report, labels: Labels) -> str:
-    """What stands below the title: how old the cited sources are, and which versions the sources name. Empty where
-    nothing is cited and no version is named."""
+    """What stands below the title: which versions the sources name, how sure the report is, and how old the cited
+    sources are. Empty where nothing is cited and no version is named."""
     cited = [source for source in report.sources if source.citations]
     named = labels.comma.join(f"{row.name} {row.version}" for row in report.newest_versions)
     versions = [labels.newest_versions.format(names=named)] if named else []
-    return " ".join([*_dates(cited, labels), *versions])
+    level = labels.levels[report.confidence.level].lower()
+    confidence = [labels.confidence_above.format(level=level, basis=labels.basis)] if report.written and cited else []
+    return " ".join([*versions, *confidence, *_dates(cited, labels)])
 
 
 def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator[str]:
@@ -108,7 +110,8 @@ def _claims(report: Report, labels: Labels) -> Iterator[str]:
     lone = [claim for claim in report.claims if claim.origins < _CONFIRMED]
     if lone and report.statistics.origins_cited > 1:
         good = sum(any(tiers.get(name) in _AUTHORITATIVE for name in claim.support) for claim in lone)
-        yield labels.reason_lone_claims.format(n=len(lone), all=len(report.claims), good=good)
+        template = labels.reason_lone_authorities if good == len(lone) else labels.reason_lone_claims
+        yield template.format(n=len(lone), all=len(report.claims), good=good)
     weak = [row for row in report.claims if row.contradiction or all(tiers.get(name) in _WEAK for name in row.support)]
     if weak:
         yield labels.reason_weak_claims.format(weak=len(weak), all=len(report.claims))

@@ -41,9 +41,8 @@ _WORDS_OF_A_STATEMENT = 40
 """A report of so many words for each proved statement is not filled up."""
 _MOST_QUOTES = 8
 """Quotations that take the place of a section."""
-_MOST_MORE, _MOST_BESIDE = 30, 4
-"""Findings that stand behind the sections, which cite nothing of them: of a report that is shorter than wanted, and of
-one of the length wanted."""
+_MOST_MORE = 30
+"""Findings that stand behind the sections, which cite nothing of them, in a report that is shorter than wanted."""
 _STATING = (StatementKind.QUOTE, StatementKind.FACT, StatementKind.ANALYSIS)
 _DROPPED = (StatementKind.ANALYSIS, StatementKind.TRANSITION, StatementKind.LIMIT)
 """Kinds that are left out where they fail; a failing fact stays and is shown as unsupported."""
@@ -273,12 +272,12 @@ class _Parts:
         return draft.model_copy(update={"sections": [*draft.sections, *more]})
 
     def _uncited(self, draft: Draft) -> list[Statement]:
-        """Findings of which the report cites nothing, the surest first, as far as the report has room for them. A side
-        of a contradiction and a version that the header names are told elsewhere."""
-        least, longest = ReportOptions.model_validate(self.handoff["report_options"]).words
+        """Findings of which a report that is shorter than wanted cites nothing, the surest first. A side of a
+        contradiction and a version that the header names are told elsewhere."""
+        least, _ = ReportOptions.model_validate(self.handoff["report_options"]).words
         sections = (block for section in draft.sections for block in section.blocks)
         words = words_of([*draft.summary, *sections, *draft.conclusions])
-        most = 0 if words > longest else _MOST_BESIDE if words >= least else _MOST_MORE
+        most = _MOST_MORE if words < least else 0
         told = {name for row in draft.statements() for name in row.evidence_ids}
         told |= {
             name

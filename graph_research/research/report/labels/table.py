@@ -109,6 +109,7 @@ class Labels:
     basis_undated: str
     basis_no_dates: str
     newest_versions: str
+    confidence_above: str
     basis_confidence: str
     basis_sentences: str
     basis_status: str
@@ -117,6 +118,7 @@ class Labels:
     reason_few_sources: str
     reason_disputed: str
     reason_lone_claims: str
+    reason_lone_authorities: str
     reason_weak_claims: str
     reason_failed: str
     reason_unsupported: str

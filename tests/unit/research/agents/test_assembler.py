@@ -86,12 +86,12 @@ async def test_what_was_not_found_stands_once_in_the_text_and_in_each_row_of_a_t
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (1_000, ["Finding 8.", "Finding 3.", "Finding 4.", "Finding 5."]),
         (500, ["Finding 8.", *(f"Finding {n}." for n in range(3, 8))]),
+        (1_000, []),
         (1_500, []),
     ],
 )
-async def test_findings_that_no_section_cites_stand_behind_them_as_far_as_the_report_has_room(
+async def test_findings_that_no_section_cites_stand_behind_them_where_the_report_is_shorter_than_wanted(
     words: int, expected: list[str]
 ) -> None:
     assert await more_of(words, "1000") == expected

@@ -40,7 +40,18 @@ def test_what_was_read_of_what_age_and_how_sure_it_is_takes_a_few_lines() -> Non
 
 def test_that_every_cited_source_has_a_date_is_not_told() -> None:
     sources = [{**row, "published_at": "2021-03-04"} for row in finished_research.SOURCES]
-    assert as_of(built(sources=sources), ENGLISH) == "Date of the cited sources: 4 March 2021."
+    said = as_of(built(sources=sources), ENGLISH)
+    assert said == "Confidence: low (reasons: “Basis and limits”). Date of the cited sources: 4 March 2021."
+
+
+def test_claims_of_one_publisher_alone_are_told_with_how_many_of_them_are_authoritative() -> None:
+    weak = [
+        {**row, "tier": "UNVERIFIED"} if row["id"] == finished_research.SOURCES[1]["id"] else row
+        for row in finished_research.SOURCES
+    ]
+    for sources, good in ((finished_research.SOURCES, "always"), (weak, "1 of them")):
+        [line] = [line for line in basis_of(built(sources=sources), ENGLISH) if line.startswith("Confidence")]
+        assert f"2 of 2 claims rest on one publisher or author alone, {good} on an authoritative source" in line
 
 
 def test_authors_who_stand_behind_sources_are_named_as_they_are_written() -> None:
@@ -49,7 +60,7 @@ def test_authors_who_stand_behind_sources_are_named_as_they_are_written() -> Non
     assert "(Ines Hartmann, Lagoon Company)" in basis_of(built(sources=[audit, company, forum]), ENGLISH)[0]
 
 
-def test_the_age_of_the_sources_and_the_newest_versions_that_they_name_stand_below_the_title() -> None:
+def test_the_newest_versions_the_confidence_and_the_age_of_the_sources_stand_below_the_title() -> None:
     audit, company, forum = finished_research.SOURCES
     audit = {**audit, "title": "Release 15.2", "publisher": "PostgreSQL"}
     report = built(
@@ -58,8 +69,9 @@ def test_the_age_of_the_sources_and_the_newest_versions_that_they_name_stand_bel
     )
     said = as_of(report, ENGLISH)
     assert said == (
-        "Dates of the cited sources: 22 November 2018 to 4 March 2021; without a date: 1. "
-        "Newest versions that the sources name: SQLite 3.9.1, PostgreSQL 15.2."
+        "Newest versions that the sources name: SQLite 3.9.1, PostgreSQL 15.2. "
+        "Confidence: low (reasons: “Basis and limits”). "
+        "Dates of the cited sources: 22 November 2018 to 4 March 2021; without a date: 1."
     )
     assert render_markdown(report).splitlines()[2] == f"*{said}*"
     assert said in render_html(report, texts=finished_research.texts())

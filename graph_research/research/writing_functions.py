@@ -33,16 +33,25 @@ _LOOKED_UP = "The program looked this up again in all sources of the research; p
 _BETWEEN = re.compile(r"[,;/]")
 _DEFAULT = re.compile(word_of("defaults"), re.IGNORECASE)
 _STAYS = re.compile(
-    rf"(?:\w+\s+|[\u3040-\u9fff]){{0,3}}{_DEFAULT.pattern}|(?:{any_of('unchanged')})\s*(?:[,;:.()–，；：。]|$)",
+    rf"(?:\w+\s+|[\u3040-\u9fff]){{0,3}}{_DEFAULT.pattern}|(?:{any_of('unchanged')})\s*(?:[,;:.()–，；：。]|$)"
+    rf"|(?:{any_of('negations')})\s+\w",
     re.IGNORECASE,
 )
-"""A cell that names the default among its first words, or begins by saying that something is left as it is."""
+"""A cell that names the default among its first words, begins by saying that something is left as it is, or what it is
+not set to."""
+_SET = re.compile(r"(?<![\w.])([^\W\d][\w.]*)\s*=(?!=)")
+"""A name before a sign that gives it a value, as settings files and SQL write it."""
 _WORD_OF_CODE = re.compile(r"[\w.]+")
 _COMMENT = re.compile(r"(?:--|#|//).*")
 _UNSET = (
     "A table names what no block of the section sets: {settings}. "
     "Leave out what is no setting, stays at its default, belongs to another situation than the block, or has no "
     "passage among those above."
+)
+_UNEXPLAINED = (
+    "This block sets what no row or sentence of the section tells of: {settings}. "
+    "Say in a comment on its line what it is for and what it costs, as a passage does, or take the line out; "
+    "keep what is no setting."
 )
 _MIXED = (
     "Beside {alone} this block gives another value than one above it to: {changed}. Who copies it for one gets both."
@@ -299,35 +308,47 @@ def _disagreements(inconsistencies: Rows, sections: Rows) -> tuple[dict[str, str
 
 def _notes_on_code(section: DraftSection) -> dict[str, str]:
     """Notes on the section's blocks to copy, by id: on the last of them, where tables name settings that none sets; on
-    any that sets something to another value than a block above it beside what no other block sets. A table is about
-    settings where blocks hold a word of at least half of its row labels."""
+    any that sets what the section does not tell of, or something to another value than a block above it beside what no
+    other block sets. A table is about settings where blocks hold a word of at least half of its row labels."""
     code = [row for block in section.blocks if block.type is BlockType.CODE for row in block.sentences]
-    text = "\n".join(row.text for row in code).casefold()
-    named: list[str] = []
-    missing: list[str] = []
-    for block in section.blocks if code else ():
-        rows = {name.strip(): row for row in block.rows if row for name in _BETWEEN.split(row[0].text)}
-        labels = list(rows)
-        unset = [
-            label
-            for label, row in rows.items()
-            if not any(word in text for word in _WORD.findall(label.casefold())) and not _stays(row, block.header)
-        ]
-        if 2 * len(unset) <= len(labels):
-            named += labels
-            missing += unset
-    notes = {code[-1].id: _UNSET.format(settings="; ".join(missing))} if missing else {}
+    named, missing = _settings_of_tables(section, "\n".join(row.text for row in code).casefold()) if code else ([], [])
+    notes = {code[-1].id: [_UNSET.format(settings="; ".join(missing))]} if missing else {}
     names = {word for label in named for word in _WORD.findall(label.casefold())}
+    told = _told_of(section)
     values = [_values_set(row.text, names) for row in code]
     for place, (row, own) in enumerate(zip(code, values, strict=True)):
+        untold = [name for name in _SET.findall(_COMMENT.sub("", row.text)) if name.casefold() not in told]
+        if named and untold:
+            notes.setdefault(row.id, []).append(_UNEXPLAINED.format(settings=", ".join(dict.fromkeys(untold))))
         above = {name: value for earlier in values[:place] for name, value in earlier.items()}
         others = set(above).union(*values[place + 1 :])
         changed = sorted(name for name, value in own.items() if above.get(name, value) != value)
         alone = sorted(own.keys() - others)
         if changed and alone:
-            note = _MIXED.format(changed=", ".join(changed), alone=", ".join(alone))
-            notes[row.id] = " ".join(filter(None, (notes.get(row.id), note)))
-    return notes
+            notes.setdefault(row.id, []).append(_MIXED.format(changed=", ".join(changed), alone=", ".join(alone)))
+    return {name: " ".join(said) for name, said in notes.items()}
+
+
+def _settings_of_tables(section: DraftSection, code: str) -> tuple[list[str], list[str]]:
+    """The row labels of the section's tables about settings, and those of them that its code does not set though they
+    do not stay at their default."""
+    named: list[str] = []
+    missing: list[str] = []
+    for block in section.blocks:
+        rows = {name.strip(): row for row in block.rows if row for name in _BETWEEN.split(row[0].text)}
+        absent = [label for label in rows if not any(word in code for word in _WORD.findall(label.casefold()))]
+        unset = [label for label in absent if not _stays(rows[label], block.header)]
+        if rows and 2 * len(unset) <= len(rows):
+            named += rows
+            missing += unset
+    return named, missing
+
+
+def _told_of(section: DraftSection) -> set[str]:
+    """The words of the section's tables and sentences."""
+    blocks = [block for block in section.blocks if block.type is not BlockType.CODE]
+    texts = (row.text.casefold() for block in blocks for row in block.statements())
+    return {word.strip(".") for text in texts for word in _WORD_OF_CODE.findall(text)}
 
 
 def _stays(row: Sequence[Statement], header: Sequence[str]) -> bool:

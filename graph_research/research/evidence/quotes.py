@@ -30,6 +30,8 @@ _NEAREST = 3
 """So many of the units of a source that rank best for a text are compared with it."""
 _MOST_COMPLETING = 2
 """So many units are added to the quotes of a finding for the figures that it states without them."""
+_NAME_BEFORE = re.compile(r"(?:(?<=\w\s)[^\W\d_a-zß-ÿ]\w*|\w*[a-zß-ÿ][A-Z]\w*)\s$")
+"""A capital letter within a text or a word makes a name."""
 _NUMBERED = re.compile(r"(?:sources?\s*)?[\[(]?(\d{1,3})[\])]?", re.IGNORECASE)
 _MARKS: Mapping[str, str] = {
     "'": "['‘’ʼ]",
@@ -144,8 +146,10 @@ class _Section(NamedTuple):
 
 
 def _in_digits(text: str, known: Sequence[str]) -> list[str]:
-    """The figures of `text`, as far as it writes digits, that no known text states."""
-    said = [text[figure.start : figure.end] for figure in unstated(text, known)]
+    """The figures of `text`, as far as it writes digits, that no known text states; a name's number ("Zone 5") is none:
+    another thing has that number elsewhere."""
+    new = (figure for figure in unstated(text, known) if not _NAME_BEFORE.search(text[: figure.start]))
+    said = [text[figure.start : figure.end] for figure in new]
     return [figure for figure in said if any(map(str.isdigit, figure))]
 
 

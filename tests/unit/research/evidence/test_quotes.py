@@ -171,6 +171,7 @@ def test_figures_of_a_finding_are_quoted_from_the_same_section() -> None:
     assert added("a_time aborts a statement; its default is 0.") == ["The default is 0, which disables it."]
     assert added("Since 3.8 a_time aborts a statement.") == [], "the heading says so"
     assert added("a_time aborts a statement; its default is 7.") == [], "another section's"
+    assert added("In LarchStore 0 a statement aborts.") == added("In Larch 0 a statement aborts.") == [], "a version"
     assert added("a_time has two uses.") == [], "a count of the reader's own"
     both = added("The default of a_time is 0, the largest number 4000.")
     assert both == ["It may be any number up to 4,000.", "The default is 0, which disables it."]

@@ -538,9 +538,8 @@ def code_section(*rows: tuple[str, str]) -> dict[str, Any]:
 @pytest.mark.parametrize(("rows", "missing"), [(SETTINGS, "Isolation level"), (SETTINGS[:2], ""), (SETTINGS[1:2], "")])
 def test_a_block_to_copy_without_a_setting_of_the_table_is_noted(rows: list[tuple[str, str]], missing: str) -> None:
     noted = [row for part in parts_to_mend([code_section(*rows)], [], []) for row in part["failing"]]
-    assert ["no block of the section sets: Isolation level." in row["reason"] for row in noted] == [True] * bool(
-        missing
-    )
+    unset = [row for row in noted if "no block of the section sets" in row["reason"]]
+    assert [f"sets: {missing}." in row["reason"] for row in unset] == [True] * bool(missing)
     assert all(row["is_note"] for row in noted)
 
 
@@ -554,6 +553,10 @@ def test_a_block_to_copy_without_a_setting_of_the_table_is_noted(rows: list[tupl
         ("bei der Voreinstellung belassen", False),
         ("unverändert", False),
         ("保持默认", False),
+        ("keep", False),
+        ("not EXCLUSIVE", False),
+        ("beibehalten", False),
+        ("keep 4GB free", True),
         ("leave headroom: 4GB", True),
         ("40, twice what it has by default", True),
         ("off", True),
@@ -574,6 +577,24 @@ def noted_settings(*rows: tuple[str, str, str]) -> bool:
     code = Block(type=BlockType.CODE, sentences=[Statement(text="sync = full\nbusy_wait = 5000")])
     parts = parts_to_mend([DraftSection(heading="h", blocks=[table, code], id="s1").to_json()], [], [])
     return any("no block of the section sets: pool." in row["reason"] for part in parts for row in part["failing"])
+
+
+@pytest.mark.parametrize(
+    ("line", "untold"),
+    [
+        ("fill = 85", "fill"),
+        ("ALTER ROLE web SET stop_after = '15s'; -- sync = off", "stop_after"),
+        ("busy_wait = 7  # fill = 85", ""),
+        ("share = 2GB", ""),
+        ("# fill = 85", ""),
+    ],
+)
+def test_a_line_of_a_block_to_copy_that_no_row_or_sentence_tells_of_is_noted(line: str, untold: str) -> None:
+    prose = Block(sentences=[Statement(text="A third of the memory is a good start for share.")])
+    code = Block(type=BlockType.CODE, sentences=[Statement(text=f"sync = full\nbusy_wait = 5000\n{line}")])
+    section = DraftSection(heading="h", blocks=[*cells_of(*SETTINGS[:2]), prose, code], id="s1").to_json()
+    reasons = [row["reason"] for part in parts_to_mend([section], [], []) for row in part["failing"]]
+    assert [f"tells of: {untold}." in reason for reason in reasons] == [True] * bool(untold)
 
 
 def test_settings_of_another_situation_in_a_table_of_their_own_are_not_missed_in_the_block() -> None:

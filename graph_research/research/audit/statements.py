@@ -8,11 +8,19 @@ from dataclasses import dataclass
 from functools import cache
 
 from graph_research.research.report.labels.languages import LANGUAGES, labels_for
-from graph_research.text.document import Document
+from graph_research.text.document import Block, Document
+from graph_research.text.language.dates import dates_in
 from graph_research.text.language.words import language_of, words
 from graph_research.text.sentences import PROSE, sentence_spans
 
 _MARK = re.compile(r"\s*\\?\[\^?([\w.-]{1,12}(?:\s*[,;–-]\s*\d{1,4})*)\\?\](?!\()")
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_RAISED_MARK = re.compile(rf"(?:(?<=[^\W\d_]{{3}})|(?<=[.,;:!?)\"”’»]))([{_RAISED}]+)")  # none of m² and km²
+_YEAR = r"(?:1[5-9]|20)\d\d[a-z]?"
+_AUTHOR_YEAR = rf"[^\W\d_][^();\d]{{1,80}}\s{_YEAR}(?:,[^();]{{1,20}})?"
+_IN_PARENTHESES = re.compile(rf"\s*\(({_AUTHOR_YEAR}(?:;\s*{_AUTHOR_YEAR})*)\)")
+_NAME = re.compile(r"[^\W\d_][\w'’-]+")
+_NOTE = re.compile(r"\[\^?\w{1,4}\]:?\s")
 _RANGE = re.compile(r"(\d{1,4})\s*[–-]\s*(\d{1,4})")
 _ENTRY = re.compile(r"^\W*\[?\^?(\d{1,4})[\].:)|\t ]+\s*(\S.*)", re.DOTALL)
 _ENDS = re.compile(r"[.!?。！？]['\"”’»)\]]*$")
@@ -50,7 +58,8 @@ _SOURCE_HEADINGS = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class ReportSentence:
-    """A sentence without its marks, and the marks: numbers and names in brackets behind or in it."""
+    """A sentence without its marks, and the marks: numbers and names in brackets behind or in it, raised numbers, and
+    of `(Vance et al., 2021)` the name and the year, `Vance 2021`."""
 
     text: str
     marks: tuple[str, ...] = ()
@@ -81,13 +90,35 @@ def sentences_of(document: Document) -> list[ReportSentence]:
 
 
 def cited_entries(document: Document) -> Mapping[str, str]:
-    """The text behind each number of the report's list of sources, its footnotes among them."""
+    """The text behind each mark of the report: by its number in the list of sources, written or counted, or that of a
+    footnote, and by the first name and each year of an entry."""
     entries: dict[str, str] = {}
+    listing = counted = 0
     for block in document.blocks:
-        for line in document.text[block.start : block.end].split("\n"):
-            if match := _ENTRY.match(line.strip()):
-                entries.setdefault(match[1], match[2].strip())
+        text = document.text[block.start : block.end]
+        if block.kind == "heading":
+            listing = _listing(block, text, listing)
+            counted = 0
+            continue
+        counted += block.kind == "item"
+        for line in map(str.strip, text.split("\n")):
+            numbered = _ENTRY.match(line)
+            if numbered:
+                entries.setdefault(numbered[1], numbered[2].strip())
+            elif listing and block.kind == "item":
+                entries.setdefault(str(counted), line)
+            if listing and (name := _NAME.search(line)):
+                for year in re.findall(rf"\b{_YEAR}\b", line):
+                    entries.setdefault(f"{name[0]} {year}", line)
     return entries
+
+
+def _listing(heading: Block, text: str, before: int) -> int:
+    """The level of the heading that a list of sources stands under from this heading on, 0 for none; `before` is that
+    until here."""
+    if before and heading.level > before:
+        return before
+    return heading.level if " ".join(text.lower().split()) in _headings() else 0
 
 
 def _read(piece: str, before: ReportSentence | None, language: str) -> Iterator[ReportSentence]:
@@ -97,13 +128,13 @@ def _read(piece: str, before: ReportSentence | None, language: str) -> Iterator[
         _, marks = parts.pop(0)
         if before:
             before = ReportSentence(text=before.text, marks=(*before.marks, *marks))
-            if parts and not _ENDS.search(parts[0][0]):
+            if parts and not _has_end(parts, 0):
                 parts.pop(0)
     if before:
         yield before
     text, cited, ended = "", list[str](), False
-    for said, marks in parts:
-        if ended and not _ENDS.search(said):
+    for number, (said, marks) in enumerate(parts):
+        if ended and not _has_end(parts, number):
             continue
         if ended:
             yield from _split(text, cited, language)
@@ -115,6 +146,12 @@ def _read(piece: str, before: ReportSentence | None, language: str) -> Iterator[
         yield from _split(text, cited, language)
 
 
+def _has_end(parts: Sequence[tuple[str, Sequence[str]]], number: int) -> bool:
+    """Whether a sentence ends with this part, or with the sign behind its mark."""
+    behind = parts[number + 1][0] if number + 1 < len(parts) else ""
+    return bool(_ENDS.search(parts[number][0]) or _ENDS.fullmatch(behind[:1]))
+
+
 def _split(text: str, marks: Sequence[str], language: str) -> Iterator[ReportSentence]:
     """The sentences of what stood in one pair of quotation marks; the marks behind it belong to each."""
     for start, end in sentence_spans(text, language=language):
@@ -124,11 +161,29 @@ def _split(text: str, marks: Sequence[str], language: str) -> Iterator[ReportSen
 def _parts(piece: str) -> list[tuple[str, list[str]]]:
     """The text before each mark with the names in that mark, and the rest."""
     parts, last = list[tuple[str, list[str]]](), 0
-    for match in _MARK.finditer(piece):
-        parts.append((_bare(piece[last : match.start()]), _names(match[1])))
-        last = match.end()
+    for start, end, names in sorted(_marks(piece)):
+        if start >= last:
+            parts.append((_bare(piece[last:start]), names))
+            last = end
     rest = _bare(piece[last:])
     return [*parts, (rest, [])] if rest else parts
+
+
+def _marks(piece: str) -> Iterator[tuple[int, int, list[str]]]:
+    """Where each mark of a text starts and ends, and the names in it."""
+    for match in _MARK.finditer(piece):
+        yield *match.span(), _names(match[1])
+    for match in _RAISED_MARK.finditer(piece):
+        yield *match.span(), [str(int("".join(str(_RAISED.index(sign)) for sign in match[1])))]
+    for match in _IN_PARENTHESES.finditer(piece):
+        cited = match[1].split(";")
+        if all(part.lstrip()[0].isupper() and not any(found.month for found in dates_in(part)) for part in cited):
+            yield *match.span(), [_author_and_year(part) for part in cited]
+
+
+def _author_and_year(cited: str) -> str:
+    name, year = _NAME.search(cited), re.search(rf"\b{_YEAR}\b", cited)
+    return f"{name[0] if name else ''} {year[0] if year else ''}".strip()
 
 
 def _bare(text: str) -> str:
@@ -139,19 +194,17 @@ def _bare(text: str) -> str:
 
 
 def _pieces(document: Document) -> Iterator[tuple[str, bool]]:
-    """The text of each block that is no heading, with whether it is prose, up to the list of sources, which never
-    stands first; what stands behind that list under a heading of its own is read again. Of a table's row the cells that
-    hold sentences, else the whole row."""
+    """The text of each block that is no heading and no note, with whether it is prose, up to the list of sources, which
+    never stands first; what stands behind that list under a heading of its own is read again. Of a table's row the
+    cells that hold sentences, else the whole row."""
     listing = 0
     before = ""
     has_prose = False
     for block in document.blocks:
         text = document.text[block.start : block.end]
         if block.kind == "heading":
-            if not listing or block.level <= listing:
-                lists = has_prose and " ".join(text.lower().split()) in _headings()
-                listing = block.level if lists else 0
-        elif listing:
+            listing = _listing(block, text, listing) if has_prose else 0
+        elif listing or _NOTE.match(text):
             pass
         elif block.kind in PROSE:
             has_prose = True

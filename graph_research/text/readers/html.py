@@ -37,6 +37,8 @@ _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _LINK_SHARE = 0.75  # a block with more of its characters in links than this is a list of links, not prose
 _MAIN_SHARE = 0.4  # a <main> with at least this share of the page's text is the page; the rest is furniture
 
+_NOTE_DIGITS = 3
+
 
 def html_document(source: str, *, line_key: str = "") -> Document:
     """The visible text of a page as a document.
@@ -78,14 +80,17 @@ def _declared_language(parser: LexborHTMLParser) -> str:
 
 def _prune(body: LexborNode, tags: frozenset[str]) -> None:
     """Take out what no reader sees as text, the signs beside headings that link to the heading itself, and the tags
-    that make no difference to where words end. `tags` are those that the page's source has: to look for others in the
-    tree takes time."""
+    that make no difference to where words end; put raised numbers that lead to a note in brackets. `tags` are those
+    that the page's source has: to look for others in the tree takes time."""
     body.strip_tags(sorted(DROPPED_TAGS & tags))
     for node in body.css(_DROPPED_CLASSES):
         node.decompose()
     for link in body.css("a[href^='#']"):
         if _is_anchor(link):
             link.decompose()
+    for number in body.css("sup > a[href*='#'], a[href*='#'] > sup"):
+        if (said := number.text().strip()).isdecimal() and len(said) <= _NOTE_DIGITS:
+            number.replace_with(f"[{said}]")
     body.unwrap_tags(sorted(INLINE_TAGS & tags))
     body.merge_text_nodes()
 

@@ -106,9 +106,10 @@ def open_slides() -> bytes:
     return open_document("presentation", pages)
 
 
-def word_document(body: str) -> bytes:
-    """A Word document with this body."""
-    return packed({"word/document.xml": f"<w:document {_W}><w:body>{body}</w:body></w:document>"})
+def word_document(body: str, notes: str = "") -> bytes:
+    """A Word document with this body and these footnotes."""
+    footnotes = {"word/footnotes.xml": f"<w:footnotes {_W}>{notes}</w:footnotes>"} if notes else {}
+    return packed({"word/document.xml": f"<w:document {_W}><w:body>{body}</w:body></w:document>", **footnotes})
 
 
 def open_document(kind: str, body: str) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -28,18 +28,35 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 
 
 def read_docx(data: bytes, limits: Limits) -> Document:
-    """A Word document, paragraphs counted from 1 as they follow each other outside of tables, rows in each table."""
+    """A Word document, then its notes; paragraphs are counted from 1 as they follow each other outside of tables, rows
+    in each table."""
     with Package(data, limits) as package:
         root = package.xml("word/document.xml")
         body = root.find(f"{_W}body") if root is not None else None
         if body is None:
             raise DocumentUnreadable("it is damaged: it has no word/document.xml")
         builder = DocumentBuilder()
-        _Word(builder, _heading_styles(package.xml("word/styles.xml"))).read(body)
-        for notes in ("word/footnotes.xml", "word/endnotes.xml"):
-            _add_notes(builder, package.xml(notes))
+        notes = list(_notes(package))
+        numbers = {(local_name(note), note.get(f"{_W}id", "")): number for number, note in enumerate(notes, start=1)}
+        _Word(builder, _heading_styles(package.xml("word/styles.xml")), numbers).read(body)
+        for number, note in enumerate(notes, start=1):
+            said = " ".join(_word_text(paragraph) for paragraph in note.iter(f"{_W}p"))
+            builder.add("paragraph", f"[{number}] {said}")
         title, authors, date = dublin_core(package.xml(_CORE))
     return replace(builder.document(title), authors=authors, date=date)
+
+
+_Notes = Mapping[tuple[str, str], int]
+"""The number of each note by its kind and id."""
+
+
+def _notes(package: Package) -> Iterator[etree._Element]:
+    """The footnotes and endnotes, without the lines that separate them from the text."""
+    for file in ("word/footnotes.xml", "word/endnotes.xml"):
+        root = package.xml(file)
+        for note in root if root is not None else ():
+            if local_name(note) in ("footnote", "endnote") and note.get(f"{_W}type") is None:
+                yield note
 
 
 class _Style(NamedTuple):
@@ -67,9 +84,10 @@ def _value(element: etree._Element | None) -> str:
 class _Word:
     """Walks the body of a Word document."""
 
-    def __init__(self, builder: DocumentBuilder, styles: dict[str, _Style]) -> None:
+    def __init__(self, builder: DocumentBuilder, styles: dict[str, _Style], notes: _Notes) -> None:
         self._builder = builder
         self._styles = styles
+        self._notes = notes
         self._paragraphs = 0
         self._tables = 0
 
@@ -86,7 +104,7 @@ class _Word:
                 self.read(element)
 
     def _add(self, paragraph: etree._Element) -> None:
-        text = _word_text(paragraph)
+        text = _word_text(paragraph, self._notes)
         if not text.strip():
             return
         style = self._styles.get(_value(paragraph.find(f"{_W}pPr/{_W}pStyle")), _Style(0, False))
@@ -101,7 +119,10 @@ class _Word:
         for number, row in enumerate(_wrapped(table, "tr"), start=1):
             self._builder.place("row", number, str(self._tables))
             self._builder.add_row(
-                [" ".join(_word_text(paragraph) for paragraph in cell.iter(f"{_W}p")) for cell in _wrapped(row, "tc")]
+                [
+                    " ".join(_word_text(paragraph, self._notes) for paragraph in cell.iter(f"{_W}p"))
+                    for cell in _wrapped(row, "tc")
+                ]
             )
 
 
@@ -114,8 +135,9 @@ def _wrapped(parent: etree._Element, name: str) -> Iterator[etree._Element]:
             yield from _wrapped(element, name)
 
 
-def _word_text(paragraph: etree._Element) -> str:
-    """The text of a paragraph as it is printed: without deletions and field codes, boxes once."""
+def _word_text(paragraph: etree._Element, notes: _Notes | None = None) -> str:
+    """The text of a paragraph as it is printed: without deletions and field codes, boxes once, and the number in
+    brackets of each of `notes` that it refers to."""
     pieces: list[str] = []
     pending = [paragraph]
     while pending:
@@ -129,14 +151,10 @@ def _word_text(paragraph: etree._Element) -> str:
             pieces.append(" ")
         elif name == "noBreakHyphen":
             pieces.append("-")
+        elif notes and (number := notes.get((name.removesuffix("Reference"), element.get(f"{_W}id", "")))):
+            pieces.append(f"[{number}]")
         pending.extend(reversed(element))
     return "".join(pieces)
-
-
-def _add_notes(builder: DocumentBuilder, notes: etree._Element | None) -> None:
-    for note in notes if notes is not None else ():
-        if local_name(note) in ("footnote", "endnote") and note.get(f"{_W}type") is None:
-            builder.add("paragraph", " ".join(_word_text(paragraph) for paragraph in note.iter(f"{_W}p")))
 
 
 def read_pptx(data: bytes, limits: Limits) -> Document:

@@ -26,8 +26,9 @@ _ROW_GROUPS = ("table-header-rows", "table-rows", "table-row-group")
 
 
 def read_odt(data: bytes, limits: Limits) -> Document:
-    """A text document; paragraphs, headings included, are counted from 1 outside of tables, rows in each table."""
-    return _read(data, limits, lambda reader, body: reader.flow(body))
+    """A text document, then its notes; paragraphs, headings included, are counted from 1 outside of tables, rows in
+    each table."""
+    return _read(data, limits, lambda reader, body: reader.text(body))
 
 
 def read_ods(data: bytes, limits: Limits) -> Document:
@@ -59,6 +60,13 @@ class _Reader:
         self._paragraphs = 0
         self._tables = 0
         self.warnings: list[str] = []
+
+    def text(self, body: etree._Element) -> None:
+        """A text document, with its notes behind it."""
+        self.flow(body)
+        for note in body.iter(f"{_TEXT}note"):
+            said = " ".join(_text(paragraph) for paragraph in note.iter(f"{_TEXT}p"))
+            self._builder.add("paragraph", f"{_note_mark(note)} {said}")
 
     def flow(self, parent: etree._Element, *, listed: bool = False) -> None:
         """Headings, paragraphs, lists and tables of a text document."""
@@ -153,7 +161,7 @@ def _number(element: etree._Element, name: str, most: int) -> int:
 
 
 def _text(paragraph: etree._Element) -> str:
-    """The text of a paragraph, spaces and tabs written out, notes in brackets of their own left in place."""
+    """The text of a paragraph, spaces and tabs written out, of a note its number in brackets."""
     pieces: list[str] = []
     pending: list[tuple[etree._Element, bool]] = [(paragraph, False)]
     while pending:
@@ -164,8 +172,14 @@ def _text(paragraph: etree._Element) -> str:
         name = local_name(element)
         if name in ("s", "tab", "line-break"):
             pieces.append(" ")
-        if name not in _PASSED:
+        if name == "note":
+            pieces.append(_note_mark(element))
+        elif name not in _PASSED:
             pieces.append(element.text or "")
             for child in reversed(element):
                 pending += [(child, True), (child, False)]
     return "".join(pieces)
+
+
+def _note_mark(note: etree._Element) -> str:
+    return f"[{note.findtext(f'{_TEXT}note-citation', '').strip()}]"

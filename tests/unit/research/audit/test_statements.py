@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graph_research.research.audit.statements import ReportSentence, cited_entries, sentences_of
+from graph_research.text.readers.html import html_document
 from graph_research.text.readers.markdown import markdown_document
 
 
@@ -17,6 +18,14 @@ def read(text: str) -> list[tuple[str, tuple[str, ...]]]:
     [
         ("It turns [1]. It hums [2, 3].", [("It turns.", ("1",)), ("It hums.", ("2", "3"))]),
         ("It turns.[1] It hums.[2–4]", [("It turns.", ("1",)), ("It hums.", ("2", "3", "4"))]),
+        ("It turns.[^1] It hums [2].", [("It turns.", ("1",)), ("It hums.", ("2",))]),
+        ("It turns.¹ It covers 12 km².²³", [("It turns.", ("1",)), ("It covers 12 km².", ("23",))]),
+        (
+            "It turns (Vance et al., 2021). It hums (Lagoon Company 2019a, p. 4; Écluse & Fils, 2020).",
+            [("It turns.", ("Vance 2021",)), ("It hums.", ("Lagoon 2019a", "Écluse 2020"))],
+        ),
+        ("It turned (May 2021). It hums (in 2020).", [("It turned (May 2021).", ()), ("It hums (in 2020).", ())]),
+        ("It turns [1].\n\n[1] A note of a Word document says where.", [("It turns.", ("1",))]),
         ("- “It turns.” [4] *Company, 2022* (disputed)", [("It turns.", ("4",))]),
         ("- “It turns. It hums.” [4]", [("It turns.", ("4",)), ("It hums.", ("4",))]),
         ("See [the page](https://example.org/a). It hums.", [("See the page.", ()), ("It hums.", ())]),
@@ -38,6 +47,17 @@ def test_entries_of_a_list_of_sources_are_found_however_they_are_numbered() -> N
     entries = cited_entries(markdown_document(text))
     assert "a.pdf" in entries["1"]
     assert "b.html" in entries["3"]
+
+
+def test_entries_without_numbers_are_found_by_their_place_and_by_name_and_year() -> None:
+    entries = cited_entries(
+        html_document(
+            "<p>It turns.<h2>References</h2><ol><li>Annual report, a.pdf<li>R. Vance (2021b). Smolts. s.pdf</ol>"
+        )
+    )
+    assert "a.pdf" in entries["1"]
+    assert "s.pdf" in entries["2"]
+    assert entries["2"] == entries["Vance 2021b"]
 
 
 @pytest.mark.parametrize(

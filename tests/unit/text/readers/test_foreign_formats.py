@@ -127,6 +127,35 @@ async def test_cells_in_content_controls_are_read_and_inner_tables_once() -> Non
     assert list(document.rows.values()) == [("Output", "412", "Parts gates")]
 
 
+NOTED = [
+    ("paragraph", "It has sixteen turbines.[1] None stopped.[2]"),
+    ("paragraph", "[1] Annual report."),
+    ("paragraph", "[2] Letter."),
+]
+
+
+async def test_the_notes_of_a_word_document_are_numbered_behind_its_text() -> None:
+    run, text = "<w:r>{0}</w:r>", "<w:r><w:t xml:space='preserve'>{0}</w:t></w:r>"
+    mark, note = '<w:footnoteReference w:id="{0}"/>', "<w:footnote{0}><w:p>{1}</w:p></w:footnote>"
+    first = text.format("It has sixteen turbines.") + run.format(mark.format(7))
+    body = f"<w:p>{first}{text.format(' None stopped.')}{run.format(mark.format(9))}</w:p>"
+    line = note.format(' w:type="separator" w:id="0"', run.format("<w:separator/>"))
+    notes = note.format(' w:id="7"', text.format("Annual report.")) + note.format(' w:id="9"', text.format("Letter."))
+    document = await read(foreign_files.word_document(body, line + notes), "a.docx")
+    assert blocks(document) == NOTED
+
+
+async def test_the_notes_of_an_open_document_are_numbered_behind_its_text() -> None:
+    note = (
+        "<text:note><text:note-citation>{0}</text:note-citation>"
+        "<text:note-body><text:p>{1}</text:p></text:note-body></text:note>"
+    )
+    first, second = note.format(1, "Annual report."), note.format(2, "Letter.")
+    body = f"<text:p>It has sixteen turbines.{first} None stopped.{second}</text:p>"
+    document = await read(foreign_files.open_document("text", body), "a.odt")
+    assert blocks(document) == NOTED
+
+
 async def test_inner_tables_of_an_open_document_are_read_once() -> None:
     cell = "<table:table-cell><text:p>{0}</text:p>{1}</table:table-cell>"
     row = "<table:table-row>{0}</table:table-row>"

@@ -26,6 +26,7 @@ from graph_research.cli.options import (
 )
 from graph_research.cli.workspace import open_here, open_with, wait_for
 from graph_research.errors import UserMistake
+from graph_research.text.wording import counted
 
 Name = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A graph file, or the name of a known graph.")]
 
@@ -86,7 +87,7 @@ def _validate(name: Name, json: Json = False) -> None:
         say(f"graph-research: {name}: {errors} error{'s' if errors > 1 else ''} in the definition")
         raise CommandEnded(INVALID)
     if not json:
-        show(f"{name}: valid" + (f", {len(findings)} warnings" if findings else ""))
+        show(f"{name}: valid" + (f", {counted(len(findings), 'warning')}" if findings else ""))
 
 
 def _export(

@@ -42,9 +42,9 @@ def graph_file(workspace: Workspace, name: str) -> Path:
         if reason := why_unreachable(path):
             raise UnknownGraph(f"{name[:200]!r} cannot be read: {reason}", help="name a file that you may read")
         if not path.is_file():
-            what = "a folder, not a graph file" if path.is_dir() else "not a graph file"
+            is_folder = path.is_dir()
             raise UnknownGraph(
-                f"{name[:200]!r} is {what}",
+                f"{name[:200]!r} is a folder, not a graph file" if is_folder else f"there is no file {name[:200]!r}",
                 help="name a .yaml file, or a known graph",
                 hint=Hint(Action.LIST_GRAPHS),
             )

@@ -14,6 +14,8 @@ from graph_research.graph.source import Expression, Place
 
 _RESOURCE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}([./][A-Za-z0-9_-]{1,64}){0,4}")
 
+_MOST_LISTED = 8
+
 _NEVER_NULL = ("when", "while", "ask", "each")
 
 
@@ -34,7 +36,8 @@ class TreeReader:
         self, tree: Tree | None, path: str, what: str, known: Collection[str], needed: Collection[str] = ()
     ) -> dict[str, Tree]:
         """The entries of an object with fixed keys, without the unknown ones."""
-        entries = self.entries(tree, path, what)
+        help = f"its keys are {', '.join(known)}" if len(known) <= _MOST_LISTED else ""
+        entries = self.entries(tree, path, what, help)
         for key in [key for key in entries if key not in known]:
             place = self.places[_join(path, key) + ":key"]
             self.report(place, "unknown-key", f'{what} has no key "{truncate(key)}"', did_you_mean(key, known))
@@ -58,13 +61,13 @@ class TreeReader:
             self._check_name(value, what, tree.place)
         return value
 
-    def entries(self, tree: Tree | None, path: str, what: str) -> dict[str, Tree]:
-        """The entries of an object with any keys."""
+    def entries(self, tree: Tree | None, path: str, what: str, help: str = "") -> dict[str, Tree]:
+        """The entries of an object with any keys; `help` is for what is not an object."""
         if tree is None:
             return {}
         self.places[path] = tree.place
         if not isinstance(tree, YamlMapping):
-            self._wrong(tree, what, "an object")
+            self._wrong(tree, what, "an object", help)
             return {}
         for key, value in tree.entries:
             self.places[_join(path, key.text)] = value.place
@@ -157,10 +160,10 @@ class TreeReader:
         self._wrong(tree, what, wanted)
         return None
 
-    def _wrong(self, tree: Tree, what: str, wanted: str) -> None:
+    def _wrong(self, tree: Tree, what: str, wanted: str, help: str = "") -> None:
         names: Mapping[type, str] = {YamlMapping: "an object", Sequence: "an array"}
         got = names.get(type(tree)) or (truncate(tree.text) if isinstance(tree, Scalar) else "")
-        self.report(tree.place, "wrong-type", f"{what} must be {wanted}, not {got or 'empty'}", "")
+        self.report(tree.place, "wrong-type", f"{what} must be {wanted}, not {got or 'empty'}", help)
 
 
 def _join(path: str, key: str) -> str:

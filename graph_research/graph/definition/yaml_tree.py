@@ -226,12 +226,13 @@ def _syntax_finding(builder: _Builder, text: str, problem: yaml.MarkedYAMLError)
     mark = problem.problem_mark or problem.context_mark
     line, column = (mark.line, mark.column) if mark else (0, 0)
     context, what = problem.context or "", problem.problem or "broken"
-    before = dict(enumerate(text.splitlines())).get(line, "")[:column]
+    written = dict(enumerate(text.splitlines())).get(line, "")
+    before = written[:column]
     code, help = "yaml-syntax", ""
     if "alias" in context:
         help = 'write "*" in quotes'
-    elif "tab" in what:
-        help = "indent with spaces"
+    elif written[column : column + 1] == "\t":
+        what, context, help = "a tab stands where only spaces may", "", "indent with spaces"
     elif before.count("{") > before.count("}"):
         code, help = "unquoted-expression", _QUOTE_HELP
     elif any(sign in what + context for sign in ("cannot start any token", "block mapping", "mapping values", "flow")):

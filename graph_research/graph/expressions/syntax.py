@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import math
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from graph_research.graph.errors import Finding
@@ -130,11 +131,22 @@ def _depth(tree: ast.AST) -> int:
     return depth
 
 
+def _is_async(function: Callable[..., Any]) -> bool:
+    return any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None))))  # noqa: B004 -- the method itself
+
+
+def _functions_near(name: str, functions: Collection[str]) -> str:
+    return did_you_mean(name, functions) or f"known: {', '.join(sorted(functions))}"
+
+
 def _problem(node: ast.AST, functions: Mapping[str, Callable[..., Any]]) -> tuple[str, str, str] | None:
     """`(code, message, help)` of what is wrong with one syntax node, its children aside."""
     match node:
         case ast.Call(func=ast.Name(id=name)) if name not in functions:
-            return "unknown-function", f'unknown function "{name}"', did_you_mean(name, functions)
+            return "unknown-function", f'unknown function "{name}"', _functions_near(name, functions)
+        case ast.Call(func=ast.Name(id=name)) if _is_async(functions[name]):
+            message = f'function "{name}" is async, and an expression cannot wait for it'
+            return "function-async", message, "register a plain function, or call it in a handler"
         case ast.Call(func=ast.Name()):
             return None
         case ast.Call():

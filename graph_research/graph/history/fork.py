@@ -179,10 +179,8 @@ async def _edit(store: Checkpointer, graph: Graph, run_id: str, step: int, value
             raise InputInvalid(
                 f'graph "{graph.spec.name}" has no channel "{name}"', help=f"channels are {', '.join(channels)}"
             )
-        try:
-            graph.channels[name].check(value, graph.spec.start)
-        except HandoffInvalid as problem:
-            raise InputInvalid(f'channel "{name}" cannot be set: {problem.message}') from problem
+        if reasons := graph.channels[name].misfits(value):
+            raise InputInvalid(f'channel "{name}" cannot be set: {reasons}')
     edit = {**{name: spec.default for name, spec in channels.items() if name not in old}, **values}
     try:
         return dict(graph.to_stored(edit, {}, graph.spec.start))

@@ -31,10 +31,8 @@ def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
     if graph.typed:
         given = duplicate(given)
     for name, value in given.items():
-        try:
-            graph.channels[name].check(value, graph.spec.start)
-        except HandoffInvalid as problem:
-            raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}": {problem.message}') from problem
+        if reasons := graph.channels[name].misfits(value):
+            raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}": {reasons}')
     try:
         make_delta(channels, given, {})
         values = duplicate({name: given.get(name, channel.default) for name, channel in channels.items()})

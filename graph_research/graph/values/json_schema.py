@@ -53,24 +53,34 @@ class Contract:
     def check(self, value: Any, node: str) -> None:
         """Raise `HandoffInvalid` if `value` does not fit, naming up to three misfits. Datetimes and other typed values
         count as their JSON texts."""
-        try:
-            if self.fits(value):
-                return
-        except ValueError:
-            value = without_tags(value)
-            if self.fits(value):
-                return
-        problems = list(islice(self._validator.iter_errors(value), _MOST_SHOWN + 1))
+        if not (problems := self._problems(value)):
+            return
         first = problems[0]
-        lines = [f"{pointer(problem.instance_path) or 'it'}: {_reason(problem)}" for problem in problems[:_MOST_SHOWN]]
-        more = "; and more" if len(problems) > _MOST_SHOWN else ""
+        lines = [f"{pointer(problem.instance_path) or 'it'}: {_reason(problem)}" for problem in problems]
         raise HandoffInvalid(
-            f'node "{node}": the value does not fit schema "{self.name}": {"; ".join(lines)}{more}',
+            f'node "{node}": the value does not fit schema "{self.name}": {_joined(lines)}',
             node=node,
             schema=self.name,
             path=pointer(first.instance_path),
             value=first.instance,
         )
+
+    def misfits(self, value: Any) -> str:
+        """Up to three reasons why `value` does not fit, as `check` has them, without the names; empty where it fits."""
+        problems = self._problems(value)
+        return _joined([": ".join(filter(None, (pointer(each.instance_path), _reason(each)))) for each in problems])
+
+    def _problems(self, value: Any) -> list[jsonschema_rs.ValidationError]:
+        try:
+            if self.fits(value):
+                return []
+        except ValueError:
+            value = without_tags(value)
+        return list(islice(self._validator.iter_errors(value), _MOST_SHOWN + 1))
+
+
+def _joined(reasons: list[str]) -> str:
+    return "; ".join([*reasons[:_MOST_SHOWN], *(["and more"] if len(reasons) > _MOST_SHOWN else [])])
 
 
 def pointer(path: list[str | int]) -> str:

@@ -87,7 +87,7 @@ def files(user: User) -> User:
             "/shape.json: the search's script is not a list",
             SEARCH,
         ),
-        ((*RUN, "--graph", "none.yaml"), "none.yaml' is not a graph file", "name a .yaml file"),
+        ((*RUN, "--graph", "none.yaml"), "there is no file '", "name a .yaml file"),
         (("graph", "validate", f"{LONG}.yaml"), "cannot be read: File name too long", "name a file"),
         (("library", "add", LONG), "cannot be read: File name too long", "name a folder"),
         (("library", "search", "mill", "--library", LONG), "cannot be read: File name too long", "name a folder"),

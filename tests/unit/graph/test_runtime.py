@@ -71,7 +71,7 @@ async def test_a_slow_consumer_holds_the_run_up(store: Checkpointer) -> None:
     [
         ({"m": 1}, 'channel "m" of graph "countdown" does not exist'),
         ({"seen": []}, 'channel "seen" of graph "countdown" is not an input'),
-        ({"n": "x"}, 'input "n"'),
+        ({"n": "x"}, 'input "n" of graph "countdown": "x" is not of type integer'),
     ],
 )
 async def test_a_wrong_input_is_named_before_anything_runs(

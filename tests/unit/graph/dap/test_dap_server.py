@@ -355,7 +355,7 @@ async def test_the_installed_command_serves_an_editor_over_pipes(tmp_path: Path)
         refused = await client.try_("launch", graph="test.yaml", **wrong)
         assert f"in the launch configuration is not {words}" in refused["message"]
     refused = await client.try_("launch", graph="nowhere.yaml")
-    assert "is not a graph file" in refused["message"]
+    assert "there is no file" in refused["message"]
     (project / "answers.json").write_text("{}")
     launch = {"graph": file, "cwd": str(project), "input": {"n": 2}, "llm": ["scripted:answers.json"]}
     await client.ask("launch", **launch, newRunId="mine")

@@ -153,3 +153,27 @@ def test_a_graph_that_was_loaded_before_is_checked_with_the_handlers_of_now() ->
     assert [finding.code for finding in check_graph("again.yaml", text=TEXT, handlers={"work": plain})] == [
         "handler-not-async"
     ]
+
+
+class Guard:
+    async def __call__(self, n: int) -> bool:
+        return n > 0
+
+
+async def is_large(n: int) -> bool:
+    return n > 0
+
+
+@pytest.mark.parametrize("function", [is_large, functools.partial(is_large), Guard()])
+def test_a_function_of_expressions_that_is_async_is_a_finding_since_what_it_returns_always_counts_as_true(
+    function: Callable[..., Any],
+) -> None:
+    text = TEXT.replace("to: done}]", "to: done, when: is_large(n)}, {from: a, to: done}]")
+
+    findings = check_graph("g.yaml", text=text, handlers={"work": wanted}, functions={"is_large": function})
+
+    assert [str(finding) for finding in findings] == [
+        'g.yaml:7:35: function "is_large" is async, and an expression cannot wait for it; register a plain function, '
+        "or call it in a handler"
+    ]
+    assert [finding.code for finding in findings] == ["function-async"]

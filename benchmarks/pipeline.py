@@ -120,7 +120,7 @@ def cold(world: World, folder: Path, log: Path, seconds: dict[str, float]) -> Me
 def run(command: Sequence[str], world: World, folder: Path, log: Path) -> str:
     """Standard output of a command in the world; its failure ends the benchmark with what it said."""
     home = {"GRAPH_RESEARCH_HOME": str(folder / "home"), "WORLD_LOG": str(log)}
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **home, **world.environ()}
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(folder), **home, **world.environ()}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)[:200]}\n{done.stderr}")

@@ -97,56 +97,45 @@ class SqliteCheckpointer(Checkpointer):
         return [read_run(row) for row in rows]
 
     async def last_step(self, run_id: str) -> StepRow | None:
-        rows = await self._all("last_step", _span(await self._number(run_id)))
+        rows = await self._of_run(run_id, "last_step")
         return read_listed_steps(run_id, rows)[0] if rows else None
 
     async def last_position(self, run_id: str) -> StepRow | None:
-        rows = await self._all("last_position", _span(await self._number(run_id)))
+        rows = await self._of_run(run_id, "last_position")
         return read_step(run_id, rows[0]) if rows else None
 
     async def step_rows(
         self, run_id: str, scope: str | None, after: int = -1, upto: int | None = None
     ) -> list[StepRow]:
-        number = await self._number(run_id)
-        span = _span(number, after + 1, _LAST if upto is None else upto)
-        if scope is None:
-            return read_listed_steps(run_id, await self._all("all_steps", span))
-        name = "scope_steps" if scope else "root_steps"
-        rows = await self._all(name, {**span, **({"run": number, "scope": scope} if scope else {})})
-        return [read_step(run_id, row) for row in rows]
+        name = "all_steps" if scope is None else "scope_steps" if scope else "root_steps"
+        rows = await self._of_run(run_id, name, after + 1, _LAST if upto is None else upto, scope=scope)
+        return read_listed_steps(run_id, rows) if scope is None else [read_step(run_id, row) for row in rows]
 
     async def snapshot(self, run_id: str, scope: str, upto: int | None = None) -> Snapshot | None:
-        number = await self._number(run_id)
-        values = {"run": number, "scope": scope, "upto": _LAST if upto is None else upto}
-        for *fields, checksum in await self._all("latest_snapshot", values):
+        upto = _LAST if upto is None else upto
+        for *fields, checksum in await self._of_run(run_id, "latest_snapshot", scope=scope, upto=upto):
             snapshot = Snapshot(*fields)
             verify(checksum, snapshot_parts(snapshot), f"snapshot {snapshot.step} of run {run_id}")
             return snapshot
         return None
 
     async def call_keys(self, run_id: str) -> tuple[set[str], int]:
-        number = await self._number(run_id)
-        keys = await self._all("call_keys", {"run": number})
-        return {row[0] for row in keys}, (await self._all("last_call", _span(number)))[0][0]
+        keys = await self._of_run(run_id, "call_keys")
+        return {row[0] for row in keys}, (await self._of_run(run_id, "last_call"))[0][0]
 
     async def call_rows(self, run_id: str, key: str | None) -> list[CallRow]:
-        number = await self._number(run_id)
-        if key is None:
-            rows = await self._all("all_calls", _span(number))
-        else:
-            rows = await self._all("calls_of_attempt", {"run": number, "key": key})
+        rows = await self._of_run(run_id, "all_calls" if key is None else "calls_of_attempt", key=key)
         return [read_call(run_id, row) for row in rows]
 
     async def lose_calls(self, run_id: str) -> int:
         return await self._change("lose_calls", _span(await self._number(run_id)))
 
     async def event_batches(self, run_id: str, after: int) -> list[bytes]:
-        number = await self._number(run_id)
-        batches = await self._writer.run(lambda connection: _batches(connection, number, run_id, after))
+        batches = await self._writer.run(lambda connection: _batches(connection, run_id, after))
         return [batches[last_seq] for last_seq in sorted(batches)]
 
     async def last_seq(self, run_id: str) -> int:
-        return int((await self._all("last_seq", _span(await self._number(run_id))))[0][0])
+        return int((await self._of_run(run_id, "last_seq"))[0][0])
 
     async def texts(self, hashes: Iterable[str]) -> dict[str, str]:
         names = sorted(hashes)
@@ -155,7 +144,7 @@ class SqliteCheckpointer(Checkpointer):
         return await self._writer.run(lambda connection: {name: _get_text(connection, name) for name in names})
 
     async def text_hashes(self, run_id: str) -> set[str]:
-        return {row[0].hex() for row in await self._all("text_hashes", {"run": await self._number(run_id)})}
+        return {row[0].hex() for row in await self._of_run(run_id, "text_hashes")}
 
     async def compact(self) -> None:
         await self._writer.run(lambda connection: connection.executescript(_query("compact")))
@@ -184,25 +173,33 @@ class SqliteCheckpointer(Checkpointer):
         await self._change("request_cancel", {"run": await self._number(run_id)})
 
     async def cancel_requested(self, run_id: str) -> bool:
-        rows = await self._all("cancel_requested", {"run": await self._number(run_id)})
+        rows = await self._of_run(run_id, "cancel_requested")
         return bool(rows and rows[0][0])
 
     async def instruct(self, run_id: str, instruction: Instruction) -> None:
         await self._change("instruct", {"run": await self._number(run_id), **instruction._asdict()})
 
     async def instructions(self, run_id: str) -> list[Instruction]:
-        rows = await self._all("instructions", {"run": await self._number(run_id)})
-        return [Instruction(*row) for row in rows]
+        return [Instruction(*row) for row in await self._of_run(run_id, "instructions")]
 
     async def close(self) -> None:
         self._writer.close()
 
     async def _number(self, run_id: str) -> int:
-        rows = await self._all("find_run", {"run_id": run_id})
-        if not rows:
-            raise UnknownRun.of(run_id)
-        self._numbers[run_id] = rows[0][0]
+        self._numbers[run_id] = await self._writer.run(lambda connection: _number_of(connection, run_id))
         return self._numbers[run_id]
+
+    async def _of_run(
+        self, run_id: str, name: str, first: int = 0, last: int = _LAST, **values: str | int | None
+    ) -> list[Any]:
+        """The rows of a query on a run, whose number is looked up in the same turn of the thread."""
+
+        def read(connection: sqlite3.Connection) -> list[Any]:
+            number = _number_of(connection, run_id)
+            given = {"run": number, **_span(number, first, last), **values}
+            return connection.execute(_query(name), given).fetchall()
+
+        return await self._writer.run(read)
 
     async def _all(self, name: str, values: dict[str, Any]) -> list[Any]:
         return await self._writer.run(lambda connection: connection.execute(_query(name), values).fetchall())
@@ -308,11 +305,19 @@ def _patch(connection: sqlite3.Connection, number: int, patch: RunPatch) -> None
     connection.execute(_query("seal_run"), {**key, "checksum": checksum_of(*run_parts(RunRow(*fields)))})
 
 
-def _batches(connection: sqlite3.Connection, number: int, run_id: str, after: int) -> dict[int, bytes]:
+def _number_of(connection: sqlite3.Connection, run_id: str) -> int:
+    row = connection.execute(_query("find_run"), {"run_id": run_id}).fetchone()
+    if row is None:
+        raise UnknownRun.of(run_id)
+    return int(row[0])
+
+
+def _batches(connection: sqlite3.Connection, run_id: str, after: int) -> dict[int, bytes]:
     """By the number of its last event each batch with events after `after`. Later steps have later events, so the steps
     are read from the last until one has none."""
     batches = {}
     with read_transaction(connection):
+        number = _number_of(connection, run_id)
         for seq, batch, checksum in connection.execute(_query("events_after"), _span(number, after + 1)):
             verify(checksum, (batch,), f"event {seq} of run {run_id}")
             batches[seq] = batch

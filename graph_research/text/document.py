@@ -143,24 +143,24 @@ class Document:
     def term_at(self, place: int) -> str:
         """The term whose explanation in a list of definitions a place stands in, empty elsewhere: the short item right
         above its paragraph, or above the paragraphs up to the next term."""
-        number = bisect_left(self.blocks, place, key=lambda block: block.end - 1)
-        first = last = number
-        while first > 0 and self._kind(first) == self._kind(first - 1) == "paragraph":
-            first -= 1
-        while self._kind(last) == "paragraph":
-            last += 1
-        is_list = self._kind(first - 2) == "item"
-        if not self._is_term(first - 1) or is_list or not (first == number or self._is_term(last)):
-            return ""
-        return self.text[self.blocks[first - 1].start : self.blocks[first - 1].end]
+        return self._terms.get(bisect_left(self.blocks, place, key=lambda block: block.end - 1), "")
+
+    @cached_property
+    def _terms(self) -> dict[int, str]:
+        """By the number of a paragraph, the term that it explains."""
+        terms: dict[int, str] = {}
+        numbered = groupby(range(len(self.blocks)), key=lambda number: self.blocks[number].kind == "paragraph")
+        for first, *further in (run for is_paragraph, run in numbered if is_paragraph):
+            if self._is_term(first - 1) and not (first > 1 and self.blocks[first - 2].kind == "item"):
+                term = self.text[self.blocks[first - 1].start : self.blocks[first - 1].end]
+                up_to_next = further if self._is_term([first, *further][-1] + 1) else []
+                terms |= dict.fromkeys([first, *up_to_next], term)
+        return terms
 
     def _is_term(self, number: int) -> bool:
         """Whether a block is the term that the block after it explains."""
         pair = self.blocks[number : number + 2] if number >= 0 else ()
         return len(pair) == 2 and defines(self.text, *pair)
-
-    def _kind(self, number: int) -> BlockKind | Literal[""]:
-        return self.blocks[number].kind if 0 <= number < len(self.blocks) else ""
 
     def path_at(self, place: int) -> tuple[str, ...]:
         """The headings above a place, the outermost first, each with at most `MAX_HEADING_CHARS` characters."""

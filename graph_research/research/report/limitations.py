@@ -136,10 +136,13 @@ def _about_the_limits(saved: Sequence[str], labels: Labels) -> list[str]:
 
 
 def about_the_gathering(gathered: GatheringStatistics, labels: Labels) -> list[str]:
-    """A sentence each for failed pages, summaries and topics, and for limited queries."""
+    """A sentence each for excluded results, failed pages, summaries and topics, and limited queries."""
     unread, failed, uncompressed = gathered.pages_failed, gathered.summaries_failed, gathered.compressions_failed
     pages, summaries = gathered.pages_read + unread, gathered.sources_summarized + failed
+    counts = gathered.excluded
+    why = [template.format(n=counts[key]) for key, template in labels.flow_excluded_why.items() if counts.get(key)]
     return _those_that_apply(
+        (counts, labels.limit_excluded.format(n=sum(counts.values()), why=labels.comma.join(why))),
         (unread, labels.limit_pages.format(n=unread, all=pages)),
         (gathered.queries_limited, labels.limit_withheld.format(n=gathered.queries_limited)),
         (failed, labels.limit_summaries.format(n=failed, all=summaries)),

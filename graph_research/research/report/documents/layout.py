@@ -138,7 +138,7 @@ class _Layout:
         yield Heading(labels.not_found if report.written else labels.no_report_written, 1)
         if not report.written:
             yield bullets(self._what_exists())
-        elif not opens_with_limit(report):
+        elif report.short_answer and not opens_with_limit(report):
             yield Paragraph(line(labels.not_answered))
         yield from self._blocks(report.short_answer)
         if report.searched:

@@ -220,6 +220,7 @@ class Labels:
     failed_search: str
     all_searches: str
     limit_skipped: str
+    limit_excluded: str
     limit_pages: str
     limit_withheld: str
     limit_summaries: str

@@ -290,3 +290,6 @@ def test_not_found_says_what_was_searched_and_what_came_nearest():
     assert "## Not found" in text and "## Short answer" not in text
     assert "- age of the moon" in text
     assert finished_research.FISH["quote"] in text
+    nothing = built(draft={"found": False, "searched": ["age of the moon"]})
+    for shown in (render_markdown(nothing), render_html(nothing, texts={})):
+        assert "closest passages" not in shown, "there are none, such as where every source was left out"

@@ -58,6 +58,14 @@ def test_what_was_lost_has_a_sentence_each() -> None:
     ]
 
 
+def test_results_that_the_users_rules_exclude_are_a_limit_of_the_report() -> None:
+    reasons = ("licence", "licence", "too_old")
+    rows = [{"address": f"page-{number}", "reason": reason} for number, reason in enumerate(reasons)]
+    assert about_the_gathering(gathering_of({"searches": [account(excluded=rows)]}), ENGLISH) == [
+        "Search results excluded by your rules for sources: 3 (published earlier: 1, another licence or none: 2)."
+    ]
+
+
 def test_a_run_that_lost_nothing_says_nothing() -> None:
     assert about_the_gathering(gathering_of({}), ENGLISH) == []
     assert about_the_gathering(gathering_of({"searches": [account(pages_read=["a"])]}), ENGLISH) == []

@@ -13,6 +13,7 @@ from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.agents.writing.section_text import answered_statement, section_text, with_answers
 from graph_research.research.agents.writing.verifier import read_passages
+from graph_research.research.graph_functions import open_gaps
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import ALL_ROWS, Section
 from graph_research.research.llm.services import Services
@@ -41,7 +42,8 @@ def section_mender(services: Services) -> Handler:
     """The sections with each sentence that fails, or has a note, rewritten, dropped, or as it was where no model gives
     a usable answer. `kept` are those that failed and that the model stands by, with its answer to the objection, for
     the verifier to read again; `replaced` are those that only had a note, by the id of what stands in their place, in
-    case that fails; `evidence` is what the sections cite newly: passages that code found near these sentences. A limit
+    case that fails; `answered_gaps` the open questions that a new sentence answers, with its id; `evidence` is what the
+    sections cite newly: passages that code found near these sentences. A limit
     on which none bears, and which agrees with the rest, stays as it is; where nothing else is left no model is
     asked."""
     agent = Agent(name="section_mender", role="report", phase="synthesis", sections=_SECTIONS)
@@ -57,6 +59,7 @@ def section_mender(services: Services) -> Handler:
         )
         if not failing:
             return _output(sections)
+        gaps = open_gaps(handoff.get("gaps") or [])
         own = list(dict.fromkeys(_cited(failing, objections)))
         offered = _lacking(failing, objections, {row["id"]: row["quote"] for row in handoff["evidence"]})
         further = await read_passages(handoff, offered, ctx)
@@ -70,6 +73,7 @@ def section_mender(services: Services) -> Handler:
                     {"cell": "", "against": [], **objections[row.id], **row.to_json(), "n": n}
                     for n, row in enumerate(failing, 1)
                 ],
+                "gaps": gaps,
                 "passages": [
                     *passages.rows(own),
                     *further.rows((name for name in offered if name not in own), 0),
@@ -92,6 +96,7 @@ def section_mender(services: Services) -> Handler:
                 for name, row in changed.items()
                 if row["action"] == "keep" and not objections[name].get("is_note")
             ],
+            answered_gaps=_answered(gaps, changed.values(), mended),
             evidence=[row.to_json() for name, row in near.evidence.items() if name in used],
             fabricated=sum(fabricated for _, fabricated in mended),
             degraded=result.degradations(agent.name, ctx),
@@ -101,7 +106,8 @@ def section_mender(services: Services) -> Handler:
 
 
 def _output(sections: Sequence[DraftSection], **made: Any) -> dict[str, Any]:
-    nothing: dict[str, Any] = {"kept": [], "replaced": [], "evidence": [], "fabricated": 0, "degraded": []}
+    lists: dict[str, Any] = {name: [] for name in ("kept", "replaced", "answered_gaps", "evidence", "degraded")}
+    nothing = {**lists, "fabricated": 0}
     return {**nothing, "sections": [section.to_json() for section in sections], **made}
 
 
@@ -148,6 +154,21 @@ def _replaced(
     now = {row.text: row for blocks, _ in mended for row in statements_of(blocks)}
     texts = ((row, (changed.get(row.id) or {}).get("text")) for row in noted)
     return [{"id": now[text].id, "statement": row.to_json()} for row, text in texts if text in now and now[text] != row]
+
+
+def _answered(
+    gaps: Sequence[Mapping[str, Any]],
+    changed: Iterable[Mapping[str, Any]],
+    mended: Iterable[tuple[list[Block], int]],
+) -> list[dict[str, Any]]:
+    """The gaps that rewritten statements say they answer, each with that statement."""
+    now = {row.text: row for blocks, _ in mended for row in statements_of(blocks)}
+    return [
+        {"gap": gaps[n - 1]["id"], "statements": [now[row["text"]].id]}
+        for row in changed
+        for n in row.get("answers") or []
+        if row["action"] == "rewrite" and row.get("text") in now and 0 < n <= len(gaps)
+    ]
 
 
 def _lacking(

@@ -470,6 +470,31 @@ async def test_a_limit_is_looked_up_in_all_sources_and_answered_from_the_passage
     assert UNFOUND not in statuses
 
 
+@pytest.mark.parametrize("verdict", ["supported", "not"])
+async def test_an_open_question_that_a_mended_limit_answers_is_closed_where_the_answer_holds(verdict: str) -> None:
+    asked = ["May a reader of Larch block the writer?", "What does a licence of Larch cost?"]
+    answer = "A reader may, in the mode called shared."
+    [analysis] = STORES.script()["analyzer"]
+    gaps = [{"description": text, "suggested_queries": [text], "priority": 1} for text in asked]
+
+    def mends(request: ModelRequest) -> Row:
+        assert [row["description"] for row in request.material["gaps"]] == asked
+        assert f"1. {asked[0]}\n2. {asked[1]}" in request.user and "answers: " in request.system
+        name = next(row["id"] for row in request.material["passages"] if EXCEPTION in row["quote"])
+        said = {"text": answer, "kind": "fact", "evidence_ids": [name]}
+        return {"sentences": [{"n": 1, "action": "rewrite", **said, "answers": [1, 7]}]}
+
+    bench = bench_of(
+        lambda write: paragraph(write.fact(CALM, CALM), write.limit(UNFOUND)),
+        analyzer=[{**analysis, "gaps": gaps}],
+        section_mender=[mends],
+        verifier=[objecting(answer, "no", times=99 * (verdict == "not"))],
+    )
+    report, _ = await report_of(bench)
+    left = asked[1:] if verdict == "supported" else asked
+    assert {row.description for row in report.gaps if not row.addressed} == set(left)
+
+
 async def test_a_limit_that_no_passage_is_near_is_printed_without_a_call() -> None:
     limit = "Prices of licences in Bolivia were not found."
     bench = bench_of(lambda write: paragraph(write.fact(CALM, CALM), write.limit(limit)))

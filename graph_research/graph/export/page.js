@@ -10,6 +10,7 @@
   const found = document.getElementById("found");
   const whole = svg.viewBox.baseVal;
   const size = { width: whole.width, height: whole.height };
+  const start = svg.querySelector("circle.head")?.cx.baseVal.value ?? whole.width / 2;
   const view = { x: 0, y: 0, scale: 1 };
 
   // Small tools
@@ -36,7 +37,9 @@
   const fit = (least) => {
     const { width, height } = stage.getBoundingClientRect();
     view.scale = Math.max(Math.min(width / size.width, height / size.height, 1.4), least);
-    view.x = (size.width - width / view.scale) / 2;
+    const room = width / view.scale;
+    const middle = size.width > room ? Math.min(Math.max(start, room / 2), size.width - room / 2) : size.width / 2;
+    view.x = middle - room / 2;
     view.y = Math.min((size.height - height / view.scale) / 2, 0);
     show();
   };

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from graph_research.graph.export import NodeStats, NodeVisit, Overlay, Picture, render_html
+from graph_research.graph.export import NodeStats, NodeVisit, Overlay, Picture, picture_of, render_html
+from graph_research.graph.loader import load_graph
 from tests.unit.graph.export.test_export import OVERLAY, random_graph, tangled
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -232,3 +233,21 @@ def test_sixty_nodes_are_shown_whole_and_readable(page: Page, tmp_path: Path) ->
     page.click("#fit")
     boxes = [one.bounding_box() for one in page.locator("g.node > .box").all()]
     assert all(box and box["x"] >= 0 and box["y"] >= 0 and box["y"] + box["height"] <= 800 for box in boxes)
+
+
+def test_on_a_narrow_screen_the_page_begins_at_the_start_of_a_wide_graph(page: Page, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    nodes = {f"n{number:02}": "{set: {}}" for number in range(12)}
+    edges = ", ".join(f"{{from: first, to: {name}}}, {{from: {name}, to: last}}" for name in nodes)
+    written = ", ".join(f"{name}: {node}" for name, node in nodes.items())
+    text = f"""
+graph: wide
+start: begin
+state: {{n: {{type: integer, default: 0}}}}
+nodes: {{begin: {{set: {{}}}}, end: {{end: aborted}}, first: {{set: {{}}, fork: all}}, {written}, last: {{end: completed}}}}
+edges: [{{from: begin, to: end, when: n > 0}}, {{from: begin, to: first}}, {edges}]
+"""
+    show(page, tmp_path, picture_of(load_graph("wide.yaml", text=text)))
+    box = page.locator('[data-node="begin"] > .box').bounding_box()
+    assert box is not None
+    assert 0 <= box["x"] <= box["x"] + box["width"] <= 390

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -44,7 +45,8 @@ class AuditLog:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # what a failed `write` has left; the failure is on its way
+                self._file.close()
 
     def write(self, event: Mapping[str, Any]) -> None:
         """Append an event with its `seq`; one that is in the file already is left alone."""

@@ -52,9 +52,6 @@ async def start(
         chosen = run_id or new_run_id()
         folder = None if request.question is None else report_folder(workspace, chosen, out)
         await app.create(request, run_id=chosen)
-        if request.question is not None:
-            say(f"run {chosen}")
-        say_providers(workspace, await app.request(chosen))
         await _drive(app, chosen, folder, new=True, json=json, plan_only=plan_only)
 
 
@@ -162,6 +159,10 @@ async def _drive(
     with its plan, that is printed, and without `plan_only` the user decides on it at the terminal."""
     with _stopped_by_signals() as stopped:
         try:
+            if new:
+                if folder is not None:
+                    say(f"run {run_id}")
+                say_providers(app.workspace, await app.request(run_id))
             await _drive_and_answer(app, run_id, answer, new=new, **options)
             if not plan_only and _at_terminal():
                 await _decide_on_plan(app, run_id, **options)

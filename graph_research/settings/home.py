@@ -82,9 +82,12 @@ class Home:
         return self.path / "crash" / f"{check_name(run_id, 'run id')}.crash"
 
     def write_crash(self, run_id: str, error: BaseException) -> None:
-        """Leave a marker with the traceback, and a note on the error that names it."""
+        """Leave a marker with the traceback, and a note on the error that names it; neither on a full disk."""
         marker = self.crash_file(run_id)
-        marker.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+        try:
+            marker.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+        except OSError:
+            return
         error.add_note(f"{CRASH_NOTE}{marker}")
 
     def prepare(self) -> Home:

@@ -1,6 +1,7 @@
 """The audit log: whole lines, each event once, nothing secret, nothing long."""
 
 import json
+import resource
 import stat
 from pathlib import Path
 from typing import Any
@@ -54,3 +55,17 @@ def test_a_long_text_is_cut(tmp_path: Path) -> None:
 def test_a_log_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(AuditUnwritable, match=r"run\.jsonl"), AuditLog(tmp_path / "no" / "run.jsonl"):
         pass
+
+
+def test_a_disk_that_gets_full_is_named_too(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with AuditLog(path) as log:
+        log.write(event(1))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with pytest.raises(AuditUnwritable, match=r"run\.jsonl"), AuditLog(path) as log:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, limits[1]))
+            log.write(event(2))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [one["seq"] for one in lines(path)] == [1]

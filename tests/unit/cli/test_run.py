@@ -239,6 +239,17 @@ def test_a_signal_stops_a_run_and_names_the_way_on(received: signal.Signals, use
     assert user.run("cancel", "slow", "--json").json["cause"] == "cancelled"
 
 
+def test_a_signal_right_after_the_id_was_shown_names_the_way_on_since_the_run_is_stored(user: User) -> None:
+    spec = user.script("slow.json", SLOW)
+    with user.start("run", QUESTION, "--library", "library", "--llm", spec, "--run-id", "early") as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "run early\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.finish()
+    assert process.returncode == 130
+    assert "go on with: graph-research resume early" in err
+
+
 def test_an_abandoned_run_is_cancelled_without_the_key_and_the_files_it_began_with(user: User) -> None:
     paid = ["--role", "report=openai:gpt-5.4-mini"]
     with running(user, "keyed", *paid, environ={"OPENAI_API_KEY": "sk-gone"}) as process:

@@ -244,7 +244,8 @@ def test_on_a_narrow_screen_the_page_begins_at_the_start_of_a_wide_graph(page: P
 graph: wide
 start: begin
 state: {{n: {{type: integer, default: 0}}}}
-nodes: {{begin: {{set: {{}}}}, end: {{end: aborted}}, first: {{set: {{}}, fork: all}}, {written}, last: {{end: completed}}}}
+nodes:
+  {{begin: {{set: {{}}}}, end: {{end: aborted}}, first: {{set: {{}}, fork: all}}, {written}, last: {{end: completed}}}}
 edges: [{{from: begin, to: end, when: n > 0}}, {{from: begin, to: first}}, {edges}]
 """
     show(page, tmp_path, picture_of(load_graph("wide.yaml", text=text)))

@@ -17,6 +17,7 @@ from graph_research.research.llm.context_windows import token_limit_retries
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import Draft, StatementVerdict, stored_draft
 from graph_research.research.models.evidence import Comparison, Contradiction, Evidence
+from graph_research.research.models.fidelity import FidelityLevel
 from graph_research.research.models.finding import Claim, Finding, Gap
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
 from graph_research.research.models.record import Record
@@ -28,6 +29,7 @@ from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.limitations import limitations_of
 from graph_research.research.report.matrix import matrix_of
 from graph_research.research.report.model import (
+    ContentFidelity,
     NamedVersion,
     Report,
     ReportClaim,
@@ -93,13 +95,15 @@ def build_report(
         archive=archive,
     )
     source_texts = {row.id: texts[row.archive_hash] for row in rows.sources if row.archive_hash in texts}
-    sources = _report_sources(rows.sources, cited.citations, origins(rows.sources, source_texts), archive)
+    fidelity = content_fidelity_of(state, {name: len(text) for name, text in texts.items()})
+    behind = origins(rows.sources, source_texts)
+    sources = _report_sources(rows.sources, cited.citations, behind, archive, fidelity)
     claims = _report_claims(rows, cited.citations, sources)
     return Report(
         **_of_run(run),
         **_of_state(state),
         **_of_draft(rows, cited),
-        **_account(state, run, rows, cited, sources, claims, {name: len(text) for name, text in texts.items()}),
+        **_account(state, run, rows, cited, sources, claims, fidelity),
         question=rows.question,
         language=rows.language,
         notice=notice_of(
@@ -191,14 +195,13 @@ def _account(
     cited: Cited,
     sources: Sequence[ReportSource],
     claims: Sequence[ReportClaim],
-    lengths: Mapping[str, int],
+    fidelity: ContentFidelity,
 ) -> dict[str, Any]:
     """The fields in which the program says how the report came about and how sure it is."""
     origin_count = independent(source.origin for source in sources if source.citations)
     failed = sum(outcome.status == SubQueryStatus.FAILED for outcome in rows.outcomes)
     decisions = [_decision(decision) for decision in rows.decisions]
     gathered = gathering_of(state, run.search)
-    fidelity = content_fidelity_of(state, lengths)
     fabricated_dropped = int((state.get("report_metadata") or {}).get("fabricated_citations") or 0)
     return {
         "confidence": confidence_of(
@@ -303,29 +306,42 @@ def _report_claims(rows: _Rows, citations: Iterable[Citation], sources: Iterable
 
 
 def _report_sources(
-    sources: Iterable[Source], citations: Iterable[Citation], behind: Mapping[str, str], archive: Archive
+    sources: Iterable[Source],
+    citations: Iterable[Citation],
+    behind: Mapping[str, str],
+    archive: Archive,
+    fidelity: ContentFidelity,
 ) -> list[ReportSource]:
     """The cited by their numbers, then the others by composite score."""
     cited: dict[str, list[Citation]] = {}
     for citation in citations:
         cited.setdefault(citation.source_id, []).append(citation)
     reported = [
-        _source(source, cited.get(source.id, []), behind[source.id], archive.layout(source.archive_hash))
+        _source(
+            source,
+            cited.get(source.id, []),
+            behind[source.id],
+            archive.layout(source.archive_hash),
+            fidelity.items[source.id].current_level,
+        )
         for source in sources
     ]
     return sorted(reported, key=lambda source: (source.n or inf, -source.composite, source.id))
 
 
-def _source(source: Source, citations: Sequence[Citation], behind: str, layout: Mapping[str, Any]) -> ReportSource:
+def _source(
+    source: Source, citations: Sequence[Citation], behind: str, layout: Mapping[str, Any], fidelity: FidelityLevel
+) -> ReportSource:
     return ReportSource(
         **source.model_dump(
             mode="json",
             include={
                 *("id", "title", "authors", "publisher", "url", "doi", "tier", "published_at", "retrieved_at"),
-                *("quality", "fidelity", "provider", "retrieval_method", "archive_hash", "characters"),
+                *("quality", "provider", "retrieval_method", "archive_hash", "characters"),
             },
         ),
         **{name: round(value, 4) for name, value in source.score.model_dump().items()},
+        fidelity=fidelity,
         origin=behind,
         n=citations[0].n if citations else None,
         citations=[citation.id for citation in citations],

@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from graph_research.research.models.fidelity import FidelityLevel, fidelity_record
 from graph_research.research.report.build import build_report
 from graph_research.research.report.documents.markdown import render_markdown
 from graph_research.research.report.model import Report, report_schema
@@ -293,3 +294,16 @@ def test_not_found_says_what_was_searched_and_what_came_nearest():
     nothing = built(draft={"found": False, "searched": ["age of the moon"]})
     for shown in (render_markdown(nothing), render_html(nothing, texts={})):
         assert "closest passages" not in shown, "there are none, such as where every source was left out"
+
+
+def test_a_digested_source_that_was_read_whole_too_counts_as_read_whole():
+    first, *others = finished_research.SOURCES
+    digested = {**first, "fidelity": "digest", "content_type": "digest/v1"}
+    chars = first["characters"]
+    records = [
+        fidelity_record(first["id"], "digest", chars, chars // 9, FidelityLevel.DIGEST, reason="digest_compression"),
+        fidelity_record(first["id"], "analysis", chars, chars, FidelityLevel.FULL),
+    ]
+    report = built(sources=[digested, *others], content_fidelity=[record.to_json() for record in records])
+    assert {source.id: source.fidelity for source in report.sources}[first["id"]] == "full"
+    assert "Sources of which only a part was read" not in " ".join(report.limitations)

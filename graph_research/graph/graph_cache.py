@@ -66,8 +66,8 @@ class GraphCache:
         """What `load` makes of a definition with `registry`, from the cache where it holds that.
 
         A graph depends on its text and file name, on the names of the handlers and whether they are async, on the
-        functions and errors themselves and on what the resolvers answer; these are asked again each time. Graphs with
-        types of the caller's own are not cached.
+        functions, errors, roles and the reader of templates themselves and on what the resolvers answer; these are
+        asked again each time. Graphs with types of the caller's own are not cached.
         """
         if registry.types:
             return load(registry)
@@ -85,7 +85,7 @@ class GraphCache:
 def _key(text: str, file: str, registry: Registry) -> Hashable:
     handlers = tuple((name, is_not_async(handler)) for name, handler in registry.handlers.items())
     functions = tuple((name, id(function)) for name, function in registry.functions.items())
-    return text, file, handlers, functions, tuple(registry.errors)
+    return text, file, handlers, functions, tuple(registry.errors), registry.template_names, tuple(registry.roles)
 
 
 def _loaded(registry: Registry, load: Callable[[Registry], Loaded]) -> _Entry:

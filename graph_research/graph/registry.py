@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from graph_research.errors import UserMistake
 from graph_research.graph.context import Context
 from graph_research.graph.resources import TextResolver
 
@@ -39,6 +40,26 @@ class Prompter(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TemplateName:
+    """A value that the templates of a prompt take from the handoff, with the place where they first do: `always`, or
+    only on a branch that a template may leave out."""
+
+    name: str
+    file: str
+    line: int
+    always: bool
+
+
+class TemplateInvalid(UserMistake):
+    """A template that does not parse, with its `file` and `line`."""
+
+
+TemplateReader = Callable[[Resolver, str], Sequence[TemplateName]]
+"""The names that the templates of a `prompt:` node's prompt take from its handoff, in the order of the templates.
+Raises `TemplateInvalid`."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Registry:
     """The explicit lists that names in a graph resolve from."""
 
@@ -51,5 +72,9 @@ class Registry:
     graphs: Resolver = field(default_factory=TextResolver)
     prompts: Resolver = field(default_factory=TextResolver)
     prompter: Prompter | None = None
+    template_names: TemplateReader | None = None
+    """None where templates are not checked with the graph."""
+    roles: Collection[str] = ()
+    """What `role` of a node may name; empty: anything."""
     errors: Sequence[type[Exception]] = ()
     """What handlers raise that `retry.on` may name, beside the errors of Python and of the engine."""

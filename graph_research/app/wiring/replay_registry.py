@@ -68,7 +68,7 @@ def offline_registry(
     known = _Either(own.schemas, schemas) if current else _Either(schemas, own.schemas)
     services = replace(services, prompts=ConfinedRenderer(own_prompts, foreign), schemas=AnswerSchemas(known))
     registry = build_registry(workspace, services)
-    return replace(registry, schemas=known, prompts=_Either(own_prompts, prompts))
+    return replace(registry, schemas=known, prompts=_Either(own_prompts, prompts), template_names=None)
 
 
 def _as_it_ran(workspace: Workspace, request: RunRequest) -> Workspace:

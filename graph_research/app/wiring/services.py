@@ -9,6 +9,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.graph.registry import Registry
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageCache
+from graph_research.research.agents.prompt_node import template_names
 from graph_research.research.allowance import Allowance
 from graph_research.research.digest.eligibility import DigestOptions, DigestPolicy
 from graph_research.research.graph_functions import research_functions
@@ -17,10 +18,11 @@ from graph_research.research.instructions import InstructionReader
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.llm.services import AnswerSchemas, Services
+from graph_research.research.models.phase import PHASES
 from graph_research.research.registry import RESEARCH_ERRORS, research_handlers, research_prompter
 from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.source_rules import SourceRules
-from graph_research.settings.config import Settings
+from graph_research.settings.config import ROLES, Settings
 
 
 def build_services(
@@ -71,6 +73,8 @@ def build_registry(workspace: Workspace, services: Services) -> Registry:
         graphs=workspace.definitions.graphs,
         prompts=workspace.definitions.prompts,
         prompter=research_prompter(services),
+        template_names=template_names,
+        roles=(*ROLES, *PHASES),
         errors=RESEARCH_ERRORS,
     )
 

@@ -13,7 +13,8 @@ from graph_research.graph.definition.paths import ShortestPaths, after_path
 from graph_research.graph.definition.spec import ChannelSpec, NodeSpec
 from graph_research.graph.errors import Finding
 from graph_research.graph.expressions.compiled import Compiled
-from graph_research.graph.messages import did_you_mean, known_or_closest, show_value
+from graph_research.graph.messages import closest, did_you_mean, known_or_closest, show_value
+from graph_research.graph.registry import TemplateInvalid
 from graph_research.graph.source import Place
 from graph_research.graph.validation.types import Type, check_expression, type_of_schema
 from graph_research.graph.values.python_types import described
@@ -127,6 +128,8 @@ class _NodeChecker:
             yield from _check(self.graph, program.ask, self.scope)
         if program.default:
             yield from self._check_writes({self.node.into or "": program.default}, self.scope)
+        if self.node.kind == "prompt" and self.node.target:
+            yield from self._check_templates(self.node.target)
 
     def _check_fields(self, fields: Mapping[str, Compiled], scope: Mapping[str, Type]) -> Iterator[Finding]:
         known, required, closed, owner = self._wanted()
@@ -152,6 +155,26 @@ class _NodeChecker:
             place = self._place("input")
             message = f'node "{self.node.name}": {owner} needs "{name}", which nothing gives it'
             yield Finding.at(place, "handoff-missing", message, help)
+
+    def _check_templates(self, prompt: str) -> Iterator[Finding]:
+        """What the prompt's templates take from the handoff, and whether they can be read at all."""
+        registry = self.graph.registry
+        if registry.template_names is None:
+            return
+        try:
+            names = registry.template_names(registry.prompts, prompt)
+        except TemplateInvalid as problem:
+            place = Place(problem.file or prompt, problem.line or 1, 1)
+            yield Finding.at(place, "template-syntax", f'prompt "{prompt}": {problem.message}', problem.help)
+            return
+        written = (self.node.input and self.node.input.with_) or {}
+        given = self.graph.programs[self.node.name].fields.keys() | written.keys()
+        for used in names:
+            if used.name not in given:
+                message = f'node "{self.node.name}" does not give "{used.name}", which {used.file}:{used.line} uses'
+                near = closest(used.name, given)
+                help = (f'did you mean "{near}"? ' if near else "") + "add it to `with` of `input`"
+                yield Finding.at(self._place("prompt"), "handoff-missing", message, help, warning=not used.always)
 
     def _wanted(self) -> tuple[Mapping[str, Type], frozenset[str], bool, str]:
         """The fields a handoff may have, those it must have, whether others are refused, and whose they are."""

@@ -106,6 +106,10 @@ def _check_target(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
     ):
         help = did_you_mean(node.target, {name.removesuffix("/user") for name in registry.prompts.names()})
         yield Finding.at(place, "unknown-prompt", f'no prompt "{node.target}"', help)
+    if node.role and registry.roles and node.role not in registry.roles:
+        message = f'node "{node.name}" has the role "{node.role}", which no model can be given'
+        help = did_you_mean(node.role, registry.roles) or f"known: {', '.join(registry.roles)}"
+        yield Finding.at(spec.place(f"nodes/{node.name}/role"), "unknown-role", message, help, warning=True)
     if node.kind == "ask" and not node.into:
         yield Finding.at(
             node.place, "missing-key", f'node "{node.name}": `ask` needs `into`', "name the channel of the answer"

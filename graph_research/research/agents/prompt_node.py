@@ -8,8 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from graph_research.graph.context import Context
-from graph_research.graph.registry import Prompter
+from graph_research.graph.registry import Prompter, Resolver, TemplateName
 from graph_research.research.evidence.archive import read_documents
+from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.source import Source
@@ -29,8 +30,7 @@ def prompt_step(services: Services) -> Prompter:
     async def step(
         prompt: str, role: str, handoff: Mapping[str, Any], schema: Mapping[str, Any] | None, ctx: Context
     ) -> Mapping[str, Any]:
-        system = _first_there(services, f"{prompt}/system", _GENERAL_SYSTEM)
-        user = _first_there(services, f"{prompt}/user", prompt)
+        system, user = _templates(services.prompts, prompt)
         agent = Agent(name=prompt, role=role or "research", system_prompt=system, user_prompt=user)
         if schema is None:
             return {"text": await agent.text(services, handoff, ctx)}
@@ -39,6 +39,13 @@ def prompt_step(services: Services) -> Prompter:
         return (await agent.call(services, handoff, ctx, local=local, contract=contract)).output
 
     return step
+
+
+def template_names(prompts: Resolver, prompt: str) -> list[TemplateName]:
+    """What the templates of a step take from its handoff. `TemplateInvalid` for one that cannot be read."""
+    renderer = PromptRenderer(prompts)
+    templates = _templates(renderer, prompt)
+    return [each for template in templates for each in renderer.names(template) if each.name != "schema"]
 
 
 async def _documents(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Document]:
@@ -53,5 +60,8 @@ async def _documents(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Docu
     return await read_documents(sources, ctx)
 
 
-def _first_there(services: Services, name: str, otherwise: str) -> str:
-    return name if services.prompts.exists(name) else otherwise
+def _templates(prompts: PromptRenderer, prompt: str) -> tuple[str, str]:
+    """Of the system and of the user message."""
+    pairs = ((f"{prompt}/system", _GENERAL_SYSTEM), (f"{prompt}/user", prompt))
+    system, user = (name if prompts.exists(name) else otherwise for name, otherwise in pairs)
+    return system, user

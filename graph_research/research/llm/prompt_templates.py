@@ -5,20 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, lru_cache, partial
 from types import CodeType
 from typing import Any, TypeVar
 
-from jinja2 import FunctionLoader, StrictUndefined, TemplateError, TemplateNotFound
+from jinja2 import FunctionLoader, StrictUndefined, TemplateError, TemplateNotFound, nodes
 from jinja2.bccache import Bucket, BytecodeCache
 from jinja2.exceptions import SecurityError
+from jinja2.meta import find_undeclared_variables
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from graph_research.errors import UserMistake
-from graph_research.graph.registry import Resolver
+from graph_research.graph.registry import Resolver, TemplateInvalid, TemplateName
 from graph_research.research.llm.answer_type import answer_type
 
 _T = TypeVar("_T")
@@ -39,6 +40,7 @@ _FILTERS = frozenset(
     )
 )
 """Filters of Jinja that cannot make a text much longer than what they are given."""
+_SYNTAX_HELP = "templates are written as in Jinja: {{ name }}, {% if name %} … {% endif %}"
 _NUMBER_FORMAT = re.compile(r"(?:[^%]|%%|%(?:\.\d)?[dfs])*")
 
 
@@ -85,6 +87,46 @@ class PromptRenderer:
             raise PromptInvalid(
                 f'prompt "{name}" cannot be rendered: {error}', help=f"correct prompts/{name}.j2"
             ) from error
+
+    def names(self, name: str) -> list[TemplateName]:
+        """The names that template `name` and those it includes take from the values they are given, the first use of
+        each. One whose absence a template looks for (`is defined`, `default`) is left out. `TemplateInvalid` for a
+        template that is missing or does not parse."""
+        used: dict[str, TemplateName] = {}
+        for found in self._used(name, always=True, seen=frozenset()):
+            known = used.get(found.name)
+            if known is None or (found.always and not known.always):
+                used[found.name] = found
+        return list(used.values())
+
+    def _used(self, name: str, *, always: bool, seen: frozenset[str]) -> Iterator[TemplateName]:
+        tree, file = self._parsed(name)
+        taken = find_undeclared_variables(tree) - self._environment.globals.keys() - _looked_for(tree)
+        sure = {id(node) for node in _executed(tree)} if always else frozenset()
+        for node in tree.find_all(nodes.Name):
+            if node.name in taken and node.ctx == "load":
+                yield TemplateName(name=node.name, file=file, line=node.lineno, always=id(node) in sure)
+        bound = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
+        for include, inner in _included(tree):
+            if inner not in seen:
+                found = self._used(inner, always=id(include) in sure, seen=seen | {name})
+                yield from (each for each in found if each.name not in bound)
+
+    def _parsed(self, name: str) -> tuple[nodes.Template, str]:
+        """A template and its file."""
+        try:
+            text, file, _ = _source(self._resolver, name)
+        except TemplateNotFound as error:
+            raise TemplateInvalid(f'no prompt "{error.name}"', help=f"add prompts/{error.name}.j2") from error
+        try:
+            tree = self._environment.parse(text, name, file)
+            self._environment.compile(tree, name, file)  # which knows filters and tests
+        except TemplateError as error:
+            line = getattr(error, "lineno", None)
+            raise TemplateInvalid(error.message or "not a template", help=_SYNTAX_HELP, file=file, line=line) from error
+        except RecursionError as error:
+            raise TemplateInvalid("it is nested too deeply", help="write it more simply", file=file) from error
+        return tree, file
 
     def compile_all(self) -> None:
         """Compile every template, once in a process; those that do not parse are left to `render`."""
@@ -138,6 +180,32 @@ def _formatted(pattern: str, *values: Any) -> str:
 
 def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=False)
+
+
+def _looked_for(tree: nodes.Template) -> set[str]:
+    """Names of which a template asks whether they are there."""
+    tests = (node for node in tree.find_all(nodes.Test) if node.name in {"defined", "undefined"})
+    filters = (node for node in tree.find_all(nodes.Filter) if node.name in {"d", "default"})
+    return {node.node.name for node in (*tests, *filters) if isinstance(node.node, nodes.Name)}
+
+
+def _included(tree: nodes.Template) -> Iterator[tuple[nodes.Node, str]]:
+    """The templates that must be there for this one, where it names them itself."""
+    for extends in tree.find_all(nodes.Extends):
+        if isinstance(extends.template, nodes.Const):
+            yield extends, str(extends.template.value)
+    for include in tree.find_all(nodes.Include):
+        if isinstance(include.template, nodes.Const) and not include.ignore_missing:
+            yield include, str(include.template.value)
+
+
+def _executed(node: nodes.Node) -> Iterator[nodes.Node]:
+    """The nodes that every rendering comes to: what no condition, loop or macro may leave out."""
+    yield node
+    inner = {nodes.If: ["test"], nodes.CondExpr: ["test"], nodes.For: ["iter"], nodes.And: ["left"], nodes.Or: ["left"]}
+    if not isinstance(node, nodes.Macro):
+        for child in node.iter_child_nodes(only=inner.get(type(node))):
+            yield from _executed(child)
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):

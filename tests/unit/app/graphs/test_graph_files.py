@@ -308,3 +308,48 @@ async def test_a_graph_file_that_python_names_finds_what_lies_beside_it_as_on_th
     options = {"library": ["library"], "llm": script, "environ": {"GRAPH_RESEARCH_HOME": str(user.home)}}
     result = await deep_research("How do tide mills work?", graph="mine.yaml", max_iterations=1, now=NOW, **options)
     assert result.status == "completed"
+
+
+JUDGE = """
+graph: judge
+version: "1"
+state:
+  title: {type: string, input: true}
+  result: {type: object, default: {}}
+start: ask_model
+nodes:
+  ask_model:
+    prompt: opinion
+    role: reviewer
+    input: {with: {title: title}}
+    output: {into: {result: output}}
+  done: {end: completed}
+edges:
+  - {from: ask_model, to: done}
+"""
+
+
+def test_a_template_is_checked_with_its_graph_before_a_model_is_asked(user: User) -> None:
+    user.write("judge.yaml", JUDGE)
+    user.write("prompts/opinion.j2", "Judge {{ titel }}.\n{% if title %}It is by {{ author }}.{% endif %}")
+
+    done = user.run("graph", "validate", "judge.yaml", expect=2)
+
+    assert done.out.splitlines() == [
+        'error: judge.yaml:10:13: node "ask_model" does not give "titel", which prompts/opinion.j2:1 uses; '
+        'did you mean "title"? add it to `with` of `input`',
+        'warning: judge.yaml:10:13: node "ask_model" does not give "author", which prompts/opinion.j2:2 uses; '
+        "add it to `with` of `input`",
+        'warning: judge.yaml:11:11: node "ask_model" has the role "reviewer", which no model can be given; known: '
+        "research, summarization, compression, reflection, report, verification, clarification, planning, gathering, "
+        "analysis, synthesis, refinement",
+    ]
+
+
+def test_a_template_that_does_not_parse_is_named_with_its_line(user: User) -> None:
+    user.write("judge.yaml", JUDGE.replace("reviewer", "report"))
+    user.write("prompts/opinion.j2", "Judge it.\n{{ title }")
+
+    done = user.run("graph", "run", "judge.yaml", "--set", 'title="T"', expect=2)
+
+    assert "prompts/opinion.j2:2:1: prompt \"opinion\": unexpected '}'; templates are written as in Jinja" in done.err

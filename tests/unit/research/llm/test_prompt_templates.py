@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_research.graph.registry import TemplateInvalid
 from graph_research.graph.resources import FolderResolver
 from graph_research.research.llm.prompt_templates import PromptInvalid, PromptRenderer, quoted
 
@@ -106,3 +107,48 @@ def test_texts_are_quoted_in_loops_and_by_keyword(tmp_path: Path) -> None:
 def test_a_member_is_found_unless_it_is_named_like_a_method_of_objects(tmp_path: Path) -> None:
     prompts = renderer(tmp_path, member="{{ row.title }} {{ row.items() | length }} {{ row['items'] }}")
     assert prompts.render("member", {"row": {"title": "T", "items": "many"}}) == "T 2 many"
+
+
+@pytest.mark.parametrize(
+    ("template", "always", "perhaps"),
+    [
+        ("{{ text }} of {{ author.name }} {{ quoted(text, 'label') }}", {"text", "author"}, set()),
+        (
+            "{% for row in rows if keep %}{{ row.a }} {{ loop.index }} {{ mark }}{% endfor %}",
+            {"rows"},
+            {"keep", "mark"},
+        ),
+        ("{% if a or b %}{{ c }}{% elif d %}{% else %}{{ a }}{% endif %}", {"a"}, {"b", "c", "d"}),
+        ("{{ x if y else z }}{% set w = v %}{{ w }}", {"y", "v"}, {"x", "z"}),
+        ("{% if a is defined %}{{ a }}{% endif %}{{ b | default('') }}{{ c | join(', ') | upper }}", {"c"}, set()),
+        ("{% macro m(a) %}{{ a }} {{ b }}{% endmacro %}{{ m(c) }}", {"c"}, {"b"}),
+        ("{% set shown = 1 %}{% include 'part' %}", {"part_of"}, set()),
+        ("{% if a %}{% include 'part' %}{% endif %}{% include 'gone' ignore missing %}", {"a"}, {"part_of", "shown"}),
+    ],
+)
+def test_the_names_that_a_template_takes_are_known_before_it_is_rendered(
+    tmp_path: Path, template: str, always: set[str], perhaps: set[str]
+) -> None:
+    prompts = renderer(tmp_path, asked="first line\n" + template, part="{{ part_of }} {{ shown }}")
+
+    names = prompts.names("asked")
+
+    assert {found.name for found in names if found.always} == always
+    assert {found.name for found in names if not found.always} == perhaps
+    assert {found.line for found in names if found.file.endswith("asked.j2")} <= {2}
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ("first\n{% if %}", "Expected an expression"),
+        ("first\n{{ a | shout }}", "No filter named 'shout'"),
+        ("first\n{% include 'gone' %}", 'no prompt "gone"'),
+    ],
+)
+def test_a_template_that_cannot_be_read_is_known_before_it_is_rendered(
+    tmp_path: Path, template: str, words: str
+) -> None:
+    with pytest.raises(TemplateInvalid, match=words) as caught:
+        renderer(tmp_path, asked=template).names("asked")
+    assert caught.value.line in {2, None}

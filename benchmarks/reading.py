@@ -5,7 +5,7 @@
 `benchmarks/data/reading.json` holds questions, each with the searches of its sub-queries and with sentences that a good
 answer needs, each in a page of documentation that Debian installs (`sqlite3-doc`, `postgresql-doc-15`, `git-doc`,
 `python3.11-doc`, `apache2-doc`, `python-django-doc`). The handlers of the graph search the library, keep sources and
-make the prompt, for half, once and twice the room that a topic has; a question whose pages are not installed is left
+make the prompts, for half, once and twice the room that a topic has; a question whose pages are not installed is left
 out. `--sources` sets `max_sources_per_query`; `--missed` lists what did not arrive in the room that a topic has;
 `--ablation` does it again without each constant of `text/relevance/coverage.py`.
 """
@@ -31,6 +31,7 @@ from graph_research.providers.search.local.provider import LocalSearch
 from graph_research.research.agents.gathering.extractor import extractor
 from graph_research.research.agents.gathering.gatherer import gatherer
 from graph_research.research.research_settings import ResearchSettings
+from graph_research.research.topic_functions import new_sources, readings, topic_results
 from graph_research.text.relevance import coverage
 from tests.support.research.harness import PlainContext, make_services
 
@@ -40,44 +41,36 @@ ROOMS = (ROOM // 2, ROOM, 2 * ROOM)
 
 
 @dataclass(frozen=True)
-class Topic:
-    """What one researcher found, and what it is asked to read it for."""
-
-    handoff: Mapping[str, Any]
-    ctx: PlainContext
-
-    async def read(self, room: int) -> dict[str, str]:
-        """The texts of its prompt by address, in so many characters."""
-        script = ScriptedModel({"extractor": [{"findings": [], "notes": [], "limits": []}]})
-        services = make_services((script,), roles={"compression": [script]}, compression_chars=room)
-        await extractor(services)(self.handoff, self.ctx)
-        addresses = {source["id"]: source["url"] for source in self.handoff["sources"]}
-        return {addresses[row["id"]]: row["text"] for row in script.requests[0].material["sources"]}
-
-
-@dataclass(frozen=True)
 class Question:
-    """A question with the sentences that its answer needs, and its topics."""
+    """A question with the sentences that its answer needs, and what is read for each of its topics."""
 
     name: str
     sentences: Sequence[tuple[str, str]]
-    topics: Sequence[Topic]
+    handoffs: Sequence[Mapping[str, Any]]
+    ctx: PlainContext
+
+    async def read(self, room: int) -> list[tuple[str, str]]:
+        """The sources of the prompts, `(address, text)`, each topic's in so many characters."""
+        script = ScriptedModel({"extractor": [{"findings": [], "notes": [], "limits": []}]})
+        services = make_services((script,), roles={"compression": [script]}, compression_chars=room)
+        for handoff in self.handoffs:
+            await extractor(services)(handoff, self.ctx)
+        addresses = {source["id"]: source["url"] for handoff in self.handoffs for source in handoff["sources"]}
+        return [(addresses[row["id"]], row["text"]) for one in script.requests for row in one.material["sources"]]
 
 
-async def search(question: Mapping[str, Any], searches: Sequence[str], library: Library, most: int) -> Topic:
+async def search(
+    sub_query: Mapping[str, Any], searches: Sequence[str], library: Library, most: int, ctx: PlainContext
+) -> dict[str, Any]:
     """Search and keep the best, as the graph `topic_research` does."""
-    services, ctx = make_services((), search=[LocalSearch(library)]), PlainContext()
-    handoff = {
-        "original_query": question["question"],
-        "iteration": 1,
-        "sub_query": {"id": "sq-1-1", "query": searches[0]},
-        "checklist": [{"id": f"check-{n}", "text": text} for n, text in enumerate(question["checklist"], start=1)],
-    }
+    services = make_services((), search=[LocalSearch(library)])
+    handoff = {"original_query": sub_query["query"], "iteration": 1, "sub_query": sub_query}
     sources: list[dict[str, Any]] = []
     for query in searches:
         wanted = {"query": query, "max_sources_per_query": most, "known": sources, "local_read": True}
         sources += (await gatherer(services)({**handoff, **wanted}, ctx))["sources"]
-    return Topic({**handoff, "queries": list(searches), "sources": sources}, ctx)
+    ids = [source["id"] for source in sources]
+    return {"sources": sources, "topic": {"sub_query_id": sub_query["id"], "queries": searches, "source_ids": ids}}
 
 
 async def searched(questions: Sequence[Mapping[str, Any]], most: int) -> list[Question]:
@@ -86,23 +79,44 @@ async def searched(questions: Sequence[Mapping[str, Any]], most: int) -> list[Qu
         with tempfile.TemporaryDirectory() as folder:
             library = Library(Path(folder, "library.db"))
             await library.add(question["folders"])
-            topics = [await search(question, searches, library, most) for searches in question["topics"]]
-        found.append(Question(question["name"], question["sentences"], topics))
+            rows = [
+                {"id": f"sq-1-{number}", "query": searches[0], "iteration": 1}
+                for number, searches in enumerate(question["topics"], start=1)
+            ]
+            ctx = PlainContext()
+            outputs = [
+                await search(row, searches, library, most, ctx)
+                for row, searches in zip(rows, question["topics"], strict=True)
+            ]
+        found.append(Question(question["name"], question["sentences"], _handoffs(question, rows, outputs), ctx))
     return found
+
+
+def _handoffs(
+    question: Mapping[str, Any], sub_queries: Sequence[Mapping[str, Any]], outputs: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """What is read for each topic, as the graph `deep_research` gives it to the extractor."""
+    sources = {source["id"]: source for source in new_sources([], outputs)}
+    checklist = [{"id": f"check-{n}", "text": text} for n, text in enumerate(question["checklist"], start=1)]
+    given = {"original_query": question["question"], "iteration": 1, "checklist": checklist}
+    return [
+        {**given, **reading, "sources": [sources[name] for name in reading["source_ids"]]}
+        for reading in readings(sub_queries, topic_results([], outputs), 1)
+    ]
 
 
 async def arrived(question: Question, room: int, *, missed: bool = False) -> tuple[int, int]:
     """How many of a question's sentences reach a prompt, and the characters of its prompts."""
-    readings = [await topic.read(room) for topic in question.topics]
-    pages = {page for reading in readings for page in reading}
-    texts = [" ".join(text.split()) for reading in readings for text in reading.values()]
+    shown = await question.read(room)
+    pages = {page for page, _ in shown}
+    texts = [" ".join(text.split()) for _, text in shown]
     count = 0
     for page, sentence in question.sentences:
         arrives = any(sentence in text for text in texts)
         count += arrives
         if missed and not arrives:
             print(f"    {'page read  ' if page in pages else 'page absent'}  {page}: {sentence[:90]}")
-    return count, sum(len(text) for reading in readings for text in reading.values())
+    return count, sum(len(text) for _, text in shown)
 
 
 async def tell(questions: Sequence[Question], *, missed: bool) -> None:

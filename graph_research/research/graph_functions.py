@@ -58,7 +58,9 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "refinement_gate": lambda gaps, now, most: quality_gates.refinement_gate(gaps, now, most).to_json(),
         "refinement_metrics": refinement_metrics,
         "reopened": reopened,
+        "read_topics": topic_functions.read_topics,
         "read_whole": topic_functions.read_whole,
+        "readings": topic_functions.readings,
         "report_gate": lambda report: quality_gates.report_gate(report).to_json(),
         "sections_to_mend": writing_functions.sections_to_mend,
         "sections_to_write": writing_functions.sections_to_write,
@@ -69,11 +71,9 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "synthesis_metrics": synthesis_metrics,
         "types_of": types_of,
         "token_limit_retries": token_limit_retries,
-        "topic_evidence": topic_functions.topic_evidence,
-        "topic_fidelity": topic_functions.topic_fidelity,
-        "topic_findings": topic_functions.topic_findings,
         "topic_results": topic_functions.topic_results,
         "unaddressed": unaddressed,
+        "unread": unread,
         "unread_sources": topic_functions.unread_sources,
         "unsettled": unsettled,
         "upserted": topic_functions.upserted,
@@ -137,6 +137,18 @@ def types_of(sub_query: Row, source_types: Sequence[str]) -> list[str]:
     """Where to look for a sub-query: its own source types as far as the run has them, else the run's."""
     own = sub_query.get("source_types") or []
     return [kind for kind in source_types if kind in own] or list(source_types)
+
+
+def unread(errors: Rows) -> list[Row]:
+    """The readings of a fan-out that failed, as entries of `degraded`: the analyzer reads their sources itself."""
+    return [
+        {
+            "node": "read",
+            "agent": "extractor",
+            "reason": f"the sources of {row['item']['sub_query']['id']} are shown as they are: {row['message']}",
+        }
+        for row in errors
+    ]
 
 
 def reopened(sub_queries: Rows) -> list[Row]:

@@ -21,49 +21,52 @@ def new_sources(sources: Rows, outputs: Rows) -> list[Row]:
 def topic_results(sources: Rows, outputs: Rows) -> list[Row]:
     """The topics of `outputs`, their source ids those under which `new_sources` keeps the sources."""
     same_as = _merged(sources, outputs)[1]
-    return [_renamed(output["topic"], same_as) for output in outputs if output.get("topic")]
-
-
-def topic_findings(sources: Rows, outputs: Rows) -> list[Row]:
-    """The findings of `outputs`, each once, with the ids under which `new_sources` keeps their sources."""
-    same_as = _merged(sources, outputs)[1]
-    rows = [
-        {**row, "source_ids": list(dict.fromkeys(same_as.get(name, name) for name in row["source_ids"]))}
-        for row in flatten(outputs, "findings")
+    found = [output["topic"] for output in outputs if output.get("topic")]
+    return [
+        {**topic, "source_ids": list(dict.fromkeys(same_as.get(name, name) for name in topic["source_ids"]))}
+        for topic in found
     ]
-    return upserted([], rows)
 
 
-def topic_evidence(sources: Rows, outputs: Rows) -> list[Row]:
-    """The evidence of `outputs`, each piece once, with the id under which `new_sources` keeps its source."""
-    same_as = _merged(sources, outputs)[1]
-    rows = [
-        {**row, "source_id": same_as.get(row["source_id"], row["source_id"])} for row in flatten(outputs, "evidence")
+def readings(sub_queries: Rows, topics: Rows, iteration: int) -> list[Row]:
+    """How the sources that this iteration's searches found are read: `{sub_query, queries, source_ids, other_topics}`
+    for each topic that has some to read, each source for one topic.
+
+    A source that several topics found is read for the one whose searches ranked it best; the others are `other_topics`,
+    `{query, queries}`, for which it is read as well.
+    """
+    asked = {row["id"]: row for row in sub_queries if row["iteration"] == iteration}
+    searched = [topic for topic in topics if topic["sub_query_id"] in asked and topic["queries"]]
+    found_by: dict[str, dict[int, int]] = {}
+    for place, topic in enumerate(searched):
+        for rank, name in enumerate(topic["source_ids"]):
+            found_by.setdefault(name, {})[place] = rank
+    rows: list[Row] = []
+    for place, topic in enumerate(searched):
+        own = [name for name in topic["source_ids"] if min(found_by[name], key=found_by[name].__getitem__) == place]
+        others = sorted({other for name in own for other in found_by[name]} - {place})
+        row = {
+            "sub_query": asked[topic["sub_query_id"]],
+            "queries": topic["queries"],
+            "source_ids": own,
+            "other_topics": [
+                {"query": asked[searched[other]["sub_query_id"]]["query"], "queries": searched[other]["queries"]}
+                for other in others
+            ],
+        }
+        rows += [row] if own else []
+    return rows
+
+
+def read_topics(topics: Rows, outputs: Rows) -> list[Row]:
+    """The topics, those that were read with their notes, their limits, and which sources were read for them."""
+    read = {output["sub_query_id"]: output for output in outputs}
+    return [
+        {**topic, **{name: read[topic["sub_query_id"]][name] for name in ("compressed_findings", "limits", "read_ids")}}
+        if topic["source_ids"] and topic["sub_query_id"] in read
+        else topic
+        for topic in topics
     ]
-    return upserted([], rows)
-
-
-def topic_fidelity(sources: Rows, outputs: Rows) -> list[Row]:
-    """The fidelity records of `outputs`, with the ids under which `new_sources` keeps their sources; of those of one
-    source the one with the largest share."""
-    same_as = _merged(sources, outputs)[1]
-    best: dict[str, Row] = {}
-    for row in flatten(outputs, "content_fidelity"):
-        source_id = same_as.get(row["source_id"], row["source_id"])
-        record = {**row, "id": f"{row['phase']}:{source_id}", "source_id": source_id}
-        before = best.get(record["id"])
-        if before is None or before["compression_ratio"] < record["compression_ratio"]:
-            best[record["id"]] = record
-    return list(best.values())
-
-
-def _renamed(topic: Row, same_as: Mapping[str, str]) -> Row:
-    ids = list(dict.fromkeys(same_as.get(source_id, source_id) for source_id in topic["source_ids"]))
-    text = topic.get("compressed_findings")
-    if text is not None:
-        for own, kept in same_as.items():
-            text = text.replace(own, kept)
-    return {**topic, "source_ids": ids, "compressed_findings": text}
 
 
 def _merged(sources: Rows, outputs: Rows) -> tuple[list[Row], dict[str, str]]:
@@ -87,8 +90,8 @@ def _merged(sources: Rows, outputs: Rows) -> tuple[list[Row], dict[str, str]]:
 
 
 def read_whole(topics: Rows, sources: Rows) -> list[str]:
-    """The ids of the sources whose whole text a topic was read for."""
-    read = {name for topic in topics if topic.get("compressed_findings") for name in topic["source_ids"]}
+    """The ids of the sources whose whole text was read for a topic."""
+    read = set(flatten(topics, "read_ids"))
     return [row["id"] for row in sources if row["id"] in read and row["metadata"].get("shown_share", 1.0) == 1.0]
 
 

@@ -94,8 +94,7 @@ class Progress:
         if isinstance(event, NodeStarted) and not event.node.startswith(_OF_SUPERVISOR):
             self._set(replace(self.snapshot, phase=event.node))
         elif isinstance(event, ItemFinished):
-            done = self.snapshot.done + 1
-            self._set(replace(self.snapshot, done=done, planned=max(self.snapshot.planned, done)))
+            self._set(replace(self.snapshot, done=min(self.snapshot.done + 1, self.snapshot.planned)))
         return isinstance(event, NodeFinished)
 
     def read(self, state: Mapping[str, Any]) -> None:

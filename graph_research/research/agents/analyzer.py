@@ -54,7 +54,7 @@ class _Reading:
 
     @classmethod
     def of(cls, handoff: Mapping[str, Any], known: Known) -> _Reading:
-        extracted = {name for topic in handoff.get("topics") or [] if _notes(topic) for name in topic["source_ids"]}
+        extracted = {name for topic in handoff.get("topics") or [] for name in topic.get("read_ids") or ()}
         ranked = sorted(known.sources.values(), key=lambda source: _reading_order(source, known.iteration))
         unread = [source for source in ranked if source.id not in extracted]
         read = [source for source in unread if source.iteration == known.iteration] if extracted else unread

@@ -226,12 +226,7 @@ class _Digests:
         room = material_chars(services, "research", _PHASE, self._handoff.get("model_windows"))
         if room is None:
             return []
-        read = {
-            source_id
-            for topic in self._handoff.get("topics") or []
-            if topic.get("compressed_findings")
-            for source_id in topic["source_ids"]
-        }
+        read = {name for topic in self._handoff.get("topics") or [] for name in topic.get("read_ids") or ()}
         unread = [row["characters"] for row in self._handoff["sources"] if row["id"] not in read]
         most = chars_of_each(services.settings, unread, room)
         return [source for source in sources if source.id not in read and source.characters > most]

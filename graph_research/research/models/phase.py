@@ -18,7 +18,8 @@ PHASES: Mapping[str, Phase] = {
     "clarification": Phase(agent="clarifier", nodes=("clarify", "clarified", "ask_user", "add_answer")),
     "planning": Phase(agent="planner", nodes=("plan", "scout", "scout_again", "adopt_plan")),
     "gathering": Phase(
-        agent="gatherer", nodes=("gather", "search_ahead", "search_gaps", "read_gaps", "reopen", "next_iteration")
+        agent="gatherer",
+        nodes=("gather", "read", "search_ahead", "search_gaps", "read_gaps", "reopen", "next_iteration"),
     ),
     "analysis": Phase(agent="analyzer", nodes=("analyze", "digest", "digest_failed", "no_findings")),
     "synthesis": Phase(agent="synthesizer", nodes=("synthesize", "decide")),

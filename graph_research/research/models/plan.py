@@ -64,13 +64,15 @@ class Reflection(Record):
 
 
 class TopicResult(Record):
-    """What one topic researcher did. `compressed_findings` are its notes, `limits` what it did not find or could not
-    read; `tokens_used` counts its reflections."""
+    """What one topic researcher did. `source_ids` are what it found, `read_ids` those of them that were read for it:
+    each source is read for one topic. `compressed_findings` are the notes on these, `limits` what was not found or
+    could not be read; `tokens_used` counts the reflections."""
 
     sub_query_id: str
     queries: list[str] = Field(default_factory=list)
     searches_performed: int = 0
     source_ids: list[str] = Field(default_factory=list)
+    read_ids: list[str] = Field(default_factory=list)
     duplicates_skipped: int = 0
     reflections: list[Reflection] = Field(default_factory=list)
     research_complete: bool = False

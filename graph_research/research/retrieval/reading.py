@@ -22,10 +22,13 @@ _OF_A_LIMIT = 2
 that this reading saw."""
 
 
-def aspects_of(queries: Sequence[str], checklist: Sequence[Mapping[str, Any]] = ()) -> list[Aspect]:
-    """What passages are chosen by: the queries, which count 1 together, and the checklist, which counts as much."""
-    asked = [Aspect(query, 1.0 / len(queries)) for query in queries]
-    return asked + [Aspect(row["text"], 1.0 / len(checklist)) for row in checklist]
+def aspects_of(
+    queries: Sequence[str], checklist: Sequence[Mapping[str, Any]] = (), other_topics: Sequence[Mapping[str, Any]] = ()
+) -> list[Aspect]:
+    """What passages are chosen by: the queries of the topic, those of each other one, and the checklist. Each of these
+    counts 1 together."""
+    asked = [queries, *(topic["queries"] for topic in other_topics), [row["text"] for row in checklist]]
+    return [Aspect(text, 1.0 / len(texts)) for texts in asked for text in texts]
 
 
 def chars_of_each(settings: ResearchSettings, lengths: Iterable[int], most_chars: int | None = None) -> int:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from graph_research.app.definitions import graph_resolver, prompt_resolver, schema_resolver
@@ -317,12 +318,20 @@ def ask_the_suggestions(request: ModelRequest) -> dict[str, Any]:
     }
 
 
+ONE_TOPIC = Path(__file__).with_name("one_topic.yaml")
+"""The graph that searches for its question alone and reads what it found."""
+
+
+ONE_TOPIC = Path(__file__).with_name("one_topic.yaml")
+"""The graph that searches for its question alone and reads what it found."""
+
+
 @dataclass
 class Bench:
-    """A shipped graph with a scripted model and the small web, ready to run in memory."""
+    """A graph, a shipped one by its name, with a scripted model and the small web, ready to run in memory."""
 
     script: Mapping[str, Sequence[Any]]
-    graph: str = "deep_research"
+    graph: str | Path = "deep_research"
     search: Callable[[SearchRequest], Sequence[SearchHit]] = small_web
     hooks: Hooks | None = None
     interactive: bool = False
@@ -361,7 +370,9 @@ class Bench:
             graphs=graph_resolver(),
             prompts=prompt_resolver(),
         )
-        graph = load_graph(shipped("graphs") / f"{self.graph}.yaml", registry=registry)
+        graph = load_graph(
+            self.graph if isinstance(self.graph, Path) else shipped("graphs") / f"{self.graph}.yaml", registry=registry
+        )
         return Runtime(
             graph,
             checkpointer=self.store,

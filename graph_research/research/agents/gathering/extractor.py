@@ -1,4 +1,4 @@
-"""The extractor: reads what one researcher found, once, and gives notes, findings with quotes, and what was missing."""
+"""The extractor: reads sources that were found, once, and gives notes, findings with quotes, and what was missing."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def extractor(services: Services) -> Handler:
         sources = [source for source in unread if not source.metadata.get("lists_names")] or unread
         wanted = settings.topic_compression and condenses(services.models, ctx.role or "compression", "gathering")
         if not wanted or not sources:
-            return _output()
+            return _output(handoff)
         documents = await read_documents(sources, ctx)
-        aspects = aspects_of(handoff["queries"], handoff.get("checklist") or ())
+        aspects = aspects_of(handoff["queries"], handoff.get("checklist") or (), handoff.get("other_topics") or ())
         limits, lacking = _lacking(handoff, sources)
         in_part = {source.id for source in sources if handoff.get("gaps") and "shown_share" in source.metadata}
         reading = await asyncio.to_thread(Reading, sources, documents, aspects, lacking, in_part)
@@ -61,7 +61,7 @@ def extractor(services: Services) -> Handler:
         texts = await asyncio.to_thread(_texts, services, handoff, reading)
         shown = [source for source in sources if texts[source.id]]
         if not shown:
-            return _output()
+            return _output(handoff)
         material = {**_material(handoff, shown, texts), "limits": limits}
         try:
             result = await agent.call(
@@ -71,7 +71,9 @@ def extractor(services: Services) -> Handler:
                 windows=handoff.get("model_windows"),
             )
         except BudgetReached as error:
-            return _output(degraded=[{**_unread(handoff, error.message, ctx), "kind": DegradationKind.BUDGET.value}])
+            return _output(
+                handoff, degraded=[{**_unread(handoff, error.message, ctx), "kind": DegradationKind.BUDGET.value}]
+            )
         except ProviderError as error:
             return _failed(handoff, [_unread(handoff, str(error), ctx)])
         measured = [source for source in sources if source.id not in in_part]
@@ -129,6 +131,7 @@ def _material(handoff: Mapping[str, Any], sources: Sequence[Source], texts: Mapp
         "question": handoff["original_query"],
         "sub_query": handoff["sub_query"]["query"],
         "queries": list(handoff["queries"]),
+        "other_topics": list(handoff.get("other_topics") or []),
         "checklist": list(handoff.get("checklist") or []),
         "gaps": list(handoff.get("gaps") or []),
         "guidance": handoff.get("guidance"),
@@ -184,6 +187,8 @@ def _read(
     answered = _answered(rows, finder)
     gaps, open_limits = (result.shown.get(name) or [] for name in ("gaps", "limits"))
     return _output(
+        handoff,
+        read_ids=[row["id"] for row in handoff["sources"]] if text else [],
         compressed_findings=text,
         findings=[finding.to_json() for finding in findings],
         evidence=[one.to_json() for one in evidence],
@@ -204,15 +209,16 @@ def _answered(rows: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> set[int
     return {row.get("answers") for row in rows if any(map(finder.holds, row["evidence"]))}
 
 
-def _output(**made: Any) -> dict[str, Any]:
-    nothing: dict[str, Any] = {"compressed_findings": None, "quotes_dropped": 0, "tokens": 0}
+def _output(handoff: Mapping[str, Any], **made: Any) -> dict[str, Any]:
+    sub_query_id = handoff["sub_query"]["id"]
+    nothing = {"sub_query_id": sub_query_id, "compressed_findings": None, "quotes_dropped": 0, "tokens": 0}
     answered = ("answered_gaps", "answered_limits")
-    lists = ("findings", "evidence", "limits", "sources", "content_fidelity", "condensed", "degraded")
+    lists = ("read_ids", "findings", "evidence", "limits", "sources", "content_fidelity", "condensed", "degraded")
     return {**nothing, **{name: [] for name in (*answered, *lists)}, **made}
 
 
 def _failed(handoff: Mapping[str, Any], degraded: Sequence[Mapping[str, Any]], tokens: int = 0) -> dict[str, Any]:
-    return _output(condensed=[_account(handoff, done=False)], degraded=list(degraded), tokens=tokens)
+    return _output(handoff, condensed=[_account(handoff, done=False)], degraded=list(degraded), tokens=tokens)
 
 
 def _unread(handoff: Mapping[str, Any], problem: str, ctx: Context) -> dict[str, Any]:

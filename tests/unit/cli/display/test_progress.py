@@ -40,6 +40,13 @@ def test_finished_items_count_before_the_node_is_through() -> None:
     assert progress.snapshot.iteration == 2
 
 
+def test_items_of_a_later_node_are_no_sub_queries() -> None:
+    progress = Progress([].append)
+    progress.read({"sub_queries": [{"status": "completed"}] * 2})
+    progress.saw(item("read[0]"))
+    assert (progress.snapshot.done, progress.snapshot.planned) == (2, 2)
+
+
 def test_a_resumed_run_begins_where_it_stood() -> None:
     shown: list[Snapshot] = []
     Progress(shown.append).go_on(
@@ -80,10 +87,11 @@ def retried(seconds: float) -> Shown:
 
 def test_a_long_wait_for_a_server_is_reported_while_it_lasts(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(LineView().show)
+    progress.read({"sub_queries": [{"status": "pending"}]})
     for event in (started("gather"), retried(0.5), retried(29.7), started("gather[0]/search"), item("gather[0]")):
         progress.saw(event)
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "[1] gather"
-    assert lines[1].startswith("[1] gather: waiting 30 s for oracle (oracle answered 429")
+    lines = capsys.readouterr().err.splitlines()[1:]
+    assert lines[0] == "[1] gather: 0/1 sub-queries"
+    assert lines[1].startswith("[1] gather: 0/1 sub-queries, waiting 30 s for oracle (oracle answered 429")
     assert "\x1b" not in lines[1]
     assert lines[2:] == ["[1] gather: 1/1 sub-queries"]

@@ -138,7 +138,7 @@ def test_a_text_that_the_analyzer_can_be_shown_whole_is_left_alone() -> None:
 def test_a_source_that_a_topic_was_read_for_is_not_read_again() -> None:
     ctx = PlainContext()
     first, second = archived(ctx, 1), archived(ctx, 2)
-    topic = {"compressed_findings": "- Something [1]", "source_ids": [first.id]}
+    topic = {"compressed_findings": "- Something [1]", "source_ids": [first.id, second.id], "read_ids": [first.id]}
     output = run(ctx, [first, second], topics=[topic])
     assert [row["id"] for row in output["sources"]] == [second.id]
 

@@ -42,7 +42,7 @@ from tests.support.research.harness import (
 
 START = ["dispatch_clarify", "clarify", "scout", "clarified", "dispatch_plan", "plan", "review_plan"]
 ONE_ROUND = [
-    *("dispatch_gather", "gather", "review_gather"),
+    *("dispatch_gather", "gather", "review_gather", "read"),
     *("dispatch_analyze", "digest", "analyze", "review_analyze"),
 ]
 REVIEWED = ["dispatch_refine", "refine", "review_refine", "search_ahead", "reviewed"]

@@ -38,7 +38,7 @@ async def test_digests_are_made_between_gathering_and_analysis_and_every_citatio
     result = await made.run()
     assert result.status == "completed"
     nodes = await made.nodes()
-    assert nodes[nodes.index("gather") :][:4] == ["gather", "review_gather", "dispatch_analyze", "digest"]
+    assert nodes[nodes.index("gather") :][:5] == ["gather", "review_gather", "read", "dispatch_analyze", "digest"]
     for row in result.state["sources"]:
         payload = deserialize_payload(row["content"])
         assert payload is not None

@@ -69,6 +69,7 @@ async def test_a_round_that_finds_only_what_was_read_is_the_last_and_asks_for_no
         "dispatch_gather",
         "gather",
         "review_gather",
+        "read",
         "decide",
     ]
     assert result.state["phase"] == "synthesis", "the last round ended without one of its own"
@@ -85,7 +86,7 @@ async def test_the_report_is_written_again_where_the_refinement_asked_for_a_bett
     result = await repeated.run(max_iterations=4)
     assert (result.status, result.state["iteration"]) == ("completed", 2)
     nodes = await repeated.nodes()
-    assert nodes[nodes.index("next_iteration") + 4 :] == [
+    assert nodes[nodes.index("next_iteration") + 5 :] == [
         "dispatch_synthesize",
         "synthesize",
         "review_synthesize",
@@ -212,9 +213,7 @@ def in_part(limits: Sequence[str], last: Any, **changes: Any) -> Bench:
     def first(request: ModelRequest) -> dict[str, Any]:
         return {**reads_all(request), "limits": list(limits)}
 
-    script = research_script(
-        **{"extractor": [first, first, last], "analyzer": [{"findings": [], "gaps": [gap]}], **changes}
-    )
+    script = research_script(**{"extractor": [first, last], "analyzer": [{"findings": [], "gaps": [gap]}], **changes})
     settings = {"fetch_time_summarization": False, "compression_chars": 12_000}
     return Bench(script, search=lambda request: [whole], condensing=True, settings=settings)
 
@@ -227,7 +226,7 @@ async def test_what_the_reading_lacked_of_a_source_read_in_part_is_read_with_the
 
     single = in_part([ROOF_LIMIT, PAINT_LIMIT], reads_colour)
     result = await single.run(max_iterations=1)
-    first, _, reading = single.model.asked("extractor")
+    first, reading = single.model.asked("extractor")
     assert PAINT not in first.user
     assert GATES in reading.user and PAINT in reading.user
     assert f"1. How do fish fare?\n2. {PAINT_LIMIT}" in reading.user
@@ -262,7 +261,7 @@ async def test_what_several_readings_lacked_is_told_once_and_not_beside_the_open
 async def test_without_an_open_question_nothing_is_read_once_more() -> None:
     single = in_part([PAINT_LIMIT], reads_all, analyzer=[{"findings": [], "gaps": []}])
     await single.run(max_iterations=1)
-    assert len(single.model.asked("extractor")) == 2
+    assert len(single.model.asked("extractor")) == 1
     assert "search_gaps" not in await single.nodes()
 
 

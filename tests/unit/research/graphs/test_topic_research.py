@@ -11,7 +11,7 @@ import pytest
 from graph_research.graph.runtime import RunResult
 from graph_research.providers.search.base import Passage, SearchHit, SearchRequest
 from graph_research.text.document import Block, Document
-from tests.support.research.harness import Bench, hit, small_web
+from tests.support.research.harness import ONE_TOPIC, Bench, hit, small_web
 
 
 def go_on(query: str | None, *, complete: bool = False) -> dict[str, Any]:
@@ -41,7 +41,7 @@ async def test_a_reflection_follows_every_search_and_refines_the_query() -> None
     result = await research(topic)
     assert result.status == "completed"
     round_of_nodes = ["search", "summarize", "reflect"]
-    assert await topic.nodes() == ["begin", *round_of_nodes * 3, "extract", "conclude"]
+    assert await topic.nodes() == ["begin", *round_of_nodes * 3, "conclude"]
     assert result.state["topic"]["queries"] == ["opening of the Tarn plant", "cost of the plant", "fish at the plant"]
     assert result.state["topic"]["searches_performed"] == 3
     assert result.state["topic"]["source_ids"] == [row["id"] for row in result.state["sources"]]
@@ -223,11 +223,11 @@ async def test_an_index_of_a_book_is_a_source_of_low_quality_comes_last_and_is_n
     page = hit("A writer holds a lock until it is done.", url="https://x.example/page", relevance=0.2)
     both = Bench(
         {"reflector": [STOP], "extractor": [{"findings": [], "notes": [], "limits": []}]},
-        graph="topic_research",
+        graph=ONE_TOPIC,
         search=lambda request: [index, page],
         condensing=True,
     )
-    [first, last] = (await research(both)).state["sources"]
+    [first, last] = (await both.run()).state["sources"]
     assert (first["url"], last["url"]) == ("https://x.example/page", "https://x.example/index")
     assert last["quality"] == "low"
     assert [row["id"] for row in both.model.asked("extractor")[0].material["sources"]] == [first["id"]]
@@ -256,11 +256,11 @@ async def test_a_title_that_a_text_begins_with_is_shown_once_to_who_reads_it() -
     ]
     topic = Bench(
         {"reflector": [STOP], "extractor": [{"findings": [], "notes": [], "limits": []}]},
-        graph="topic_research",
+        graph=ONE_TOPIC,
         search=lambda request: hits,
         condensing=True,
     )
-    await research(topic)
+    await topic.run()
     [request] = topic.model.asked("extractor")
     assert "]\nThe Tarn plant. It opened in May.\n[" in request.user
     assert "]\nTitle: Tarn today\n\nOpening of the plant: it was in May.\n[" in request.user

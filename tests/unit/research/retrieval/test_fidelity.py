@@ -15,7 +15,6 @@ from graph_research.research.report.build import build_report
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import content_fidelity_of
 from graph_research.research.retrieval.fidelity import compressed_content, fidelity_score, record_shown
-from graph_research.research.topic_functions import topic_fidelity
 from graph_research.text.document import source_id, text_hash
 from tests.support.research.harness import PlainContext, make_services
 
@@ -226,16 +225,6 @@ def test_texts_of_which_less_than_30_percent_was_shown_are_worth_archiving_and_t
         "dropped_content_ids": [rows[0].id],
         "content_archive_hashes": {row.id: row.archive_hash for row in rows[:2]},
     }
-
-
-def test_of_two_topics_with_one_source_the_larger_share_counts() -> None:
-    source = {"id": "src-1", "url": "https://a.example/1", "title": "A", "archive_hash": "h", "authors": []}
-    rows = [
-        {"id": "gathering:src-1", "source_id": "src-1", "phase": "gathering", "compression_ratio": ratio}
-        for ratio in (0.4, 0.9, 0.2)
-    ]
-    outputs = [{"sources": [source], "content_fidelity": [row]} for row in rows]
-    assert topic_fidelity([], outputs) == [rows[1]]
 
 
 @pytest.mark.requirement("11.24", "13.8")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,9 +23,18 @@ from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.services import Services
 from graph_research.research.retrieval.summarization import InTime, TimeLimit, condenses
-from graph_research.research.topic_functions import topic_evidence, topic_findings, topic_results
+from graph_research.research.topic_functions import read_topics, readings, topic_results
 from graph_research.text.document import source_id, text_hash
-from tests.support.research.harness import NOW, PLAN, Bench, PlainContext, hit, make_services, research_script
+from tests.support.research.harness import (
+    NOW,
+    ONE_TOPIC,
+    PLAN,
+    Bench,
+    PlainContext,
+    hit,
+    make_services,
+    research_script,
+)
 
 LONG = (
     "The Tarn plant opened in March 2016. "
@@ -56,10 +66,16 @@ def found(request: SearchRequest) -> Sequence[SearchHit]:
     ]
 
 
-def bench(*, condensing: bool = True, settings: Mapping[str, Any] | None = None, **script: Sequence[Any]) -> Bench:
+def bench(
+    *,
+    graph: str | Path = "topic_research",
+    condensing: bool = True,
+    settings: Mapping[str, Any] | None = None,
+    **script: Sequence[Any],
+) -> Bench:
     agents = {"reflector": [STOP], "source_summarizer": [GOOD], "extractor": [NOTES], **script}
     settings = {"source_chars": 12_000, **(settings or {})}
-    return Bench(agents, graph="topic_research", search=found, condensing=condensing, settings=settings)
+    return Bench(agents, graph=graph, search=found, condensing=condensing, settings=settings)
 
 
 async def research(bench: Bench, query: str = "opening of the Tarn plant", **input: Any) -> RunResult:
@@ -319,19 +335,20 @@ async def test_researchers_at_the_same_time_share_the_summary_of_a_text(context:
 # ── Extraction ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 PLAIN = {"fetch_time_summarization": False}
+OPENING = "opening of the Tarn plant"
 
 
 @pytest.mark.requirement("10.1", "23.3")
 async def test_what_a_topic_found_is_put_in_order_with_numbers_that_lead_to_sources() -> None:
-    topic = bench(settings=PLAIN)
-    result = await research(topic)
+    topic = bench(graph=ONE_TOPIC, settings=PLAIN)
+    result = await topic.run(question=OPENING)
     ids = [row["id"] for row in result.state["sources"]]
-    assert result.state["topic"]["compressed_findings"] == (
+    assert result.state["topics"][0]["compressed_findings"] == (
         "Queries made:\n- opening of the Tarn plant\n\n"
         "Findings:\n- It opened in March 2016. [1][2]\n- “It cost 12 million.” [2]\n\n"
         f"Sources:\n[1] {ids[0]} Opening\n[2] {ids[1]} Cost\n[3] {ids[2]} Short"
     )
-    assert result.state["topic"]["limits"] == ["No source says who built it."]
+    assert result.state["topics"][0]["limits"] == ["No source says who built it."]
     [request] = topic.model.asked("extractor")
     assert request.role == "compression"
     assert "A short text of the Tarn plant." in request.user
@@ -352,8 +369,8 @@ async def test_a_topics_findings_keep_the_quotes_that_stand_in_its_sources(sourc
     script = {**NOTES, "findings": [opened(source_id), opened("1", "It was never built.")]}
     if source_id.startswith("src-"):
         script["findings"][0] = opened(source_id, "A short text of the Tarn plant.")
-    topic = bench(settings=PLAIN, extractor=[script])
-    state = (await research(topic)).state
+    topic = bench(graph=ONE_TOPIC, settings=PLAIN, extractor=[script])
+    state = (await topic.run(question=OPENING)).state
     [finding], [evidence] = state["findings"], state["evidence"]
     assert finding["evidence_ids"] == [evidence["id"]]
     assert (finding["sub_query_id"], finding["stated"], finding["iteration"]) == ("sq-1-1", "medium", 1)
@@ -363,8 +380,9 @@ async def test_a_topics_findings_keep_the_quotes_that_stand_in_its_sources(sourc
 
 
 async def test_where_no_quote_of_a_topic_stands_its_sources_are_left_to_the_analyzer() -> None:
-    state = (await research(bench(settings=PLAIN, extractor=[{**NOTES, "findings": [opened("1", "Never.")]}]))).state
-    assert (state["findings"], state["topic"]["compressed_findings"]) == ([], None)
+    topic = bench(graph=ONE_TOPIC, settings=PLAIN, extractor=[{**NOTES, "findings": [opened("1", "Never.")]}])
+    state = (await topic.run(question=OPENING)).state
+    assert (state["findings"], state["topics"][0]["compressed_findings"]) == ([], None)
     assert "no finding stands in a source" in state["degraded"][-1]["reason"]
 
 
@@ -375,9 +393,9 @@ async def test_the_sources_of_a_topic_share_its_room_and_long_ones_are_read_arou
         text = f"{filler}The turbines of the Tarn plant opened their gates in 2016. {filler}"
         return [hit(text, url="https://a.org/1", title="Long"), *found(request)[2:]]
 
-    topic = bench(settings={**PLAIN, "compression_chars": 3_000})
+    topic = bench(graph=ONE_TOPIC, settings={**PLAIN, "compression_chars": 3_000})
     topic.web.answer = deep
-    state = (await research(topic, query="turbines gates opened")).state
+    state = (await topic.run(question="turbines gates opened")).state
     [request] = topic.model.asked("extractor")
     assert "The turbines of the Tarn plant opened their gates in 2016." in request.user
     assert "A short text of the Tarn plant." in request.user
@@ -386,28 +404,36 @@ async def test_the_sources_of_a_topic_share_its_room_and_long_ones_are_read_arou
     assert (long["fidelity"], short["fidelity"]) == ("headline", "full")
 
 
-async def test_the_researcher_sees_the_checklist() -> None:
-    topic = bench(settings=PLAIN)
-    await research(topic, checklist=[{"id": "chk-1", "text": "Who paid for it?", "kind": "part"}])
-    assert "Who paid for it?" in topic.model.asked("extractor")[0].user
-
-
 def services_for(*replies: Any, **settings: Any) -> Services:
     model = ScriptedModel({"extractor": replies})
     return make_services([model], roles={"compression": [model]}, **settings)
 
 
-async def extracted(context: PlainContext, services: Services) -> tuple[Mapping[str, Any], list[ModelRequest]]:
+async def extracted(
+    context: PlainContext, services: Services, **given: Any
+) -> tuple[Mapping[str, Any], list[ModelRequest]]:
     handoff = {
         "original_query": "q",
         "sub_query": {"id": "sq-1-1", "query": "s"},
         "queries": ["s"],
         "sources": [row(context, n) for n in (1, 2)],
+        **given,
     }
     output = await extractor(services)(handoff, context)
     model = services.models.default[0]
     assert isinstance(model, ScriptedModel)
     return output, model.requests
+
+
+async def test_who_reads_sees_the_checklist_and_for_which_other_sub_queries_sources_were_found(
+    context: PlainContext,
+) -> None:
+    checklist = [{"id": "chk-1", "text": "Who paid for it?", "kind": "part"}]
+    other = [{"query": "Who built it?", "queries": ["Who built it?", "its builder"]}]
+    _, [request] = await extracted(context, services_for(NOTES), checklist=checklist, other_topics=other)
+    assert "Who paid for it?" in request.user
+    assert "found for these sub-queries, too, and nobody else reads them" in request.user
+    assert "Who built it?" in request.user
 
 
 async def test_where_no_statement_names_its_source_the_sources_stay_as_they_are(context: PlainContext) -> None:
@@ -453,32 +479,70 @@ async def test_a_model_that_refuses_is_not_asked_again(context: PlainContext) ->
 
 @pytest.mark.parametrize(("condensing", "on"), [(False, True), (True, False)])
 async def test_no_topic_is_extracted_where_that_is_off(condensing: bool, on: bool) -> None:
-    topic = bench(condensing=condensing, settings={"topic_compression": on, **PLAIN})
-    result = await research(topic)
-    assert result.state["topic"]["compressed_findings"] is None
+    topic = bench(graph=ONE_TOPIC, condensing=condensing, settings={"topic_compression": on, **PLAIN})
+    result = await topic.run(question=OPENING)
+    assert result.state["topics"][0]["compressed_findings"] is None
     assert topic.model.asked("extractor") == []
 
 
 async def test_a_topic_without_sources_is_not_extracted() -> None:
-    topic = bench()
+    topic = bench(graph=ONE_TOPIC)
     topic.web.answer = lambda request: []
-    result = await research(topic)
-    assert result.state["topic"]["compressed_findings"] is None
+    result = await topic.run(question=OPENING)
+    assert "compressed_findings" not in result.state["topics"][0]
     assert topic.model.asked("extractor") == []
 
 
-def test_the_list_of_sources_names_them_as_the_state_keeps_them() -> None:
+def test_a_topic_names_its_sources_as_the_state_keeps_them() -> None:
     text = text_hash("t")
     kept = {"id": "src-0000000001", "archive_hash": text, "url": "https://a.org/1"}
     twin = {"id": "src-0000000002", "archive_hash": text, "url": "https://b.org/2"}
-    topic = {"sub_query_id": "sq-1-2", "source_ids": [twin["id"]], "compressed_findings": f"[1] {twin['id']} T"}
-    finding = {"id": "find-1", "source_ids": [twin["id"], kept["id"]]}
-    quote = {"id": "ev-1", "source_id": twin["id"]}
-    outputs = [{"topic": topic, "sources": [twin], "findings": [finding], "evidence": [quote, quote]}]
-    [result] = topic_results([kept], outputs)
-    assert (result["source_ids"], result["compressed_findings"]) == ([kept["id"]], f"[1] {kept['id']} T")
-    assert topic_findings([kept], outputs) == [{"id": "find-1", "source_ids": [kept["id"]]}]
-    assert topic_evidence([kept], outputs) == [{"id": "ev-1", "source_id": kept["id"]}]
+    topic = {"sub_query_id": "sq-1-2", "source_ids": [twin["id"]]}
+    [result] = topic_results([kept], [{"topic": topic, "sources": [twin]}])
+    assert result["source_ids"] == [kept["id"]]
+
+
+def topic_of(number: int, *source_ids: str, **made: Any) -> dict[str, Any]:
+    queries = [f"part {number}", f"more of part {number}"]
+    return {"sub_query_id": f"sq-1-{number}", "queries": queries, "source_ids": list(source_ids), **made}
+
+
+SUB_QUERIES = [{"id": f"sq-1-{n}", "query": f"part {n}", "iteration": 1} for n in (1, 2, 3)]
+
+
+@pytest.mark.requirement("B40")
+def test_a_source_that_several_topics_found_is_read_once_where_it_ranked_best_and_for_the_others_too() -> None:
+    topics = [topic_of(1, "a", "b", "shared", "twice"), topic_of(2, "c", "shared"), topic_of(3, "twice")]
+    first, second, third = readings(SUB_QUERIES, topics, 1)
+    assert first == {
+        "sub_query": SUB_QUERIES[0],
+        "queries": ["part 1", "more of part 1"],
+        "source_ids": ["a", "b"],
+        "other_topics": [],
+    }
+    of_first = {"query": "part 1", "queries": ["part 1", "more of part 1"]}
+    assert (second["source_ids"], second["other_topics"]) == (["c", "shared"], [of_first])
+    assert (third["source_ids"], third["other_topics"]) == (["twice"], [of_first])
+
+
+def test_a_topic_of_which_all_sources_are_read_elsewhere_is_not_read() -> None:
+    assert [row["sub_query"]["id"] for row in readings(SUB_QUERIES, [topic_of(1, "a"), topic_of(2, "a")], 1)] == [
+        "sq-1-1"
+    ]
+
+
+def test_only_what_this_iterations_searches_found_is_read() -> None:
+    earlier = {"id": "sq-0-1", "query": "earlier", "iteration": 0}
+    topics = [{**topic_of(1, "a"), "sub_query_id": "sq-0-1"}, topic_of(1, "b"), {**topic_of(2, "c"), "queries": []}]
+    assert [row["source_ids"] for row in readings([earlier, *SUB_QUERIES], topics, 1)] == [["b"]]
+
+
+def test_a_topic_gets_what_reading_its_sources_gave() -> None:
+    topics = [topic_of(1), topic_of(1, "a"), topic_of(2, "b")]
+    read = {"sub_query_id": "sq-1-1", "compressed_findings": "- It is. [1]", "limits": ["no"], "read_ids": ["a"]}
+    failed, found, other = read_topics(topics, [{**read, "tokens": 9}])
+    assert (failed, other) == (topics[0], topics[2]), "that found nothing, and that was not read"
+    assert found == {**topics[1], "compressed_findings": "- It is. [1]", "limits": ["no"], "read_ids": ["a"]}
 
 
 def quoting(request: ModelRequest) -> dict[str, Any]:
@@ -533,7 +597,7 @@ async def test_where_a_topic_could_not_be_read_the_analyzer_reads_its_sources() 
     whole = Bench(research_script(extractor=[only_cost]), condensing=True)
     state = (await whole.run()).state
     request = whole.model.asked("analyzer")[0]
-    assert "Sources that nobody has read yet (1)" in request.user
+    assert "Sources that nobody has read yet (2)" in request.user
     assert "My visit to the Tarn plant was wet." in request.user
     assert {"sq-1-2", ""} == {finding["sub_query_id"] for finding in state["findings"]}
 

@@ -32,7 +32,6 @@ def test_inline_tags_join_words_and_block_tags_part_them() -> None:
     assert document.text == "unbelievable! next line break one two"
 
 
-@pytest.mark.requirement("B3")
 def test_raised_numbers_that_lead_to_a_note_stand_in_brackets_and_other_raised_numbers_do_not() -> None:
     page = html_document(
         '<p>It turns.<sup><a href="#n1">1</a></sup> It covers 12 km<sup>2</sup>.<a href="b.html#n2"><sup>2</sup></a>'
@@ -41,6 +40,7 @@ def test_raised_numbers_that_lead_to_a_note_stand_in_brackets_and_other_raised_n
     assert page.text == "It turns.[1] It covers 12 km2.[2] See 3."
 
 
+@pytest.mark.requirement("B3")
 def test_scripts_styles_templates_and_noscript_give_no_text() -> None:
     page = "<script>var a = '<p>no</p>'</script><style>p{}</style><template>no</template><p>yes<noscript>no</noscript>"
     assert html_document(page).text == "yes"

@@ -145,18 +145,13 @@ class _Digests:
         cached = await self._cached(key)
         if cached is not None:
             return self._digested(source, DigestResult(payload=cached, cache_hit=True, duration_ms=self._ms(began)))
-        was_open = self._breaker.is_open
+        was_open = False
         try:
             with self._breaker.attempt(failing=(ProviderError,)):
-                self._ctx.emit(
-                    "digest.started",
-                    source_id=source.id,
-                    content_size=len(document.text),
-                    policy=self._options.policy.value,
-                    query_hash=query_hash(self._question),
-                )
-                async with asyncio.timeout(self._options.timeout):
-                    payload = await make_digest(source, document, self._question, self._options, self._condense)
+                try:
+                    payload = await self._made(source, document)
+                finally:
+                    was_open = self._breaker.is_open  # another attempt may have opened it meanwhile
         except BreakerOpen:
             self._skipped(source, SkipReason.BREAKER_OPEN)
             return self._kept(source, document, "digest_skipped: too many digests failed")
@@ -172,6 +167,17 @@ class _Digests:
             return self._failed(source, document, error)
         self._cache.put(key, payload)
         return self._digested(source, DigestResult(payload=payload, cache_hit=False, duration_ms=self._ms(began)))
+
+    async def _made(self, source: Source, document: Document) -> DigestPayload:
+        self._ctx.emit(
+            "digest.started",
+            source_id=source.id,
+            content_size=len(document.text),
+            policy=self._options.policy.value,
+            query_hash=query_hash(self._question),
+        )
+        async with asyncio.timeout(self._options.timeout):
+            return await make_digest(source, document, self._question, self._options, self._condense)
 
     async def _cached(self, key: str) -> DigestPayload | None:
         """What the cache holds, as the journal has it, so that a replay finds the same."""

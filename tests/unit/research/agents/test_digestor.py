@@ -260,6 +260,13 @@ def test_after_many_failures_the_others_are_not_tried() -> None:
     assert len(events(ctx, "digest.started")) == 5, "the others are not started"
 
 
+@pytest.mark.requirement("11.21", "22.1")
+def test_the_breaker_opens_once_though_several_digests_are_under_way() -> None:
+    ctx, model = PlainContext(), Condenser({"Text": ProviderUnavailable("down", provider="x")}, seconds=0.01)
+    run(ctx, [archived(ctx, number) for number in range(8)], model, options={"max_concurrent": 3})
+    assert events(ctx, "digest.circuit_breaker_triggered") == [{"window_failures": 5, "window_size": 5}]
+
+
 @pytest.mark.requirement("11.21", "23.1")
 def test_cached_digests_are_served_while_the_breaker_is_open() -> None:
     ctx = PlainContext()

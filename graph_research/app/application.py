@@ -48,6 +48,7 @@ from graph_research.graph.runtime import NO_ANSWER
 from graph_research.graph.state.position import Position
 from graph_research.graph.statuses import RunStatus
 from graph_research.providers.clients import Clients
+from graph_research.research.digest.cache import DigestCache
 from graph_research.research.hooks import Hooks
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ _CANCEL_SECONDS = 15.0
 
 class Application:
     """The runs of one data home. All that are driven here share one HTTP client with its rate limits and circuit
-    breakers. An async context manager."""
+    breakers, and the digests that they make. An async context manager."""
 
     def __init__(self, workspace: Workspace, *, metrics: RunMetrics | None = None) -> None:
         """`metrics` counts the events of the runs that are driven here."""
@@ -69,6 +70,7 @@ class Application:
         self.store: Store
         self._clients: Clients
         self._closing = AsyncExitStack()
+        self._digests = DigestCache()
         self._limits: dict[str, LimitReached] = {}
         """The budgets that ended runs here; calls whose answer was withheld count too, and are not in the store."""
 
@@ -320,7 +322,16 @@ class Application:
     ) -> AsyncIterator[tuple[Run, Clients]]:
         async with self._clients.of_run() as clients:
             allowed = clients if agreed else without_pages(clients)
-            run = assemble(self.workspace, self.store, allowed, run_id, request, offline=offline, hooks=hooks)
+            run = assemble(
+                self.workspace,
+                self.store,
+                allowed,
+                run_id,
+                request,
+                offline=offline,
+                hooks=hooks,
+                digests=self._digests,
+            )
             yield run, allowed
 
     async def _index(self, run: Run, on_index: Indexing | None) -> None:

@@ -23,6 +23,7 @@ from graph_research.errors import Action, Hint
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.runtime import Runtime
 from graph_research.providers.clients import Clients
+from graph_research.research.digest.cache import DigestCache
 from graph_research.research.hooks import Hooks
 
 
@@ -89,8 +90,10 @@ def assemble(
     *,
     offline: bool = False,
     hooks: Hooks | None = None,
+    digests: DigestCache | None = None,
 ) -> Run:
-    """The run of a request. An `offline` one names its models and searches, and asks none."""
+    """The run of a request. An `offline` one names its models and searches, and asks none. `digests` are those of
+    earlier runs."""
     budget = Budget(
         run_id=run_id,
         prices=prices_of(workspace.settings),
@@ -114,6 +117,7 @@ def assemble(
             hooks=hooks,
             read_state=store.state,
             instructions=store.instructions,
+            digests=digests,
         )
         registry = build_registry(there, services)
     graph = load(workspace, request.graph, registry)

@@ -11,6 +11,7 @@ from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageCache
 from graph_research.research.agents.prompt_node import template_names
 from graph_research.research.allowance import Allowance
+from graph_research.research.digest.cache import DigestCache
 from graph_research.research.digest.eligibility import DigestOptions, DigestPolicy
 from graph_research.research.graph_functions import research_functions
 from graph_research.research.hooks import Hooks, StateReader
@@ -36,10 +37,12 @@ def build_services(
     read_state: StateReader | None = None,
     instructions: InstructionReader | None = None,
     allowance: Allowance | None = None,
+    digests: DigestCache | None = None,
 ) -> Services:
     """What research handlers work with. `folders` confine the local search; empty: the whole index. `pages` reads what
     stands behind search results, `hooks` guide the run between its phases and see what `read_state` gives,
-    `instructions` reads what the user told it meanwhile, `allowance` says what its limits leave room for."""
+    `instructions` reads what the user told it meanwhile, `allowance` says what its limits leave room for, `digests` are
+    those of earlier runs."""
     names = {field.name for field in fields(ResearchSettings)} & Settings.model_fields.keys()
     configured = {name: getattr(workspace.settings, name) for name in names}
     digest = {
@@ -53,6 +56,7 @@ def build_services(
         read_state=read_state,
         instructions=instructions,
         allowance=allowance,
+        digests=DigestCache() if digests is None else digests,
         prompts=PromptRenderer(workspace.definitions.prompts),
         schemas=AnswerSchemas(workspace.definitions.schemas),
         settings=ResearchSettings(

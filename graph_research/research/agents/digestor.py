@@ -15,7 +15,7 @@ from graph_research.graph.registry import Handler
 from graph_research.providers.errors import BudgetReached, ProviderError
 from graph_research.providers.http.circuit_breaker import BreakerOpen, CircuitBreaker
 from graph_research.providers.http.redaction import redact
-from graph_research.research.digest.cache import DigestCache, digest_key
+from graph_research.research.digest.cache import digest_key
 from graph_research.research.digest.digestor import Condensed, DigestResult, make_digest
 from graph_research.research.digest.eligibility import (
     DigestPolicy,
@@ -69,10 +69,9 @@ def digestor(services: Services) -> Handler:
 
     With the policy `auto` only such texts are digested as the analyzer could not be shown whole.
     """
-    cache = DigestCache()
 
     async def digest(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        run = _Digests(services, handoff, ctx, cache)
+        run = _Digests(services, handoff, ctx)
         chosen = run.chosen()
         outcomes = await run.digest(chosen) if chosen else []
         return {
@@ -91,11 +90,11 @@ def digestor(services: Services) -> Handler:
 class _Digests:
     """The digests of one round: a breaker and a time limit of their own."""
 
-    def __init__(self, services: Services, handoff: Mapping[str, Any], ctx: Context, cache: DigestCache) -> None:
+    def __init__(self, services: Services, handoff: Mapping[str, Any], ctx: Context) -> None:
         self._services = services
         self._handoff = handoff
         self._ctx = ctx
-        self._cache = cache
+        self._cache = services.digests
         self._options = services.settings.digest
         self._question: str = handoff["original_query"]
         self._breaker = CircuitBreaker(clock=lambda: ctx.now().timestamp())

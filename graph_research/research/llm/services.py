@@ -12,6 +12,7 @@ from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageCache
 from graph_research.research.allowance import Allowance
+from graph_research.research.digest.cache import DigestCache
 from graph_research.research.hooks import Hooks, StateReader
 from graph_research.research.instructions import InstructionReader
 from graph_research.research.llm.model_router import ModelRouter
@@ -64,3 +65,5 @@ class Services:
     """Asked before a further round; None: rounds are not limited by what they cost."""
     instructions: InstructionReader | None = None
     """Reads what the user told the run since it began."""
+    digests: DigestCache = field(default_factory=DigestCache)
+    """Digests that runs of this process made; another run about the same question uses those of the same texts."""

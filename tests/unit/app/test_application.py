@@ -16,7 +16,7 @@ from graph_research.app.request import RunRequest, request_for
 from graph_research.app.research import reported
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.graph.errors import RunExists, UnknownRun
-from graph_research.graph.events import RunEnded
+from graph_research.graph.events import Note, RunEnded
 from tests.support.cli.cli_process import NOW, User, wait_until
 from tests.support.cli.cli_user import QUESTION
 from tests.support.graph.countdown_graph import COUNTDOWN
@@ -78,6 +78,19 @@ async def test_nothing_is_indexed_and_no_report_is_written_before_it_is_asked_fo
         files = await app.write_report(await app.report(run_id), user.folder / "out")
     assert sorted(path.name for path in (user.folder / "out").iterdir()) == ["report.html", "report.json", "report.md"]
     assert files.keys() == {"md", "html", "json"}
+
+
+@pytest.mark.requirement("11.20")
+async def test_a_later_run_about_the_same_question_uses_the_digests_of_an_earlier_one(user: User) -> None:
+    space = workspace(user, library=["library"], deep_research_digest_policy="always", max_iterations=1)
+    hits: list[set[bool]] = []
+    async with Application(space) as app:
+        for _ in range(2):
+            run_id = await app.create(request_for(space, QUESTION, now=NOW))
+            async with aclosing(app.drive(run_id)) as events:
+                notes = [event.data async for event in events if isinstance(event, Note)]
+            hits.append({note["cache_hit"] for note in notes if "cache_hit" in note})
+    assert hits == [{False}, {True}]
 
 
 async def test_a_new_run_that_finds_nothing_to_search_is_removed(user: User) -> None:

@@ -66,6 +66,7 @@ def lines(sets: list[Set]) -> Iterator[Line[Answer] | Line[Judged]]:
                     over_plain=True,
                 )
         yield from _lead_lines(one)
+        yield from _holding_lines(one)
     judged = [case for one in sets for case in cases(one, sets)]
     for split in _SPLITS:
         yield from _found_lines([case for case in judged if case.split == split], split)
@@ -144,9 +145,7 @@ def _quoted(texts: Sequence[Text], query: Row, weights: Weights = STANDARD) -> l
     """The units of the short answer, best first."""
     asked = parse(query["text"])
     ranked = rank(Pool({text.id: text.document for text in texts}), asked, weights)
-    candidates = [
-        Candidate(item.unit.text, item.score, item.covered, is_heading=item.unit.kind == "heading") for item in ranked
-    ]
+    candidates = [Candidate(item.unit.text, item.score, is_heading=item.unit.kind == "heading") for item in ranked]
     return [ranked[position].unit for position in chosen(asked, candidates)]
 
 
@@ -162,6 +161,32 @@ def _lead_lines(one: Set) -> Iterator[Line[Answer]]:
         without = list(_leads(one, [query for query in dated if query["split"] == split], replace(STANDARD, dated=0.0)))
         both = [replace(off, plain=on.ours) for on, off in zip(kept, without, strict=True)]
         yield Line(f"{one.name}, {split}: the same without `dated` (plain: with it)", both, _ours, _plain)
+
+
+def _holding_lines(one: Set) -> Iterator[Line[Answer]]:
+    """Whether the short answer from the ten best texts holds a right answer, beside the three best sentences."""
+    asked = [query for query in one.queries if _short_answers(query)]
+    documents = BM25(f"{text.title} {text.text}" for text in one.texts)
+    sentences = BM25(sentence for text in one.texts for sentence in text.sentences)
+    written = [sentence for text in one.texts for sentence in text.sentences]
+    held = []
+    for query in asked:
+        numbers = _ten(one, documents, query)
+        units = [unit for number in numbers for unit in range(one.firsts[number], one.firsts[number + 1])]
+        plain = [written[unit] for unit in best(sentences.scores(query["text"]), units, 3)]
+        ours = [unit.text for unit in _quoted([one.texts[number] for number in numbers], query)]
+        held.append(Answer(query["split"], *(_holds(texts, _short_answers(query)) for texts in (ours, plain))))
+    for split in _SPLITS if held else ():
+        kept = [answer for answer in held if answer.split == split]
+        yield Line(f"{one.name}, {split}: short answer of 10 documents holds a right one", kept, _ours, _plain)
+
+
+def _short_answers(query: Row) -> list[str]:
+    """The right answers to a question for a name, a date or a number, as the set gives them."""
+    if "long_answer" in query:
+        return []
+    given = query.get("gold_answers") or [query.get("answer", "")]
+    return [answer for answer in given if answer.lower() not in ("", "yes", "no")]
 
 
 def _leads(one: Set, queries: Sequence[Row], weights: Weights) -> Iterator[Answer]:

@@ -38,9 +38,8 @@ _Place = tuple[str, int]
 class Quote:
     """A unit of a source, or a sentence with the one before it where that holds what the question names.
 
-    `shares` are its scores for each part of the question, as parts of the best unit's, and
-    `covered` which part of the question's weight its unit holds. `table` is where the table of a row starts, else -1.
-    `completes_table` marks a row that is quoted only since another row of its table is.
+    `shares` are its scores for each part of the question, as parts of the best unit's. `table` is where the table of a
+    row starts, else -1. `completes_table` marks a row that is quoted only since another row of its table is.
     """
 
     source_id: str
@@ -50,7 +49,6 @@ class Quote:
     heading: str
     title: str
     shares: tuple[float, ...] = (0.0,)
-    covered: float = 0.0
     is_heading: bool = False
     table: int = -1
     completes_table: bool = False
@@ -182,7 +180,7 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: P
             if shares.index(max(shares)) == number:
                 first = _first_position(item, parts[number], pool, taken)
                 taken |= {(item.source, position) for position in range(first, item.position + 1)}
-                quotes.append(_quote(pool, item.source, first, item.position, shares, item.covered))
+                quotes.append(_quote(pool, item.source, first, item.position, shares))
     return quotes
 
 
@@ -233,9 +231,7 @@ def _first_position(item: Ranked, query: Query, pool: Pool, taken: Collection[_P
     return earlier if fits and gain >= _NEEDED_BEFORE * sum(weights.values()) else item.position
 
 
-def _quote(
-    pool: Pool, source: str, first: int, last: int, shares: tuple[float, ...] = (0.0,), covered: float = 0.0
-) -> Quote:
+def _quote(pool: Pool, source: str, first: int, last: int, shares: tuple[float, ...] = (0.0,)) -> Quote:
     units, document = pool.read[source].units, pool.documents[source]
     start, end = units[first].start, units[last].end
     return Quote(
@@ -246,7 +242,6 @@ def _quote(
         heading=units[last].heading,
         title=document.title,
         shares=shares,
-        covered=covered,
         is_heading=units[last].kind == "heading",
     )
 

@@ -37,7 +37,6 @@ def _candidates(analysis: Analysis, part: int) -> list[Candidate]:
         Candidate(
             group.lead.text,
             max(_share(quote, part) for quote in (group.lead, *group.others)),
-            group.lead.covered,
             is_heading=group.lead.is_heading,
         )
         for group in analysis.groups

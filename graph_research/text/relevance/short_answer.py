@@ -1,21 +1,18 @@
-"""Which of the best quotations make a short answer, and how many of them."""
+"""Which of the best quotations make a short answer: together they hold much of the question."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
 from graph_research.text.language.quantities import values
-from graph_research.text.language.words import language_of, words
+from graph_research.text.language.words import language_of, terms, words
 from graph_research.text.relevance.query import Query
 
-_YES_NO_WORDS = 50
+_YES_NO_WORDS = 40
 _MOST_WORDS = 80
 _MOST = 3
-_WHOLE = 0.95
-_LEAST_OF_BEST = 0.8  # chosen on the tuning halves of two sets; `benchmarks/evidence.py` measures it
 
 _SPECIFIC = 1.5  # weight of a word that is no mere filling
 _LABELLED = re.compile(r"([^\W\d_][^.:!?\n]{0,30}):\s+\S(?!.*[.!?。！？]$)")
@@ -23,37 +20,40 @@ _LABELLED = re.compile(r"([^\W\d_][^.:!?\n]{0,30}):\s+\S(?!.*[.!?。！？]$)")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A quotation that may answer, with its score for what is asked and which part of the question's weight it holds,
-    0 to 1."""
+    """A quotation that may answer, with its score for what is asked."""
 
     text: str
     score: float
-    covered: float
     is_heading: bool = field(default=False, kw_only=True)
 
 
 def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
-    """Positions of the candidates that make the answer, best first: the best, and up to two more that score nearly as
-    high and fit.
+    """Positions of the candidates that make the answer: the best, then up to two more that hold a word of the question
+    and fit, each the best by its score times the weight of what it holds of the question and those before do not.
 
-    A question for yes or no gets 50 words, since it is answered by a statement, another one 80. A text that holds
-    nearly all of the question stands alone. What states nothing is left out where anything else is there.
+    A question for yes or no gets 40 words, since it is answered by a statement, another one 80. What states nothing is
+    left out; where nothing else is there, the best stands alone.
     """
-    ordered = sorted(range(len(candidates)), key=lambda position: -candidates[position].score)
-    stating = (position for position in ordered if states_something(query, candidates[position]))
-    first = next(stating, None)
+    ordered = sorted(range(len(candidates)), key=lambda place: -candidates[place].score)
+    stating = [p for p in ordered if candidates[p].score > 0.0 and states_something(query, candidates[p])]
+    picked = (stating or ordered)[:1]
+    held = {place: _held(query, candidates[place].text) for place in stating}
+    left = [place for place in stating[1:] if held[place]]
     room = _YES_NO_WORDS if query.is_yes_no else _MOST_WORDS
-    picked: list[int] = []
-    for position in ordered if first is None else chain([first], stating):
-        one = candidates[position]
-        best = candidates[picked[0]] if picked else one
-        if picked and (len(picked) == _MOST or best.covered >= _WHOLE or one.score < _LEAST_OF_BEST * best.score):
-            break
-        length = len(words(one.text, query.language))
-        if not picked or length <= room:
-            picked.append(position)
-            room -= length
+    while left and len(picked) < _MOST:
+        said = {term for place in picked for term in held[place]}
+        gains = [candidates[p].score * sum(w for term, w in held[p].items() if term not in said) for p in left]
+        best = left.pop(gains.index(max(gains)))
+        if sum(len(words(candidates[place].text, query.language)) for place in (*picked, best)) <= room:
+            picked.append(best)
     return picked
+
+
+def _held(query: Query, text: str) -> dict[str, float]:
+    """The terms of the question that stand in a text, with their weights."""
+    language = language_of(text)
+    asked = query.weights(language)
+    return {term: asked[term] for term in terms(text, language) if term in asked}
 
 
 def states_something(query: Query, candidate: Candidate) -> bool:

@@ -57,7 +57,7 @@ def length_note(name: str, blocks: Iterable[Block], words: int, agent: str, ctx:
 def answered_blocks(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
     """The blocks of an answer; one with sentences, items and rows becomes one block of each, so that all are printed. A
     row's label becomes its first cell, as a transition: it asserts nothing; one with numbers set by judgement is an
-    analysis. A label with a number other than its row's rests on what the row cites. Blocks without text go."""
+    analysis. It and a label with a number other than its row's rest on what the row cites. Blocks without text go."""
     blocks = [block for row in rows for block in _blocks(row)]
     return [block for block in blocks if any(statement.text.strip() for statement in block.statements())]
 
@@ -93,13 +93,13 @@ def _statements(rows: Sequence[Mapping[str, Any]], *, is_code: bool = False) -> 
 def _row(line: Mapping[str, Any], place: int) -> list[Statement]:
     cells = [answered_statement(cell) for cell in line["cells"]]
     cited = list(dict.fromkeys(name for cell in cells for name in cell.evidence_ids))
-    dated = _NUMBER.findall(line["label"]) not in ([], [str(place)])
     judged = line.get("judged") or []
+    states = judged or _NUMBER.findall(line["label"]) not in ([], [str(place)])
     return [
         Statement(
             text=line["label"],
             kind=StatementKind.ANALYSIS if judged else StatementKind.TRANSITION,
-            evidence_ids=cited if dated else [],
+            evidence_ids=cited if states else [],
             judged=judged,
         ),
         *cells,

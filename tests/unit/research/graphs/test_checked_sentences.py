@@ -815,3 +815,11 @@ async def test_a_guarantee_is_read_beside_the_sources_where_a_note_says_more_too
     assert statement["compares"]
     others = {row["id"]: row["text"] for row in request.material["passages"] if row["id"] in statement["others"]}
     assert any(EXCEPTION in text for text in others.values())
+
+
+def test_a_condition_with_a_threshold_that_the_writer_judges_rests_on_what_its_row_cites() -> None:
+    cell = {"text": "a server", "kind": "fact", "evidence_ids": ["ev-0123456789"]}
+    row = {"label": "Writes take more than half of the time", "judged": ["half"], "cells": [cell]}
+    plain = {"label": "Writes take turns", "cells": [cell]}
+    [block] = answered_blocks([{"type": "table", "header": ["Condition", "Choice"], "rows": [row, plain]}])
+    assert [cells[0].evidence_ids for cells in block.rows] == [["ev-0123456789"], []]

@@ -649,10 +649,12 @@ async def test_without_a_usable_summary_the_answer_is_drawn_from_the_sections(la
 
 
 ASKED = {
-    "outliner": ["the last row is what holds if none applies"],
+    "planner": ["a promise against each kind of failure", "which case the usual remedy does not cure"],
+    "outliner": ["the last row is what holds if none applies", "a worked case", "has its row in each such table"],
     "section_writer": [
         "gets the line that bounds it",
-        "from which share of the bound to act",
+        "from which share of it to act",
+        "a reversal names the other choice",
         "look among all quotes",
         "A row is read as a whole",
     ],
@@ -662,7 +664,12 @@ ASKED = {
         "Hold section against section, table against prose, block to copy against its text",
         "Different conditions, versions or measurements, each named, do not contradict each other",
     ],
-    "verifier": ["the facts that it starts from.", "A table's row is read as a whole", "in another passage shown"],
+    "verifier": [
+        "the facts that it starts from.",
+        "A table's row is read as a whole",
+        "in another passage shown",
+        "leads to no other choice",
+    ],
 }
 
 

@@ -48,8 +48,9 @@ def truth_table(
         subjects.collect(part)
     if len(subjects.atoms) > MOST_ATOMS or subjects.count() * len(conditions) > most_values:
         raise TooManyAtoms
+    tests = [[_test(part) for part in parts] for parts in normal]
     return [
-        Row(holds=tuple(subjects.holds(parts, values) for parts in normal), values=subjects.describe(values))
+        Row(holds=tuple(_holds(condition, values) for condition in tests), values=subjects.describe(values))
         for values in subjects.rows()
     ]
 
@@ -189,32 +190,6 @@ class _Subjects:
     def count(self) -> int:
         return math.prod(len(subject.domain()) for subject in self.by_text.values())
 
-    def holds(self, parts: Sequence[ast.expr | str], values: Mapping[str, Any]) -> bool | None:
-        """None where a comparison cannot be made, which is an error of the node and not a question of routing."""
-        try:
-            return all(self._evaluate(part, values) for part in parts)
-        except TypeError:
-            return None
-
-    def _evaluate(self, part: ast.expr | str, values: Mapping[str, Any]) -> bool:
-        match part:
-            case str():
-                return bool(values[part])
-            case ast.BoolOp(op=ast.And()):
-                return all(self._evaluate(value, values) for value in part.values)
-            case ast.BoolOp():
-                return any(self._evaluate(value, values) for value in part.values)
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return not self._evaluate(operand, values)
-            case ast.IfExp():
-                return self._evaluate(part.body if self._evaluate(part.test, values) else part.orelse, values)
-            case ast.Compare() if reading := _read(part):
-                return reading.holds(values[reading.subject])
-            case ast.Constant(value=value):
-                return bool(value)
-            case _:
-                return bool(values[ast.unparse(part)])
-
     def describe(self, values: Mapping[str, Any]) -> str:
         return ", ".join(filter(None, (self._described(self.by_text[text], value) for text, value in values.items())))
 
@@ -229,6 +204,39 @@ class _Subjects:
         if isinstance(value, bool) and not subject.constants and subject.type.solid != {"boolean"}:
             return f"{subject.text} {'holds' if value else 'does not hold'}"
         return f"{subject.text} = {show_value(value)}"
+
+
+_Values = Mapping[str, Any]
+"""The value of each subject, by its text."""
+
+
+def _holds(condition: Sequence[Callable[[_Values], bool]], values: _Values) -> bool | None:
+    """None where a comparison cannot be made, which is an error of the node and not a question of routing."""
+    try:
+        return all(test(values) for test in condition)
+    except TypeError:
+        return None
+
+
+def _test(part: ast.expr | str) -> Callable[[_Values], bool]:
+    """A condition as a function: its syntax is read once, and not for each row of the table."""
+    match part:
+        case ast.BoolOp(op=operation, values=parts):
+            tests, decide = list(map(_test, parts)), all if isinstance(operation, ast.And) else any
+            return lambda values: decide(test(values) for test in tests)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            denied = _test(operand)
+            return lambda values: not denied(values)
+        case ast.IfExp():
+            asked, body, orelse = map(_test, (part.test, part.body, part.orelse))
+            return lambda values: body(values) if asked(values) else orelse(values)
+        case ast.Compare() if reading := _read(part):
+            return lambda values: reading.holds(values[reading.subject])
+        case ast.Constant(value=constant):
+            return lambda _: bool(constant)
+        case _:
+            text = part if isinstance(part, str) else ast.unparse(part)
+            return lambda values: bool(values[text])
 
 
 _PAIR = " ⋚ "

@@ -4,7 +4,8 @@
 
 The models, the search and its pages are a process of their own on loopback
 (`tests/support/network/fake_services.py`). The critical path is the longest chain of calls of which none began before
-the one ahead of it had ended, each counted with its latency; the rest of the wall time is ours. Warm is the second
+the one ahead of it had ended, each counted with the time that the servers took for it, which is a millisecond more than
+its latency, or more on a busy machine; the rest of the wall time is ours. Warm is the second
 research of a process, cold a whole command from its start. CPU of our own code is the share of samples, one a tick of
 the kernel, in which Python was in a function or a prompt of ours, with what that calls in C (SQLite, JSON, hashes);
 the rest is the event loop, HTTP, templates and other libraries.
@@ -80,28 +81,28 @@ class Measured:
     result: dict[str, Any]
 
 
-def critical_path(calls: Sequence[Call], seconds: dict[str, float]) -> float:
-    """Seconds of the heaviest chain of calls that did not overlap; a call weighs its kind's latency."""
+def critical_path(calls: Sequence[Call]) -> float:
+    """Seconds of the longest chain of calls that did not overlap."""
     ordered = sorted(calls, key=lambda call: call.ended)
     ends = [call.ended for call in ordered]
     best = [0.0]
     for place, call in enumerate(ordered):
         before = bisect_right(ends, call.started, hi=place)
-        best.append(max(best[place], best[before] + seconds[call.kind]))
+        best.append(max(best[place], best[before] + call.ended - call.started))
     return best[-1]
 
 
-def warm(world: World, folder: Path, log: Path, seconds: dict[str, float]) -> Measured:
+def warm(world: World, folder: Path, log: Path) -> Measured:
     """The second of two researches in one process."""
     command = [sys.executable, "-c", WARM_PROGRAM, QUESTION, world.model]
     done = run(command, world, folder, log)
     row = json.loads(done)
     calls = world.calls()
-    path = critical_path(calls, seconds)
+    path = critical_path(calls)
     return Measured(wall=row["wall"], cpu=row["cpu"], own=row["own"], path=path, calls=calls, result=row["result"])
 
 
-def cold(world: World, folder: Path, log: Path, seconds: dict[str, float]) -> Measured:
+def cold(world: World, folder: Path, log: Path) -> Measured:
     """A whole command, from the start of its process."""
     world.forget()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -112,9 +113,7 @@ def cold(world: World, folder: Path, log: Path, seconds: dict[str, float]) -> Me
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     calls = world.calls()
-    return Measured(
-        wall=wall, cpu=cpu, own=0.0, path=critical_path(calls, seconds), calls=calls, result=json.loads(done)
-    )
+    return Measured(wall=wall, cpu=cpu, own=0.0, path=critical_path(calls), calls=calls, result=json.loads(done))
 
 
 def run(command: Sequence[str], world: World, folder: Path, log: Path) -> str:
@@ -159,22 +158,20 @@ def main() -> None:
     parser.add_argument("--search-seconds", type=float, default=0.2)
     parser.add_argument("--page-seconds", type=float, default=0.1)
     options = parser.parse_args()
-    seconds = {"model": options.model_seconds, "search": options.search_seconds, "page": options.page_seconds}
-    seconds["robots"] = options.page_seconds
     print(
         f"Python {sys.version.split()[0]}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}; models "
         f"{options.model_seconds * 1000:.0f} ms, search {options.search_seconds * 1000:.0f} ms, "
         f"pages {options.page_seconds * 1000:.0f} ms\n"
     )
     runs: dict[str, list[Measured]] = {"warm": [], "cold": []}
-    latencies = {f"{what}_seconds": seconds[what] for what in ("model", "search", "page")}
+    latencies = {f"{what}_seconds": getattr(options, f"{what}_seconds") for what in ("model", "search", "page")}
     with tempfile.TemporaryDirectory() as name:
         for number in range(options.rounds):
             for kind, measure in (("warm", warm), ("cold", cold)):
                 folder = Path(name) / f"{kind}-{number}"
                 folder.mkdir()
                 with open_world(folder / "calls", always_gaps=True, **latencies) as world:
-                    runs[kind].append(measure(world, folder, folder / "calls", seconds))
+                    runs[kind].append(measure(world, folder, folder / "calls"))
         print(f"A research of {ITERATIONS} iterations")
         tell(runs["warm"][-1])
         print("\nWarm: the second research of a process")

@@ -8,6 +8,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 from typing import Any
 
 from graph_research.graph.errors import Finding
@@ -95,7 +96,9 @@ class _Refused(Exception):
     """Why a text cannot be read as an expression: message, help."""
 
 
+@lru_cache(maxsize=1024)
 def _parse(text: str) -> ast.expr:
+    """The tree of a text, which is not changed: the nodes of a graph are given the same channels again and again."""
     if len(text) > _MOST_CHARS:
         raise _Refused(f"expression of {len(text)} characters", f"at most {_MOST_CHARS} are read; register a function")
     if not text.strip():

@@ -26,7 +26,13 @@ class Row:
     """One combination: which of the conditions hold (None: it fails to be evaluated), and values that make it so."""
 
     holds: tuple[bool | None, ...]
-    values: str
+    given: Mapping[str, Any]
+    subjects: _Subjects
+
+    @property
+    def values(self) -> str:
+        """The values in words. Few rows are told of, so they are put into words only then."""
+        return self.subjects.describe(self.given)
 
 
 def truth_table(
@@ -50,7 +56,7 @@ def truth_table(
         raise TooManyAtoms
     tests = [[_test(part) for part in parts] for parts in normal]
     return [
-        Row(holds=tuple(_holds(condition, values) for condition in tests), values=subjects.describe(values))
+        Row(holds=tuple(_holds(condition, values) for condition in tests), given=values, subjects=subjects)
         for values in subjects.rows()
     ]
 

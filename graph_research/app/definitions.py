@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from graph_research.graph.resources import FolderResolver, SchemaResolver, beside
-from graph_research.settings.shipped_files import Kind, shipped
+from graph_research.graph.resources import FolderResolver, ResourceUnreadable, SchemaResolver, beside
+from graph_research.settings.shipped_files import SUFFIXES, Kind, shipped
 from graph_research.settings.trust import FolderOffer
 
 
@@ -39,6 +40,18 @@ class Definitions:
         """With what lies beside the graph `file`: other graphs, and `graphs/`, `prompts/` and `schemas/`."""
         home, flat = beside(file)
         return replace(self, beside=home.resolve(), flat=flat)
+
+    def hidden(self, kind: Kind, name: str) -> str | None:
+        """The file beside the named graph that goes by `name` and is not read, since another file takes the name."""
+        read = {"graphs": self.graphs, "prompts": self.prompts, "schemas": self.schemas}[kind].find(name)
+        folders, flat = self._beside(kind), self.flat if kind == "graphs" else ()
+        only = FolderResolver(*folders, suffix=SUFFIXES[kind], flat=flat)
+        if kind == "schemas":
+            only = SchemaResolver(*folders)
+        with suppress(ResourceUnreadable):
+            if read is not None and (found := only.find(name)) is not None and found[0] != read[0]:
+                return found[1]
+        return None
 
     def _own(self, kind: Kind) -> tuple[Path, ...]:
         own = (self.home / kind, self.offer.overrides(kind) if self.offer else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from graph_research.errors import UserMistake
 from graph_research.graph.context import Context
@@ -50,6 +50,10 @@ class TemplateName:
     always: bool
 
 
+ResourceKind = Literal["graphs", "prompts", "schemas"]
+"""What a resolver finds."""
+
+
 class TemplateInvalid(UserMistake):
     """A template that does not parse, with its `file` and `line`."""
 
@@ -74,6 +78,8 @@ class Registry:
     prompter: Prompter | None = None
     template_names: TemplateReader | None = None
     """None where templates are not checked with the graph."""
+    hidden: Callable[[ResourceKind, str], str | None] | None = None
+    """The file beside a graph that goes by this name and is not read, since the name is taken; None where none is."""
     roles: Collection[str] = ()
     """What `role` of a node may name; empty: anything."""
     errors: Sequence[type[Exception]] = ()

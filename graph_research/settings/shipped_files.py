@@ -8,6 +8,8 @@ from typing import Literal
 
 Kind = Literal["graphs", "prompts", "schemas"]
 
+SUFFIXES: dict[Kind, str] = {"graphs": ".yaml", "prompts": ".j2", "schemas": ".json"}
+
 
 def shipped(kind: Kind) -> Path:
     """The folder of the shipped graphs, prompts or schemas: inside the package in a wheel, at the top of a checkout."""

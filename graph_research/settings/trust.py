@@ -15,10 +15,9 @@ import orjson
 
 from graph_research.errors import UserMistake, why_unreadable
 from graph_research.settings.home import Home
-from graph_research.settings.shipped_files import Kind, shipped
+from graph_research.settings.shipped_files import SUFFIXES, Kind, shipped
 from graph_research.settings.sources import FOLDER_FILE
 
-_SUFFIXES: dict[Kind, str] = {"graphs": ".yaml", "prompts": ".j2", "schemas": ".json"}
 _MOST_FILES = 2_000
 _MOST_BYTES = 20_000_000
 
@@ -86,7 +85,7 @@ def _candidates(folder: Path) -> Iterator[Path]:
     """The folder's own files. Links that lead out of the folder are skipped."""
     root = folder.resolve()
     found = [folder / FOLDER_FILE]
-    for kind, suffix in _SUFFIXES.items():
+    for kind, suffix in SUFFIXES.items():
         if (folder / kind).resolve().is_relative_to(root):
             found.extend(islice(_files_in(folder / kind, suffix), _MOST_FILES + 1))
     for path in sorted(found):
@@ -122,7 +121,7 @@ def _unreadable(error: OSError) -> TrustRefused:
 
 def _is_shipped(name: str, path: Path) -> bool:
     kind, _, rest = name.partition("/")
-    if kind not in _SUFFIXES:
+    if kind not in SUFFIXES:
         return False
     original = shipped(kind) / rest
     if not original.is_file():

@@ -72,6 +72,7 @@ async def _bundle(workspace: Workspace, name: str) -> Inspection:
             definition_registry(workspace),
             schemas=await definition_texts(store, packed.run_id, "schema"),
             prompts=await definition_texts(store, packed.run_id, "prompt"),
+            template_names=None,
         )
         fields = _definition(graphs.texts.get(record.graph, ""), graphs.file(record.graph), registry, graphs)
         asked = next((value for value in record.metadata.values() if isinstance(value, Mapping)), {})

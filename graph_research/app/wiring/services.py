@@ -78,6 +78,7 @@ def build_registry(workspace: Workspace, services: Services) -> Registry:
         prompts=workspace.definitions.prompts,
         prompter=research_prompter(services),
         template_names=template_names,
+        hidden=None if workspace.definitions.beside is None else workspace.definitions.hidden,
         roles=(*ROLES, *PHASES),
         errors=RESEARCH_ERRORS,
     )

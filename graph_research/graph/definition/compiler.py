@@ -287,7 +287,7 @@ class _Compiler:
 
     def contracts(self) -> dict[str, Contract]:
         contracts: dict[str, Contract] = {}
-        for name, place in _schema_names(self.spec):
+        for name, place in schema_names(self.spec):
             resource = self.registry.schemas.find(name)
             if resource is None:
                 self._report(
@@ -313,7 +313,7 @@ class _Compiler:
         self.findings.append(Finding.at(place, code, message, help))
 
 
-def _schema_names(spec: GraphSpec) -> Iterator[tuple[str, Place]]:
+def schema_names(spec: GraphSpec) -> Iterator[tuple[str, Place]]:
     for name, node in spec.nodes.items():
         for key, schema in (
             ("input", node.input and node.input.schema),

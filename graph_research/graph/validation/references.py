@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable, Iterator
 
 from graph_research.graph import errors
 from graph_research.graph.definition.channels import RESERVED_NAMES
-from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.compiler import Graph, schema_names
 from graph_research.graph.definition.spec import EdgeSpec, LoopSpec, NodeSpec
 from graph_research.graph.errors import Finding
 from graph_research.graph.messages import did_you_mean
+from graph_research.graph.registry import ResourceKind
 from graph_research.graph.source import Place
 from graph_research.graph.statuses import Cause
 from graph_research.graph.validation.handlers import is_not_async
@@ -30,6 +31,7 @@ def check_references(graph: Graph) -> Iterator[Finding]:
         yield from _check_edge(graph, edge)
     for loop in spec.loops.values():
         yield from _check_loop(graph, loop)
+    yield from _check_hidden(graph)
     for node in spec.nodes.values():
         yield from _check_target(graph, node)
         yield from _check_channels(graph, node)
@@ -117,6 +119,28 @@ def _check_target(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
     if node.each and (not node.item_name.isidentifier() or node.item_name in RESERVED_NAMES):
         place = spec.place(f"nodes/{node.name}/as")
         yield Finding.at(place, "name-invalid", f'"{node.item_name}" cannot name an item', "use letters, digits and _")
+
+
+def _check_hidden(graph: Graph) -> Iterator[Finding]:
+    """Files beside the graph that are not what its names mean."""
+    spec, hidden = graph.spec, graph.registry.hidden
+    if hidden is None:
+        return
+    named: list[tuple[ResourceKind, str, Place]] = [("schemas", name, place) for name, place in schema_names(spec)]
+    if spec.state_schema:
+        named.append(("schemas", spec.state_schema, spec.place("state")))
+    for node in spec.nodes.values():
+        place = spec.place(f"nodes/{node.name}/{node.kind}")
+        if node.kind == "graph" and node.target:
+            named.append(("graphs", node.target, place))
+        if node.kind == "prompt" and node.target:
+            parts = (node.target, f"{node.target}/user", f"{node.target}/system")
+            named += [("prompts", part, place) for part in parts]
+    for kind, name, place in named:
+        if file := hidden(kind, name):
+            message = f'{file} is not used: the program, or a folder of your own, has another "{name}"'
+            help = "give the file beside the graph another name, or trust its folder"
+            yield Finding.at(place, "hidden-file", message, help, warning=True)
 
 
 def _check_retry(graph: Graph, node: NodeSpec) -> Iterator[Finding]:

@@ -353,3 +353,20 @@ def test_a_template_that_does_not_parse_is_named_with_its_line(user: User) -> No
     done = user.run("graph", "run", "judge.yaml", "--set", 'title="T"', expect=2)
 
     assert "prompts/opinion.j2:2:1: prompt \"opinion\": unexpected '}'; templates are written as in Jinja" in done.err
+
+
+def test_a_file_beside_a_graph_that_the_programs_own_hides_is_named(user: User) -> None:
+    user.write("judge.yaml", JUDGE.replace("reviewer", "report").replace("into:", "schema: finding, into:"))
+    user.write("prompts/opinion.j2", "Judge {{ title }}.")
+    user.write("schemas/finding.json", '{"type": "object", "properties": {"score": {"type": "number"}}}')
+
+    hidden = user.run("graph", "validate", "judge.yaml")
+    user.run("config", "trust")
+    trusted = user.run("graph", "validate", "judge.yaml")
+
+    assert hidden.out.splitlines() == [
+        "warning: judge.yaml:13:22: schemas/finding.json is not used: the program, or a folder of your own, has "
+        'another "finding"; give the file beside the graph another name, or trust its folder',
+        "judge.yaml: valid, 1 warning",
+    ]
+    assert trusted.out == "judge.yaml: valid\n"

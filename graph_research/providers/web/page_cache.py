@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 
 from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.statuses import CallStatus
@@ -19,7 +20,7 @@ _MOST_PAGES = 1_000
 
 class KeptPages(AbstractAsyncContextManager["KeptPages"]):
     """A `PageCache` that reads each page once. Concurrent requests for a page share one read, which survives the
-    cancellation of a requester.
+    cancellation of a requester; who asked first gets it with the time that it took.
 
     Errors are cached too, except `ProviderUnavailable`. An async context manager that cancels unfinished reads.
     """
@@ -69,11 +70,13 @@ class KeptPages(AbstractAsyncContextManager["KeptPages"]):
         if kept is not None:
             return kept
         read = self._reads.get(url)
-        if read is None or _is_worth_another_try(read):
+        is_first = read is None or _is_worth_another_try(read)
+        if read is None or is_first:
             read = self._reads[url] = asyncio.create_task(self._reader.read(url))
         page = await asyncio.shield(read)
-        self.keep(url, page)
-        return page
+        again = replace(page, pdf_seconds=None)
+        self.keep(url, again)
+        return page if is_first else again
 
 
 def _is_worth_another_try(read: asyncio.Task[Page]) -> bool:

@@ -30,13 +30,12 @@ from graph_research.text.readers.stated_date import stated_date
 _CONTENT = "h1, main, article, [role=main]"
 _ANCHOR_WORDS = frozenset({"headerlink", "anchorlink", "permalink"})
 _ANCHOR_SIGNS = frozenset("¶#§🔗⚓∞")
-_DROPPED_CLASSES = ".mw-editsection, .linenos, .lineno"
+_DROPPED = ".mw-editsection, .linenos, .lineno, [role=tooltip]"
 _TAG = re.compile(r"<([a-z][a-z0-9]*)")
 _WORDS = re.compile(r"[a-z0-9]+")
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _LINK_SHARE = 0.75  # a block with more of its characters in links than this is a list of links, not prose
 _MAIN_SHARE = 0.4  # a <main> with at least this share of the page's text is the page; the rest is furniture
-
 _NOTE_DIGITS = 3
 
 
@@ -83,7 +82,7 @@ def _prune(body: LexborNode, tags: frozenset[str]) -> None:
     that make no difference to where words end; put raised numbers that lead to a note in brackets. `tags` are those
     that the page's source has: to look for others in the tree takes time."""
     body.strip_tags(sorted(DROPPED_TAGS & tags))
-    for node in body.css(_DROPPED_CLASSES):
+    for node in body.css(_DROPPED):
         node.decompose()
     for link in body.css("a[href^='#']"):
         if _is_anchor(link):

@@ -46,6 +46,16 @@ async def test_two_topics_that_lead_to_one_page_fetch_it_once() -> None:
     assert shelf.read_urls == [URL]
 
 
+async def test_the_time_of_reading_a_pdf_is_told_once() -> None:
+    class OnePdf:
+        async def read(self, url: str) -> Page:
+            return Page(url=url, content_type="application/pdf", document=Document(text="It opened."), pdf_seconds=1.25)
+
+    async with KeptPages(OnePdf()) as pages:
+        both = await asyncio.gather(pages.read(URL), pages.read(URL))
+        assert [page.pdf_seconds for page in [*both, await pages.read(URL)]] == [1.25, None, None]
+
+
 async def test_who_leaves_does_not_end_the_read_of_the_others() -> None:
     shelf = Shelf()
     async with KeptPages(shelf) as pages:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from graph_research.research.audit.statements import ReportSentence, cited_entries, sentences_of
+from graph_research.research.report.labels.languages import labels_for
+from graph_research.research.report.page.html import render_html
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.markdown import markdown_document
+from tests.support.research import finished_research
 
 
 def read(text: str) -> list[tuple[str, tuple[str, ...]]]:
@@ -58,6 +61,15 @@ def test_entries_without_numbers_are_found_by_their_place_and_by_name_and_year()
     assert "a.pdf" in entries["1"]
     assert "s.pdf" in entries["2"]
     assert entries["2"] == entries["Vance 2021b"]
+
+
+def test_of_a_page_of_this_program_neither_the_archived_texts_nor_what_a_mark_shows_is_checked() -> None:
+    page = html_document(render_html(finished_research.built(), texts=finished_research.texts()))
+    said = " ".join(row.text for row in sentences_of(page))
+    assert finished_research.FISH["quote"] in said
+    assert labels_for("en").archived_texts_lead in page.text
+    assert labels_for("en").archived_texts_lead not in said
+    assert labels_for("en").meanings["proved"] not in said
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,8 @@ _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 _NULL = b"null"
 _ESCAPED_QUOTE = b'\\"'
 _FLOATS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-_INTEGER_BITS = 63
+_LEAST_INTEGER, _MOST_INTEGER = -(2**63), 2**64 - 1
+"""What orjson writes as a number, so that a value has the same bytes beside others that take the long way."""
 _LEAVES = frozenset({int, bool, type(None)})
 _NESTED = frozenset({dict, list})
 
@@ -127,7 +128,7 @@ def canonical(value: Any) -> bytes:
     try:
         return orjson.dumps(value, default=tagged, option=_OPTIONS | orjson.OPT_SORT_KEYS)
     except TypeError:
-        return orjson.dumps(_shape(value, None), default=tagged, option=_OPTIONS | orjson.OPT_SORT_KEYS)
+        return _encode_slowly(value, None, orjson.OPT_SORT_KEYS)
 
 
 def without_tags(value: Any) -> Any:
@@ -258,9 +259,9 @@ def _tags_in(value: Any) -> int:
     return tags
 
 
-def _encode_slowly(value: Any, texts: MutableMapping[str, str] | None) -> bytes:
+def _encode_slowly(value: Any, texts: MutableMapping[str, str] | None, more_options: int = 0) -> bytes:
     try:
-        return orjson.dumps(_shape(value, texts), default=tagged, option=_OPTIONS)
+        return orjson.dumps(_shape(value, texts), default=tagged, option=_OPTIONS | more_options)
     except NotStorable:
         raise
     except TypeError as problem:
@@ -292,7 +293,7 @@ def _shape(value: Any, texts: MutableMapping[str, str] | None) -> Any:
 
 
 def _number(value: Any) -> Any:
-    if isinstance(value, int) and value.bit_length() > _INTEGER_BITS:
+    if isinstance(value, int) and not _LEAST_INTEGER <= value <= _MOST_INTEGER:
         return {TAG: "integer", "value": str(value)}
     if isinstance(value, float) and not math.isfinite(value):
         raise TypeError

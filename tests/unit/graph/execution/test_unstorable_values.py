@@ -81,6 +81,18 @@ async def test_the_answer_of_a_call_fails_the_node_that_asked(store: Checkpointe
     assert "NaN at /mean cannot be stored" in result.error["message"]
 
 
+async def test_the_request_of_a_call_does_too(store: Checkpointer) -> None:
+    async def judge(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        return {"score": await ctx.call("ask", {"words": {"a", "b"}}, answer)}
+
+    async def answer() -> Any:
+        raise AssertionError("it is not asked")
+
+    result = await runtime(graph_of(SCORED, judge=judge), store).run({}, run_id="r")
+    assert result.error and (result.error["node"], result.error["type"]) == ("judge", "NotStorable")
+    assert "set at /words cannot be stored" in result.error["message"]
+
+
 async def test_an_input_that_holds_it_is_refused_before_anything_runs(store: Checkpointer) -> None:
     graph = graph_of(SCORED, judge=None)
     with pytest.raises(InputInvalid, match=r'input "score" of graph "scored".*NaN at /0'):

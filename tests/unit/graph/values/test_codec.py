@@ -13,7 +13,7 @@ from uuid import UUID
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, SecretStr
 
@@ -63,6 +63,9 @@ def test_every_value_comes_back_equal_and_of_the_same_types(value: Any) -> None:
 
 
 @given(st.dictionaries(keys, values))
+@example({"n": [2**63], "$type": None})
+@example({"n": [-(2**63)], "$type": None})
+@example({"n": [2**64, -(2**63) - 1], "$type": None})
 def test_an_object_whose_values_are_encoded_one_by_one_has_the_same_bytes_and_texts(value: dict[str, Any]) -> None:
     whole: dict[str, str] = {}
     each: dict[str, str] = {}

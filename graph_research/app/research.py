@@ -109,13 +109,19 @@ def report_folder(workspace: Workspace, run_id: str, out: Path | None) -> Path:
     return folder
 
 
+def _listed(given: str | Path | Sequence[str | Path] | None) -> list[str] | None:
+    """One or several as a list of texts; None where nothing is given."""
+    several = [given] if isinstance(given, (str, Path)) else given or ()
+    return [str(each) for each in several] or None
+
+
 async def deep_research(
     question: str,
     *,
     llm: str | Sequence[str] | None = None,
     roles: Mapping[str, str] | None = None,
-    library: Sequence[str | Path] = (),
-    search: Sequence[str] | None = None,
+    library: str | Path | Sequence[str | Path] = (),
+    search: str | Sequence[str] | None = None,
     graph: str = "deep_research",
     max_iterations: int | None = None,
     max_sub_queries: int | None = None,
@@ -147,9 +153,9 @@ async def deep_research(
     started; a run that fails is a result with `status` and `cause`.
     """
     options = {
-        "default_provider": [llm] if isinstance(llm, str) else llm and list(llm),
-        "search_providers": search and list(search),
-        "library": [str(folder) for folder in library] or None,
+        "default_provider": _listed(llm),
+        "search_providers": _listed(search),
+        "library": _listed(library),
         "max_iterations": max_iterations,
         "max_sub_queries": max_sub_queries,
         "task_timeout": timeout_seconds,

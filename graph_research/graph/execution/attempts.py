@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from inspect import isawaitable
 from typing import Any
@@ -15,6 +16,8 @@ from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
 from graph_research.graph.execution.run_session import Replay
 from graph_research.graph.messages import type_name
 from graph_research.graph.statuses import Cause, StepStatus
+
+_log = logging.getLogger(__name__)
 
 _LONGEST_WAIT_SECONDS = 300.0
 """The longest wait that an error may ask for (`retry_after_seconds`)."""
@@ -62,6 +65,7 @@ async def run_attempts(
             event = Cause.TIMEOUT if expired else Cause.ERROR
             shown = TimeoutError("it took longer than its timeout_seconds") if expired else problem
             failure = failure_of(visit.active, event, shown, attempt)
+            _log.debug("node %s failed in attempt %d", visit.spec.name, attempt, exc_info=problem)
             if used + 1 >= retry.attempts or not _is_retried(retry, problem, event):
                 raise GaveUp(failure, context) from problem
             await visit.record_retry(context, failure, clock.monotonic() - began)

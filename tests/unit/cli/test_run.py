@@ -186,6 +186,14 @@ async def test_the_same_research_is_one_call_in_python(user: User, monkeypatch: 
     assert result.citations >= 3
 
 
+async def test_one_folder_and_one_search_need_no_list_in_python(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(user.folder)
+    environ = {"GRAPH_RESEARCH_HOME": str(user.home)}
+    result = await deep_research(QUESTION, library="library", search="local", run_id="one", environ=environ)
+    assert result.status == "completed"
+    assert result.sources > 0
+
+
 @pytest.mark.requirement("6.6", "B36")
 async def test_an_error_that_nobody_named_leaves_a_marker_for_its_run(user: User) -> None:
     environ = {"GRAPH_RESEARCH_HOME": str(user.home)}

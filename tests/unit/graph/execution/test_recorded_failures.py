@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -173,3 +174,21 @@ async def test_the_kind_of_a_failure_is_stored_and_does_not_depend_on_its_messag
     assert (end.status, end.cause) == (status, cause)
     assert end.error and end.error["message"] == "it took longer than its timeout_seconds"
     assert (await replay(store, drive.graph, "r")).identical
+
+
+async def test_the_traceback_of_a_handlers_error_is_logged_for_its_author(
+    store: Checkpointer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def bad(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        return {"word": handoff["absent"]}
+
+    async def slow(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        return {"word": "slow"}
+
+    caplog.set_level(logging.DEBUG, "graph_research.graph")
+    result = await runtime(graph_of(BESIDE, bad=bad, slow=slow), store).run({}, run_id="r")
+
+    assert result.error and result.error["type"] == "KeyError"
+    [record] = [record for record in caplog.records if record.name.startswith("graph_research.graph")]
+    assert record.getMessage() == "node bad failed in attempt 1"
+    assert 'return {"word": handoff["absent"]}' in caplog.text

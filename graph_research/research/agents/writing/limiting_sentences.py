@@ -9,12 +9,13 @@ from itertools import chain
 
 from graph_research.text.language.opposites import is_absolute, tells_exception
 from graph_research.text.language.words import language_of, term_weights, whole_word_weights
+from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Analysed, Pool, Ranked
 
 _LEAST_SHARED = 0.45
 """Of a clause, by weight and by rarity in the sources, a sentence has so much, else it is about something else."""
 _LEAST_WORDS = 2
-"""So many of the words that they share are none of the question, which all sources are about."""
+"""So many of the words that they share are no names of the question, which all sources are about."""
 _CLAUSE = re.compile(r"(?<=[.;:])\s+|(?<=[。；：])")
 
 
@@ -24,7 +25,7 @@ def limiting(pool: Pool, text: str, context: str, question: str) -> Iterator[Ran
     that says the same again."""
     language = language_of(f"{context} {text}")
     clauses = [clause for clause in _CLAUSE.split(text) if is_absolute(clause, language)]
-    asked = term_weights(question)
+    asked = {term for name in parse(question).names for term in term_weights(name)}
     found = chain.from_iterable(_near(pool, f"{context} {clause}", asked) for clause in clauses)
     yield from sorted(found, key=lambda item: -item.score)
 
@@ -52,6 +53,6 @@ def _shared(read: Analysed, weights: Mapping[str, float]) -> dict[int, list[str]
 
 
 def _by_rarity(pool: Pool, text: str, language: str, asked: Collection[str]) -> dict[str, float]:
-    """The words of a text that are not asked for."""
+    """The words of a text besides those of `asked`."""
     weights = whole_word_weights(text, language)
     return {term: weight * pool.rarity(term) for term, weight in weights.items() if term not in asked}

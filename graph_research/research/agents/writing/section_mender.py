@@ -211,6 +211,7 @@ def _looked_up(
             near.definitions(missing, shown) or near.definitions(text, shown)
             near.bearing(text, shown)
             near.bearing(missing, shown, context=text)
+            near.limiting(row.text, objections[row.id].get("cell") or "", shown)
             failing.append(row)
         elif near.lacking(text, beside.get(row.id, ""), shown):
             failing.append(row)

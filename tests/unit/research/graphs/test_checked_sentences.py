@@ -153,6 +153,29 @@ async def test_the_mender_may_cite_what_the_program_found_near_a_failing_sentenc
     assert state["report_metadata"]["fabricated_citations"] == 0
 
 
+async def test_the_mender_sees_the_exception_that_a_guarantee_was_read_beside() -> None:
+    guarantee, told = (
+        "Nothing blocks the writer.",
+        "In the mode called shared a reader may block the writer for a while.",
+    )
+    study = replace(
+        STORES, pages={**STORES.pages, LARCH: (TITLE, f"{TEXT} {'The rest is about logs. ' * 20}\n\n{told}")}
+    )
+    shown: list[str] = []
+
+    def mends(request: ModelRequest) -> Row:
+        shown.extend(row["quote"] for row in request.material["passages"])
+        return {"sentences": [{"n": 1, "action": "drop"}]}
+
+    script = study.script(
+        section_writer=[adding(lambda write: paragraph(write.fact(guarantee, CALM)))],
+        verifier=[objecting(guarantee, "wrong")],
+        section_mender=[mends],
+    )
+    await report_of(Bench(script, search=study.search))
+    assert any(told in quote for quote in shown)
+
+
 async def test_the_mender_sees_what_an_objection_names_and_of_the_section_the_block_of_the_sentence() -> None:
     bench = bench_of(denial, verifier=[objecting(DENIAL, "a standby typically follows within a second")])
     await report_of(bench)

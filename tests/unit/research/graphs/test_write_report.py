@@ -661,6 +661,7 @@ ASKED = {
     "editor": [
         "decides the case as asked",
         "what reverses it comes second",
+        "what to test since no source measured it",
         "Hold section against section, table against prose, block to copy against its text",
         "Different conditions, versions or measurements, each named, do not contradict each other",
     ],

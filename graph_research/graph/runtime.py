@@ -294,7 +294,7 @@ class Runtime:
         changed = row.graph_hash != self.graph.hash
         if changed and not accept_changes:
             changes = await detailed_changes(self.checkpointer.text, row.definition, self.graph)
-            raise _changed(row, changes)
+            raise _changed(row, changes, answered=answer is not NO_ANSWER)
         await session.recall()
         graph_run = await GraphRun.load(self.graph, session)
         cancelled = await self.checkpointer.cancel_requested(session.run_id)
@@ -358,7 +358,7 @@ def _check_answer(row: RunRow, answer: Any, cancelled: bool) -> None:
         raise InputInvalid(f"the answer holds {found}, which cannot be stored", help="answer with valid text or JSON")
 
 
-def _changed(row: RunRow, changes: Sequence[Change]) -> GraphChanged:
+def _changed(row: RunRow, changes: Sequence[Change], *, answered: bool) -> GraphChanged:
     """Names the graphs that changed first: what else did is mostly a part of them."""
     named = [str(change) for change in sorted(changes, key=lambda change: change.part != "graph")]
     more = [f"{len(named) - _NAMED_CHANGES} more"] if len(named) > _NAMED_CHANGES else []
@@ -366,5 +366,5 @@ def _changed(row: RunRow, changes: Sequence[Change]) -> GraphChanged:
         f"run {row.run_id} began with another definition: "
         f"{', '.join([*named[:_NAMED_CHANGES], *more]) or 'its definition differs'}",
         help="restore what has changed, or accept the changes",
-        hint=Hint(Action.RESUME_RUN, row.run_id, {"accept_changes": True}),
+        hint=Hint(Action.RESUME_RUN, row.run_id, {"accept_changes": True, **({"answer": ""} if answered else {})}),
     )

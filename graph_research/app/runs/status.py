@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import orjson
+
 from graph_research.app.runs.archive import archive_error
 from graph_research.app.runs.limits.budget import Budget, LimitReached, limit_reached
 from graph_research.app.store import Store, open_store, question_of, request_of
@@ -112,7 +114,7 @@ async def delete_run(workspace: Workspace, run_id: str) -> None:
 async def check_answered(store: Store, run_id: str, answer: str) -> None:
     """`InputInvalid` where a run has not asked for `answer`; the very one that it went on with may be given again."""
     record = await store.run(check_name(run_id, "run id"))
-    was_given = record.status == RunStatus.COMPLETED and answer in await _answers(store, run_id)
+    was_given = record.status == RunStatus.COMPLETED and _is_among(answer, await _answers(store, run_id))
     if was_given or record.status == RunStatus.AWAITING_INPUT:
         return
     raise InputInvalid(
@@ -120,6 +122,14 @@ async def check_answered(store: Store, run_id: str, answer: str) -> None:
         help="go on without an answer",
         hint=Hint(Action.RESUME_RUN, run_id),
     )
+
+
+def _is_among(answer: str, given: list[Any]) -> bool:
+    """Whether the text is one of the answers, as it stands or as JSON."""
+    try:
+        return answer in given or orjson.loads(answer) in given
+    except orjson.JSONDecodeError:
+        return False
 
 
 async def _answers(store: Store, run_id: str) -> list[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -110,14 +111,18 @@ class NodeRun(NodeVisit):
     def _answer(self) -> Any:
         key = key_of(self.graph_run.namespace, self.spec.name, self.active.visit)
         if key in self.session.answers:
-            answer = duplicate(self.session.answers[key])
-            try:
-                self.check(self.spec.schema, answer)
-                self.delta({self.spec.into or "": answer})
-            except (DeltaRefused, HandoffInvalid) as problem:
-                refused = InputInvalid(f"the answer does not fit: {problem.message}", help="answer again")
-                raise self._asking(key, refused) from problem
-            return answer
+            misfit: DeltaRefused | HandoffInvalid | None = None
+            for answer in _readings(duplicate(self.session.answers[key])):
+                try:
+                    self.check(self.spec.schema, answer)
+                    self.delta({self.spec.into or "": answer})
+                except (DeltaRefused, HandoffInvalid) as problem:
+                    misfit = problem
+                else:
+                    return answer
+            assert misfit is not None, "an answer has a reading"
+            refused = InputInvalid(f"the answer does not fit: {misfit.message}", help="answer again")
+            raise self._asking(key, refused) from misfit
         if self.session.interactive or key == self.session.asked:
             raise self._asking(key)
         if self.program.default is None:
@@ -131,3 +136,11 @@ class NodeRun(NodeVisit):
         assert self.program.ask is not None
         event = self.graph_run.event(InputRequested, self.active, question=self.program.ask.evaluate(self.scope))
         return Suspended(RunStatus.AWAITING_INPUT, key, event, refused)
+
+
+def _readings(answer: Any) -> Iterator[Any]:
+    """An answer as it was given; a text, for a question that takes none, as the JSON that it is."""
+    yield answer
+    if isinstance(answer, str):
+        with suppress(orjson.JSONDecodeError):
+            yield orjson.loads(answer)

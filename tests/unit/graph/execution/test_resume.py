@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
-from graph_research import MemoryCheckpointer
+from graph_research import MemoryCheckpointer, Runtime, load_graph
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Context
 from graph_research.graph.definition.identity import text_differences
 from graph_research.graph.errors import GraphChanged, InputInvalid
 from graph_research.graph.events import InputRequested, NodeStarted, RunEnded, RunPaused
+from graph_research.graph.registry import Registry
+from graph_research.graph.resources import TextResolver
 from tests.support.graph.countdown_graph import COUNTDOWN
 from tests.support.graph.crash_process import CHILD, PARENT
 from tests.support.graph.harness import collect, end_of, graph_of, runtime
@@ -75,6 +77,61 @@ async def test_an_interactive_run_stops_for_the_answer_and_goes_on_with_it(store
     events = await collect(runtime(graph_of(ASK), store).resume("r", answer="you"))
     assert end_of(events).status == "completed"
     assert (await store.state("r"))["greeting"] == "hello you"
+
+
+RATE = """
+    graph: rate
+    version: "1"
+    state: {stars: {type: WANTED, default: null}}
+    start: ask
+    nodes: {ask: {ask: '"How many?"', into: stars SCHEMA}, done: {end: completed}}
+    edges: [{from: ask, to: done}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "schema", "given", "kept"),
+    [
+        ("integer", "", "4", 4),
+        ("[integer, string]", "", "4", "4"),
+        ("string", "", '{"score": 4}', '{"score": 4}'),
+        ("object", ", schema: rating", '{"score": 4}', {"score": 4}),
+        ("boolean", "", True, True),
+    ],
+)
+async def test_a_text_is_read_as_json_where_a_question_takes_no_text(
+    store: Checkpointer, wanted: str, schema: str, given: Any, kept: Any
+) -> None:
+    text = RATE.replace("WANTED", wanted).replace(" SCHEMA", schema)
+    rating = TextResolver({"rating": '{"properties": {"score": {"type": "integer", "maximum": 5}}, "type": "object"}'})
+    graph = load_graph("rate.yaml", text=text, registry=Registry(schemas=rating))
+    drive = Runtime(graph, checkpointer=store, interactive=True)
+    await collect(drive.stream({}, run_id="r"))
+
+    assert end_of(await collect(drive.resume("r", answer=given))).status == "completed"
+    assert (await store.state("r"))["stars"] == kept
+
+
+async def test_an_answer_in_json_that_does_not_fit_is_refused_for_what_it_says(store: Checkpointer) -> None:
+    drive = runtime(graph_of(RATE.replace("WANTED", "integer").replace(" SCHEMA", "")), store, interactive=True)
+    await collect(drive.stream({}, run_id="r"))
+
+    for answer, words in [("4.5", "4.5 is not of type integer"), ("many", '"many" is not of type integer')]:
+        with pytest.raises(InputInvalid, match=words):
+            await collect(drive.resume("r", answer=answer))
+
+
+@pytest.mark.parametrize(("answer", "options"), [({}, {}), ({"answer": "you"}, {"answer": ""})])
+async def test_who_answers_a_changed_graph_is_told_to_accept_it_with_the_answer(
+    store: Checkpointer, answer: dict[str, Any], options: dict[str, Any]
+) -> None:
+    await collect(runtime(graph_of(ASK), store, interactive=True).stream({}, run_id="r"))
+
+    with pytest.raises(GraphChanged) as caught:
+        await collect(runtime(graph_of(ASK.replace("hello", "good day")), store).resume("r", **answer))
+
+    assert caught.value.hint is not None
+    assert caught.value.hint.options == {"accept_changes": True, **options}
 
 
 async def test_an_answer_that_nobody_asked_for_is_refused(store: Checkpointer) -> None:

@@ -196,9 +196,10 @@ def _source(report: Report, name: str) -> ReportSource:
         listed = ", ".join(f"{row.id} ({row.url})" for row in matches[:_LISTED])
         raise InputInvalid(f"{len(matches)} sources are named {name[:80]!r}", help=f"name one of {listed}")
     cited = [f"[{row.n}] {row.url or row.title}" for row in report.sources if row.n]
+    listed = ", ".join([*cited[:_LISTED], *(["…"] if len(cited) > _LISTED else [])])
     raise InputInvalid(
         f"the report of run {report.run_id} has no source {name[:80]!r}",
-        help=f"its cited sources are {', '.join(cited[:_LISTED])}" if cited else "it cites none",
+        help=f"its cited sources are {listed}" if cited else "it cites none",
         hint=None if cited else Hint(Action.SHOW_STATUS, report.run_id),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -10,6 +11,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from graph_research.text.readers.foreign.pdf.layout import PdfLine, style_of
+from graph_research.text.readers.foreign.pdf.notes import BEFORE_CHARS, is_note
 from graph_research.text.readers.foreign.pdf.ruled_tables import with_tables
 from graph_research.text.readers.foreign.pdf.ruling import Grid, page_grids
 from graph_research.text.readers.foreign.pdf.tables import PdfCell
@@ -18,6 +20,7 @@ _CELL_GAP = 1.0  # times the size of the text: a wider gap divides cells
 _UNWRITTEN_GAP = 0.5  # the same for a gap without a written space on a page that writes its spaces
 _WRITTEN_SPACES = 1 / 8  # of a page's gaps between words: from so many on it writes its spaces
 _NAME_BYTES = 128
+_NUMBERS = re.compile(r"(?<=[^\s\d])\d{1,3}(?:[,–-]\d{1,3})*(?!\d)")
 _HYPHENS = ("\x02", "\ufffe")  # what PDFium gives for a hyphen at the end of a line
 
 
@@ -42,7 +45,18 @@ class _Page:
         self._chars = [chr(code) if code else "" for code in codes]
         spaces = [number for number, char in enumerate(self._chars) if char == " "]
         gaps = sum(map(self._is_gap, spaces))
+        self._put_notes_in_brackets()
         self._writes_spaces = len(spaces) - gaps > len(spaces) * _WRITTEN_SPACES
+
+    def _put_notes_in_brackets(self) -> None:
+        for match in _NUMBERS.finditer("".join(char or " " for char in self._chars)):
+            first, last = match.start(), match.end() - 1
+            before = "".join(self._chars[max(0, first - BEFORE_CHARS) : first])
+            raised = self._height(first) - self._height(first - 1)
+            sizes = {"size": self._size(first), "line_size": self._size(first - 1)}
+            if is_note(before, match[0], raised=raised, **sizes):
+                self._chars[first] = f"[{self._chars[first]}"
+                self._chars[last] += "]"
 
     def lines(self) -> Iterator[PdfLine]:
         """The lines that have a visible character. A word that PDFium joins ends its line with a hyphen."""

@@ -20,6 +20,7 @@ from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.language.dates import iso_date
 from graph_research.text.readers.foreign.pdf.layout import PdfLine, has_table, pdf_document, style_of
+from graph_research.text.readers.foreign.pdf.notes import BEFORE_CHARS, is_note
 from graph_research.text.readers.foreign.pdf.pdfium_lines import page_lines
 from graph_research.text.readers.limits import Limits
 
@@ -212,12 +213,14 @@ class _Lines:
             if number:
                 self._parts.append([])
                 self._facts.append([])
-            if part.strip() and not self._facts[-1]:
-                self._facts[-1] = [
-                    round(abs(size * _scale(tm) * _scale(cm)), 1),
-                    style_of(str((font or {}).get("/BaseFont", ""))),
-                    round(tm[4] * cm[1] + tm[5] * cm[3] + cm[5], 1),
-                ]
+            drawn, y = round(abs(size * _scale(tm) * _scale(cm)), 1), round(tm[4] * cm[1] + tm[5] * cm[3] + cm[5], 1)
+            if self._facts[-1]:
+                line_size, _, line_y = self._facts[-1]
+                before = "".join(self._parts[-1][-BEFORE_CHARS:])
+                if is_note(before, part, size=drawn, line_size=line_size, raised=y - line_y):
+                    part = f"[{part}]"
+            elif part.strip():
+                self._facts[-1] = [drawn, style_of(str((font or {}).get("/BaseFont", ""))), y]
             self._parts[-1].append(part)
 
     def visible(self) -> list[PdfLine]:

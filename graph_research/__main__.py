@@ -13,9 +13,9 @@ _COLLECTED_AFTER = 50_000
 
 
 def main() -> None:
-    """Load the command line and run it. Ctrl-C before that is done ends the process in a line."""
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, _leave)
+    """Load the command line and run it. Ctrl-C before that is done ends the process in a line; SIGTERM ends it as it
+    ends any process, which supervisors take for a clean end."""
+    signal.signal(signal.SIGINT, _leave)
     gc.set_threshold(_COLLECTED_AFTER)
     skip_unused_imports()
     from graph_research import cli

@@ -64,17 +64,21 @@ class WorkerThread:
         self._begun = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._worker: Worker | None = None
+        self._stopping = False
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._begun.wait()
+        try:
+            self._begun.wait()
+        except BaseException:
+            self._stop()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._call("stop")
-        self._thread.join()
+        self._stop()
 
     @property
     def is_working(self) -> bool:
@@ -83,6 +87,11 @@ class WorkerThread:
     def notify(self) -> None:
         """Look for jobs now."""
         self._call("notify")
+
+    def _stop(self) -> None:
+        self._stopping = True
+        self._call("stop")
+        self._thread.join()
 
     def _call(self, method: str) -> None:
         if self._loop is not None and self._worker is not None and not self._loop.is_closed():
@@ -100,4 +109,5 @@ class WorkerThread:
         async with open_worker(self._workspace, metrics=self._metrics) as (self._worker, _):
             self._loop = asyncio.get_running_loop()
             self._begun.set()
-            await self._worker.run()
+            if not self._stopping:
+                await self._worker.run()

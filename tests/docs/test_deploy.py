@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from graph_research.cli import _application
+from graph_research.cli import _application, errors
 from graph_research.service.uploads import MOST_BYTES
 from graph_research.settings.config import Settings
 from graph_research.settings.sources import ENV_PREFIX
@@ -65,6 +65,11 @@ def test_a_unit_names_paths_in_the_folder_it_may_write(unit: str) -> None:
     assert value(TEXTS[unit], "WorkingDirectory") == folder
     assert all(path.startswith(folder) for path in re.findall(r"/var/\S+", TEXTS[unit]))
     assert value(TEXTS[unit], "ProtectSystem") == "strict"
+
+
+@pytest.mark.parametrize("unit", [file.name for file in UNITS])
+def test_a_unit_with_a_wrong_setting_is_not_started_again_and_again(unit: str) -> None:
+    assert int(value(TEXTS[unit], "RestartPreventExitStatus")) == errors.INVALID
 
 
 def test_the_proxy_lets_every_document_through() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ import typer
 
 from graph_research.cli.display.output import finish_output, show
 from graph_research.cli.jobs.database import Database, with_database
+from graph_research.cli.jobs.signals import ended_while_starting, stopped_by_signals
 from graph_research.cli.options import examples
 from graph_research.cli.workspace import open_here, wait_for
 
@@ -40,21 +42,26 @@ def _serve(
     Others than this machine reach it only with tokens, from the file that GRAPH_RESEARCH_TOKENS_FILE names. Ctrl-C
     stops it: its jobs go back into the queue, and the next start goes on with them.
     """
-    from graph_research.service.server import Service
-    from graph_research.service.users import Users
+    with ended_while_starting():
+        from graph_research.service.server import Service
+        from graph_research.service.users import Users
 
-    named = os.environ.get(_TOKENS_FILE)
-    users = Users(Path(named) if named else None)
-    workspace = with_database(open_here({"library": library}), db)
-    wait_for(_run(Service(workspace, users, host=host, port=port)))
+        named = os.environ.get(_TOKENS_FILE)
+        users = Users(Path(named) if named else None)
+        workspace = with_database(open_here({"library": library}), db)
+        wait_for(_run(Service(workspace, users, host=host, port=port)))
 
 
 async def _run(service: Service) -> None:
-    from graph_research.cli.jobs.work import stopped_by_signals
     from graph_research.service.logs import json_logs
 
-    with json_logs(sys.stderr), stopped_by_signals(service.stop):
-        await service.run(lambda: _show_at_once(f"serving at {service.url}"), _show_page)
+    with json_logs(sys.stderr), ExitStack() as ready:
+
+        def on_ready() -> None:
+            ready.enter_context(stopped_by_signals(service.stop))
+            _show_at_once(f"serving at {service.url}")
+
+        await service.run(on_ready, _show_page)
 
 
 def _show_page(address: str) -> None:

@@ -1,5 +1,4 @@
-"""The work of a worker process: the worker, the signals that stop it, its log, and the lock of the one that ends when
-nothing is left to do."""
+"""The work of a worker process: the worker, its log, and the lock of the one that ends when nothing is left to do."""
 
 from __future__ import annotations
 
@@ -8,13 +7,13 @@ import contextlib
 import fcntl
 import logging
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from graph_research.app.workspace import Workspace
 from graph_research.cli.display.output import say
+from graph_research.cli.jobs.signals import stopped_by_signals
 from graph_research.jobs.job import JobStatus
 from graph_research.jobs.store import JobStore
 from graph_research.jobs.worker import Worker
@@ -72,27 +71,6 @@ def _lock(file: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-@contextlib.contextmanager
-def stopped_by_signals(stop: Callable[[], None]) -> Iterator[list[int]]:
-    """The first SIGINT or SIGTERM calls `stop`; a second one ends the process as usual."""
-    loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
-    received: list[int] = []
-
-    def on_signal(number: int) -> None:
-        received.append(number)
-        for each in signals:
-            loop.remove_signal_handler(each)
-        stop()
-
-    for number in signals:
-        loop.add_signal_handler(number, on_signal, number)
-    try:
-        yield received
-    finally:
-        for number in signals:
-            loop.remove_signal_handler(number)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from graph_research.cli.jobs.database import Database, with_database
+from graph_research.cli.jobs.signals import ended_while_starting
 from graph_research.cli.options import examples
 from graph_research.cli.workspace import open_here, wait_for
 
@@ -36,7 +37,8 @@ def _worker(
     They come from `run --detach` and from the service, with `--db` from all machines that use that database.
     Ctrl-C stops it: its runs go back into the queue, and the next worker goes on with them.
     """
-    from graph_research.cli.jobs.work import work
+    with ended_while_starting():
+        from graph_research.cli.jobs.work import work
 
-    workspace = with_database(open_here({"research_max_concurrency": concurrency}), db)
-    wait_for(work(workspace, until_idle=until_idle))
+        workspace = with_database(open_here({"research_max_concurrency": concurrency}), db)
+        wait_for(work(workspace, until_idle=until_idle))

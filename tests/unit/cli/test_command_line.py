@@ -71,7 +71,13 @@ def test_the_http_client_is_loaded_without_its_own_command_line() -> None:
     assert done.stdout.strip() == "[] get"
 
 
-def test_ctrl_c_before_the_program_is_loaded_ends_it_in_a_line(user: User) -> None:
+@pytest.mark.parametrize(
+    ("sent", "code", "said"),
+    [(signal.SIGINT, 130, "graph-research: interrupted\n"), (signal.SIGTERM, -signal.SIGTERM, "")],
+)
+def test_a_signal_before_the_program_is_loaded_ends_it_at_once(
+    sent: signal.Signals, code: int, said: str, user: User
+) -> None:
     slow = "import sys, time\nprint('loading', flush=True)\ntime.sleep(30)\n"
     user.write("slow/typer.py", slow)
     command = [sys.executable, "-m", "graph_research", "list"]
@@ -79,9 +85,9 @@ def test_ctrl_c_before_the_program_is_loaded_ends_it_in_a_line(user: User) -> No
     with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "loading\n"
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         _, err = process.communicate(timeout=20)
-    assert (process.returncode, err) == (130, "graph-research: interrupted\n")
+    assert (process.returncode, err) == (code, said)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,0 +1,46 @@
+"""What SIGINT and SIGTERM do to a service or a worker: while it starts, and when it works."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+from collections.abc import Callable, Iterator
+
+from graph_research.cli.errors import DONE
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def ended_while_starting() -> Iterator[None]:
+    """A signal ends the process with 0 until `stopped_by_signals` takes it: nothing has begun that could be lost."""
+    before = {number: signal.signal(number, lambda *_: sys.exit(DONE)) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def stopped_by_signals(stop: Callable[[], None]) -> Iterator[list[int]]:
+    """The first signal calls `stop`; a second one ends the process as usual. Yields the signals that came."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    received: list[int] = []
+
+    def on_signal(number: int) -> None:
+        received.append(number)
+        for each in _SIGNALS:
+            loop.remove_signal_handler(each)
+        stop()
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, on_signal, number)
+    try:
+        yield received
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)

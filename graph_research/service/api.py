@@ -7,11 +7,11 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from graph_research.service.backend import Backend
-from graph_research.service.guard import RequestGuard
+from graph_research.service.http.guard import RequestGuard
+from graph_research.service.http.openapi import describe
+from graph_research.service.http.problems import answer_with_problems
 from graph_research.service.metrics import RequestLog
 from graph_research.service.openai import routes as openai
-from graph_research.service.openapi import describe
-from graph_research.service.problems import answer_with_problems
 from graph_research.service.routes import control, docs, events, health, jobs, library, page, reports, steering
 from graph_research.service.uploads import MOST_BYTES
 

@@ -13,7 +13,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from graph_research.app.application import Application
 from graph_research.jobs.store import JobStore
 from graph_research.service.feeds import Feeds
-from graph_research.service.guard import PageAccess
+from graph_research.service.http.guard import PageAccess
 from graph_research.service.metrics import ServiceMetrics
 from graph_research.service.users import User, Users
 

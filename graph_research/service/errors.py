@@ -19,6 +19,10 @@ class ForeignOrigin(UserMistake):
     """A request that a page of another site sent, or that was sent to another name than that of this machine."""
 
 
+class RequestAmbiguous(UserMistake):
+    """A request that states its length in two ways: who goes by the other one takes its end for another request."""
+
+
 class BodyTooLarge(UserMistake):
     """A request with a longer body than its route takes."""
 

@@ -18,7 +18,8 @@ from graph_research.service.api import create_api
 from graph_research.service.backend import Backend
 from graph_research.service.errors import AddressUnusable, TokensUnusable
 from graph_research.service.feeds import Feeds
-from graph_research.service.guard import PageAccess, is_loopback
+from graph_research.service.http.connections import Connection
+from graph_research.service.http.guard import PageAccess, is_loopback
 from graph_research.service.metrics import ServiceMetrics
 from graph_research.service.users import Users
 from graph_research.service.worker import WorkerThread
@@ -91,6 +92,7 @@ class _Server(uvicorn.Server):
     def __init__(self, api: object, on_ready: Callable[[], None], close_streams: Callable[[], Awaitable[None]]) -> None:
         config = uvicorn.Config(
             api,  # type: ignore[arg-type]  # -- its alias of ASGI applications takes none of Starlette's
+            http=Connection,
             lifespan="off",
             log_config=None,
             access_log=False,

@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import stat
+import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ MOST_DOCUMENTS, MOST_LIBRARY_BYTES = 1_000, 1_000_000_000
 """Of one user."""
 _NAME = re.compile(r"[^\W_][\w .,()+-]{0,127}")
 _MODE = 0o700
+_INCOMING = "incoming-"
+_ABANDONED_SECONDS = 3_600
+"""After which nothing is added to an upload any more: its process was killed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +70,8 @@ class Uploads:
         file = self._folder / _checked(name)
         room = await asyncio.to_thread(self._room_beside, name)
         self._folder.mkdir(mode=_MODE, parents=True, exist_ok=True)
-        incoming = self._folder.parent / f"incoming-{secrets.token_hex(8)}"
+        await asyncio.to_thread(self._remove_abandoned)
+        incoming = self._folder.parent / f"{_INCOMING}{secrets.token_hex(8)}"
         try:
             await _write(incoming, chunks, min(MOST_BYTES, room))
             facts = incoming.stat()
@@ -93,6 +98,12 @@ class Uploads:
         if len(others) >= MOST_DOCUMENTS or room <= 0:
             raise _no_room()
         return room
+
+    def _remove_abandoned(self) -> None:
+        for file in self._folder.parent.glob(f"{_INCOMING}*"):
+            with suppress(FileNotFoundError):
+                if time.time() - file.stat().st_mtime > _ABANDONED_SECONDS:
+                    file.unlink()
 
     def _files(self) -> dict[str, os.stat_result]:
         """By name, without those that are deleted meanwhile."""

@@ -9,8 +9,8 @@ from fastapi import APIRouter, BackgroundTasks
 from graph_research.app.application import Application
 from graph_research.graph.errors import UnknownRun
 from graph_research.service.backend import FromBackend, FromUser
+from graph_research.service.http.problems import problems
 from graph_research.service.models import Answer, JobResource, QueueSummary
-from graph_research.service.problems import problems
 
 router = APIRouter(prefix="/api/research", tags=["control"])
 

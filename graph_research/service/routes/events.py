@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Response
 from fastapi.sse import EventSourceResponse
 
 from graph_research.service.backend import FromBackend, FromUser
-from graph_research.service.problems import problems
+from graph_research.service.http.problems import problems
 
 router = APIRouter(prefix="/api/research", tags=["jobs"])
 LastEventId = Annotated[

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Response
 
 from graph_research.service.backend import FromBackend, FromUser
 from graph_research.service.errors import NotAllowed, NotReady
+from graph_research.service.http.problems import problems
 from graph_research.service.models import Health
-from graph_research.service.problems import problems
 
 router = APIRouter(tags=["health"])
 

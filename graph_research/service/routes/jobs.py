@@ -8,12 +8,12 @@ from fastapi import APIRouter, Header, Query, Response
 
 from graph_research.app.runs.run import new_run_id
 from graph_research.service.backend import FromBackend, FromUser
+from graph_research.service.http.problems import problems
 from graph_research.service.models import (
     JobPage,
     JobResource,
     JobSubmission,
 )
-from graph_research.service.problems import problems
 from graph_research.service.submission import submit
 
 router = APIRouter(prefix="/api/research", tags=["jobs"])

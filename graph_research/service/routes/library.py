@@ -8,8 +8,8 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from graph_research.service.backend import FromBackend, FromUser
+from graph_research.service.http.problems import problems
 from graph_research.service.models import DocumentList, DocumentResource
-from graph_research.service.problems import problems
 from graph_research.service.uploads import Document, Uploads
 
 PREFIX = "/api/library/documents"

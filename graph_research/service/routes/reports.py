@@ -15,8 +15,8 @@ from graph_research.graph.errors import UnknownRun
 from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.service.backend import FromBackend, FromUser
 from graph_research.service.errors import NothingYet
+from graph_research.service.http.problems import problems
 from graph_research.service.models import ResultResource, SourceList, SourceResource
-from graph_research.service.problems import problems
 
 router = APIRouter(prefix="/api/research", tags=["reports"])
 ReportFormat = StrEnum("ReportFormat", {name: name for name in REPORT_FORMATS})  # type: ignore[misc]  # -- its members are known at run time

@@ -13,8 +13,8 @@ from graph_research.graph.errors import UnknownRun
 from graph_research.jobs.job import Job
 from graph_research.service.backend import Backend, FromBackend, FromUser
 from graph_research.service.errors import NothingYet
+from graph_research.service.http.problems import problems
 from graph_research.service.models import PlanBody, PlanResource, Wish, WishList
-from graph_research.service.problems import problems
 
 router = APIRouter(prefix="/api/research", tags=["control"])
 _PLACE = "body"

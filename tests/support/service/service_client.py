@@ -19,7 +19,7 @@ from graph_research.jobs.worker import Worker
 from graph_research.service.api import create_api
 from graph_research.service.backend import Backend
 from graph_research.service.feeds import Feeds
-from graph_research.service.guard import PageAccess
+from graph_research.service.http.guard import PageAccess
 from graph_research.service.metrics import ServiceMetrics
 from graph_research.service.users import Users, add_token
 from tests.support.cli.cli_process import User

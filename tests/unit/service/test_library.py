@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
 from collections.abc import AsyncIterator
 
@@ -46,6 +47,16 @@ async def test_a_document_is_uploaded_replaced_listed_and_deleted(service: Servi
     for method in ("GET", "DELETE"):
         gone = await service.http.request(method, f"{LIBRARY}/tide notes.md")
         assert (gone.status_code, gone.json()["code"]) == (404, "unknown-document")
+
+
+async def test_what_a_killed_process_left_of_an_upload_is_removed_with_the_next_one(service: ServiceClient) -> None:
+    assert await put(service, "a.md") == 201
+    user = service.app.workspace.home.user_library("local").parent
+    for name in ("incoming-killed", "incoming-under-way"):
+        (user / name).write_text("Ti")
+    os.utime(user / "incoming-killed", (0, 0))
+    assert await put(service, "b.md") == 201
+    assert sorted(file.name for file in user.iterdir()) == ["incoming-under-way", "library"]
 
 
 async def test_a_job_searches_the_documents_of_its_user_and_no_others(users: ServiceClient) -> None:

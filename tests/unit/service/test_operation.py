@@ -12,8 +12,8 @@ import pytest
 from graph_research.errors import GraphResearchError
 from graph_research.graph.errors import StoreUnreachable
 from graph_research.jobs.errors import JobStoreUnusable
+from graph_research.service.http.problems import problem_response
 from graph_research.service.logs import json_logs
-from graph_research.service.problems import problem_response
 from graph_research.service.users import add_token
 from tests.support.cli.cli_process import User
 from tests.support.cli.cli_user import QUESTION

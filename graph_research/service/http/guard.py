@@ -14,8 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from graph_research.service.errors import BodyTooLarge, ForeignOrigin, NotAllowed
-from graph_research.service.problems import problem_response
+from graph_research.service.errors import BodyTooLarge, ForeignOrigin, NotAllowed, RequestAmbiguous
+from graph_research.service.http.problems import problem_response
 
 _TOKEN_BYTES = 24
 _OPEN_THE_PAGE = "open the last address that `graph-research serve` has printed"
@@ -30,7 +30,7 @@ _HEADERS: Mapping[str, str] = {
 
 class RequestGuard:
     """ASGI middleware. Requests to a service without tokens (`is_open`) must be sent to this machine under one of its
-    own names, and not by a page of another site. A body may have `most_bytes(path)`."""
+    own names, and not by a page of another site. A body may have `most_bytes(path)`, and states its length once."""
 
     def __init__(self, app: ASGIApp, *, is_open: bool, most_bytes: Callable[[str], int]) -> None:
         self._app = app
@@ -46,7 +46,7 @@ class RequestGuard:
             if self._is_open:
                 _check_origin(Headers(scope=scope))
             limited = _limited(receive, Headers(scope=scope), self._most_bytes(scope["path"]))
-        except (ForeignOrigin, BodyTooLarge) as error:
+        except (ForeignOrigin, RequestAmbiguous, BodyTooLarge) as error:
             await problem_response(scope["path"], error)(scope, receive, send)
             return
         await self._app(scope, limited, send)
@@ -119,6 +119,8 @@ def _host_of(url: str) -> str:
 
 
 def _limited(receive: Receive, headers: Headers, most_bytes: int) -> Receive:
+    if "content-length" in headers and "transfer-encoding" in headers:
+        raise RequestAmbiguous("the request states the length of its body in two ways")
     stated = headers.get("content-length", "0")
     if not stated.isdecimal() or int(stated) > most_bytes:
         raise _too_large(most_bytes)

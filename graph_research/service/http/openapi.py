@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from graph_research.service.problems import Problem
+from graph_research.service.http.problems import Problem
 
 _TEMPLATE = "#/components/schemas/{model}"
 

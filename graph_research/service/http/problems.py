@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from graph_research.app.runs.report import NoReport
 from graph_research.errors import GraphResearchError, UserMistake
@@ -23,6 +24,7 @@ from graph_research.service.errors import (
     NotAllowed,
     NothingYet,
     NotReady,
+    RequestAmbiguous,
     TokenMissing,
     TokensUnusable,
     TooManyJobs,
@@ -33,6 +35,7 @@ from graph_research.service.openai.errors import NO_RETRY, PREFIX, error_body
 MEDIA_TYPE = "application/problem+json"
 _URN = "urn:graph-research:problem:"
 _STATUS: Mapping[type[GraphResearchError], int] = {
+    RequestAmbiguous: 400,
     TokenMissing: 401,
     NotAllowed: 403,
     ForeignOrigin: 403,
@@ -55,6 +58,7 @@ _STATUS: Mapping[type[GraphResearchError], int] = {
 }
 """By the nearest class of an error; any other is a failure of the service's."""
 _TITLES: Mapping[int, str] = {
+    400: "The request cannot be read",
     401: "A token is needed",
     403: "Not allowed",
     404: "Not found",
@@ -102,6 +106,7 @@ def answer_with_problems(api: FastAPI) -> None:
     api.add_exception_handler(GraphResearchError, _named)
     api.add_exception_handler(RequestValidationError, _not_valid)
     api.add_exception_handler(HTTPException, _of_framework)
+    api.add_exception_handler(ClientDisconnect, _broken_off)
     api.add_exception_handler(Exception, _unexpected)
 
 
@@ -113,6 +118,8 @@ def problem_response(path: str, error: GraphResearchError) -> JSONResponse:
     headers = error.headers if isinstance(error, TooManyJobs) else {}
     if isinstance(error, TokenMissing):
         headers = {"WWW-Authenticate": "Bearer"}
+    if isinstance(error, RequestAmbiguous):
+        headers = {"Connection": "close"}
     if status >= 500:
         _log.error("%s: %s", error.code, error)
         return _response(path, status, error.code, "the service could not do this; its log says why", headers=headers)
@@ -142,6 +149,11 @@ async def _of_framework(request: Request, error: Exception) -> JSONResponse:
     phrase = BodyTooLarge.code if error.status_code == 413 else HTTPStatus(error.status_code).phrase
     code = phrase.lower().replace(" ", "-")
     return _response(request.url.path, error.status_code, code, str(error.detail), headers=error.headers)
+
+
+async def _broken_off(request: Request, _: Exception) -> JSONResponse:
+    """What is logged of a request whose client has gone; nobody reads it."""
+    return _response(request.url.path, 400, "broken-off", "the request broke off")
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:

@@ -12,7 +12,7 @@ import typer
 
 from graph_research.cli.display.output import finish_output, show
 from graph_research.cli.jobs.database import Database, with_database
-from graph_research.cli.jobs.signals import ended_while_starting, stopped_by_signals
+from graph_research.cli.jobs.signals import end_loop_while_starting, ended_while_starting, stopped_by_signals
 from graph_research.cli.options import examples
 from graph_research.cli.workspace import open_here, wait_for
 
@@ -55,6 +55,7 @@ def _serve(
 async def _run(service: Service) -> None:
     from graph_research.service.logs import json_logs
 
+    end_loop_while_starting()
     with json_logs(sys.stderr), ExitStack() as ready:
 
         def on_ready() -> None:

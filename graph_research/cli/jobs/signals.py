@@ -14,13 +14,23 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextlib.contextmanager
 def ended_while_starting() -> Iterator[None]:
-    """A signal ends the process with 0 until `stopped_by_signals` takes it: nothing has begun that could be lost."""
+    """A signal ends the process with 0: nothing has begun that could be lost."""
     before = {number: signal.signal(number, lambda *_: sys.exit(DONE)) for number in _SIGNALS}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def end_loop_while_starting() -> None:
+    """The same in an event loop, until `stopped_by_signals` takes the signals. A loop that waits for its sockets notices
+    only the signals that it handles itself."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, sys.exit, DONE)
 
 
 @contextlib.contextmanager

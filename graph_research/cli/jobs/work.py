@@ -13,7 +13,7 @@ from pathlib import Path
 
 from graph_research.app.workspace import Workspace
 from graph_research.cli.display.output import say
-from graph_research.cli.jobs.signals import stopped_by_signals
+from graph_research.cli.jobs.signals import end_loop_while_starting, stopped_by_signals
 from graph_research.jobs.job import JobStatus
 from graph_research.jobs.store import JobStore
 from graph_research.jobs.worker import Worker
@@ -24,6 +24,7 @@ _LOCKED_SECONDS = 0.5
 
 async def work(workspace: Workspace, *, until_idle: bool) -> None:
     """Drive queued runs until SIGINT or SIGTERM; with `until_idle` until none is left."""
+    end_loop_while_starting()
     async with open_worker(workspace) as (worker, jobs):
 
         def stop() -> None:

@@ -78,7 +78,7 @@ def test_the_http_client_is_loaded_without_its_own_command_line() -> None:
 def test_a_signal_before_the_program_is_loaded_ends_it_at_once(
     sent: signal.Signals, code: int, said: str, user: User
 ) -> None:
-    slow = "import sys, time\nprint('loading', flush=True)\ntime.sleep(30)\n"
+    slow = "print('loading', flush=True)\nwhile True: pass\n"  # a signal just before a sleep would not end it
     user.write("slow/typer.py", slow)
     command = [sys.executable, "-m", "graph_research", "list"]
     environ = {**os.environ, "PYTHONPATH": str(user.folder / "slow")}

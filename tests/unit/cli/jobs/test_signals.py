@@ -7,12 +7,13 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.support.cli.cli_process import PATIENCE_SECONDS, User, wait_until
+from tests.support.cli.cli_process import PATIENCE_SECONDS, User
 
+ENDLESS = "print('loading', flush=True)\nwhile True: pass\n"
+"""A module that takes long to load. It computes: a signal that comes just before a sleep does not end it."""
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
 
@@ -22,23 +23,6 @@ def silent_database() -> Iterator[tuple[str, socket.socket]]:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(PATIENCE_SECONDS)
         yield f"postgresql://127.0.0.1:{listening.getsockname()[1]}/jobs", listening
-
-
-@contextlib.contextmanager
-def written_slowly(pipe: Path) -> Iterator[None]:
-    """A process reads a named pipe, and nothing comes."""
-    writers: list[int] = []
-
-    def is_read() -> bool:
-        with contextlib.suppress(OSError):
-            writers.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
-        return bool(writers)
-
-    wait_until(is_read)
-    try:
-        yield
-    finally:
-        os.close(writers[0])
 
 
 @pytest.mark.parametrize("received", SIGNALS)
@@ -53,11 +37,12 @@ def test_while_the_database_is_opened(command: tuple[str, ...], received: signal
 
 
 @pytest.mark.parametrize("received", SIGNALS)
-def test_before_the_service_listens(received: signal.Signals, user: User) -> None:
-    tokens = user.folder / "tokens"
-    os.mkfifo(tokens)
-    environ = {"GRAPH_RESEARCH_TOKENS_FILE": str(tokens)}
-    with user.start("serve", environ=environ) as process, written_slowly(tokens):
+def test_while_the_program_is_loaded(received: signal.Signals, user: User) -> None:
+    user.write("slow/uvicorn.py", ENDLESS)
+    path = os.pathsep.join([str(user.folder / "slow"), user.environment()["PYTHONPATH"]])
+    with user.start("serve", environ={"PYTHONPATH": path}) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "loading\n"
         process.send_signal(received)
         _, err = process.finish()
     assert (process.returncode, err) == (0, "")

@@ -14,13 +14,10 @@ import argparse
 import asyncio
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +26,7 @@ import httpx
 import psycopg
 import queues
 from engine import LOOP, Table
+from serving import PROBE_SECONDS, Served, both, percentile, probed, serving_bare, serving_service
 from workload import written
 
 ROOT = Path(__file__).parents[1]
@@ -46,8 +44,6 @@ from graph_research.jobs.sqlite import SqliteJobStore
 from graph_research.jobs.store import JobStore
 from tests.support.postgres import PostgresServer, postgres_server
 
-SCRIPT = Path(sys.executable).with_name("graph-research")
-LIBRARY = ROOT / "examples" / "library"
 JOBS = "/api/research/jobs"
 QUESTION = "What did the tidal lagoon of year {} cost, and who paid?"
 PARTS = ("commits", "queue", "start", "drain", "streams")
@@ -57,26 +53,8 @@ QUEUED = 10_000
 USERS = 20
 READS = 100
 STARTS = 5
-PROBE_SECONDS = 0.05
 RUNS_BEFORE = 10
 TIMEOUT_SECONDS = 3600
-
-BARE = """
-import socket, uvicorn
-from fastapi import FastAPI
-api = FastAPI()
-
-@api.get("/status")
-async def status(): return {"status": "QUEUED"}
-
-listening = socket.create_server(("127.0.0.1", 0))
-print(f"serving at http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
-uvicorn.Server(uvicorn.Config(api, log_level="warning", access_log=False)).run(sockets=[listening])
-"""
-
-
-def percentile(values: Sequence[float], percent: int) -> float:
-    return statistics.quantiles(values, n=100)[percent - 1]
 
 
 # Commits
@@ -179,102 +157,6 @@ async def reads_of(table: Table, store: JobStore) -> None:
 
 
 # The service
-
-
-@dataclass
-class Served:
-    """A process that answers at `url`."""
-
-    url: str
-    pid: int
-
-    @property
-    def megabytes(self) -> float:
-        """Of its resident memory."""
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        return int(status.split("VmRSS:")[1].split()[0]) / 1000
-
-    @property
-    def cpu_seconds(self) -> float:
-        """Of the process with its children that have ended."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-
-
-@contextmanager
-def serving(command: Sequence[str], folder: Path, name: str) -> Iterator[Served]:
-    """A process that says in its log where it serves, ended afterwards."""
-    log = folder / f"{name}.log"
-    environ = {"PATH": os.environ["PATH"], "HOME": str(folder), "GRAPH_RESEARCH_HOME": str(folder / "home")}
-    with log.open("w") as output:
-        process = subprocess.Popen(command, cwd=folder, env=environ, stdout=output, stderr=output)
-        try:
-            while "serving at " not in log.read_text():
-                if process.poll() is not None:
-                    raise SystemExit(f"{name} has ended:\n{log.read_text()}")
-                time.sleep(0.05)
-            yield Served(log.read_text().split("serving at ")[1].split()[0], process.pid)
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
-def serving_service(folder: Path) -> AbstractContextManager[Served]:
-    """The service with the example library."""
-    return serving([str(SCRIPT), "serve", "--port", "0", "--library", str(LIBRARY)], folder, "service")
-
-
-def serving_bare(folder: Path) -> AbstractContextManager[Served]:
-    """An endpoint that does nothing."""
-    return serving([sys.executable, "-c", BARE], folder, "bare")
-
-
-@contextmanager
-def both(folder: Path) -> Iterator[tuple[Served, Served]]:
-    with serving_service(folder) as service, serving_bare(folder) as bare:
-        yield service, bare
-
-
-@dataclass
-class Latencies:
-    """Seconds that an answer took, of the service and of the endpoint that does nothing, asked in turns."""
-
-    service: list[float] = field(default_factory=list)
-    bare: list[float] = field(default_factory=list)
-
-    def show(self, table: Table, what: str) -> None:
-        for name, values in ((what, self.service), ("bare FastAPI", self.bare)):
-            table.fact(f"{name}: median", f"{statistics.median(values) * 1000:.1f} ms")
-            table.fact(f"{name}: p95", f"{percentile(values, 95) * 1000:.1f} ms")
-        ratio = percentile(self.service, 95) / percentile(self.bare, 95)
-        table.fact(f"{what} / bare FastAPI, p95", f"{ratio:.1f} x")
-
-
-@asynccontextmanager
-async def probed(address: str, bare: Served) -> AsyncIterator[Latencies]:
-    """Both are asked again and again while the context is entered."""
-    latencies = Latencies()
-    async with httpx.AsyncClient(timeout=60) as http:
-
-        async def ask() -> None:
-            while True:
-                for url, seconds in (
-                    (address, latencies.service),
-                    (f"{bare.url}/status", latencies.bare),
-                ):
-                    started = time.perf_counter()
-                    (await http.get(url)).raise_for_status()
-                    seconds.append(time.perf_counter() - started)
-                await asyncio.sleep(PROBE_SECONDS)
-
-        asking = asyncio.create_task(ask())
-        try:
-            yield latencies
-        finally:
-            asking.cancel()
-            await asyncio.wait({asking})
-            if not asking.cancelled():
-                asking.result()
 
 
 async def submitted(service: Served) -> str:

@@ -24,8 +24,8 @@ def ended_while_starting() -> Iterator[None]:
 
 
 def end_loop_while_starting() -> None:
-    """The same in an event loop, until `stopped_by_signals` takes the signals. A loop that waits for its sockets notices
-    only the signals that it handles itself."""
+    """The same in an event loop, until `stopped_by_signals` takes the signals: a loop that waits for its sockets is
+    woken by those signals only that it handles itself."""
     import asyncio
 
     loop = asyncio.get_running_loop()

@@ -37,6 +37,7 @@ from tests.support.network.fake_services import Call, World, open_world
 SCRIPT = Path(sys.executable).with_name("graph-research")
 QUESTION = (ROOT / "examples" / "question.txt").read_text().strip()
 ITERATIONS = 3
+_MOST_GAPS = 5
 WARM_PROGRAM = """
 import asyncio, json, os, signal, sys, time
 import graph_research
@@ -54,10 +55,10 @@ async def main():
     for number in (1, 2):
         open(os.environ["WORLD_LOG"], "w").close()
         samples.update({True: 0, False: 0})
-        wall, cpu = time.perf_counter(), time.process_time()
+        started, cpu = time.monotonic(), time.process_time()
         result = await deep_research(
             sys.argv[1], llm=sys.argv[2], search=["searxng"], max_iterations=3, out=f"warm-{number}")
-        cost = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+        cost = {"started": started, "wall": time.monotonic() - started, "cpu": time.process_time() - cpu}
         rows.append({**cost, "own": samples[True] / max(sum(samples.values()), 1), "result": result.to_json()})
     print(json.dumps(rows[-1]))
 
@@ -70,26 +71,42 @@ signal.setitimer(signal.ITIMER_PROF, 0)
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """One research: seconds of wall time and CPU, the share of the latter in our own code, its calls as the servers saw
-    them, its result."""
+    """One research: when it began on the monotonic clock, seconds of wall time and CPU, the share of the latter in our
+    own code, its calls as the servers saw them, those of the critical path, its result."""
 
+    started: float
     wall: float
     cpu: float
     own: float
-    path: float
+    path: Sequence[Call]
     calls: Sequence[Call]
     result: dict[str, Any]
 
+    @property
+    def path_seconds(self) -> float:
+        return sum(call.ended - call.started for call in self.path)
 
-def critical_path(calls: Sequence[Call]) -> float:
-    """Seconds of the longest chain of calls that did not overlap."""
+
+def critical_path(calls: Sequence[Call]) -> Sequence[Call]:
+    """The chain of calls that did not overlap which took the longest."""
     ordered = sorted(calls, key=lambda call: call.ended)
     ends = [call.ended for call in ordered]
-    best = [0.0]
+    chains: list[tuple[float, tuple[Call, ...]]] = [(0.0, ())]
     for place, call in enumerate(ordered):
-        before = bisect_right(ends, call.started, hi=place)
-        best.append(max(best[place], best[before] + call.ended - call.started))
-    return best[-1]
+        seconds, before = chains[bisect_right(ends, call.started, hi=place)]
+        longer = (seconds + call.ended - call.started, (*before, call))
+        chains.append(max(chains[place], longer, key=lambda chain: chain[0]))
+    return chains[-1][1]
+
+
+def gaps(measured: Measured) -> list[tuple[float, str]]:
+    """Seconds before the first call of the critical path, between its calls and after the last, with the names of what
+    stands on either side; the longest first."""
+    names = ["start", *(call.agent or call.kind for call in measured.path), "end"]
+    begins = [measured.started, *(call.ended for call in measured.path)]
+    ends = [*(call.started for call in measured.path), measured.started + measured.wall]
+    found = zip(begins, ends, names, names[1:], strict=False)
+    return sorted(((end - begin, f"{before} to {after}") for begin, end, before, after in found), reverse=True)
 
 
 def warm(world: World, folder: Path, log: Path) -> Measured:
@@ -98,22 +115,22 @@ def warm(world: World, folder: Path, log: Path) -> Measured:
     done = run(command, world, folder, log)
     row = json.loads(done)
     calls = world.calls()
-    path = critical_path(calls)
-    return Measured(wall=row["wall"], cpu=row["cpu"], own=row["own"], path=path, calls=calls, result=row["result"])
+    return Measured(**row, calls=calls, path=critical_path(calls))
 
 
 def cold(world: World, folder: Path, log: Path) -> Measured:
     """A whole command, from the start of its process."""
     world.forget()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    started = time.perf_counter()
+    started = time.monotonic()
     options = ["--llm", world.model, "--search", "searxng", "--max-iterations", str(ITERATIONS), "--json"]
     done = run([str(SCRIPT), "run", QUESTION, *options, "--out", "cold"], world, folder, log)
-    wall = time.perf_counter() - started
+    wall = time.monotonic() - started
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     calls = world.calls()
-    return Measured(wall=wall, cpu=cpu, own=0.0, path=critical_path(calls), calls=calls, result=json.loads(done))
+    cost = {"started": started, "wall": wall, "cpu": cpu, "own": 0.0}
+    return Measured(**cost, path=critical_path(calls), calls=calls, result=json.loads(done))
 
 
 def run(command: Sequence[str], world: World, folder: Path, log: Path) -> str:
@@ -175,14 +192,16 @@ def main() -> None:
         print(f"A research of {ITERATIONS} iterations")
         tell(runs["warm"][-1])
         print("\nWarm: the second research of a process")
-        show("critical path", [one.path for one in runs["warm"]], "s")
+        show("critical path", [one.path_seconds for one in runs["warm"]], "s")
         show("wall", [one.wall for one in runs["warm"]], "s")
-        kept = [show("wall / critical path", [one.wall / one.path for one in runs["warm"]], "x", 1.05)]
+        kept = [show("wall / critical path", [one.wall / one.path_seconds for one in runs["warm"]], "x", 1.05)]
         show("CPU of the process", [one.cpu for one in runs["warm"]], "s")
         kept.append(show("CPU of our own code", [one.cpu * one.own for one in runs["warm"]], "s", 0.3))
+        longest = gaps(runs["warm"][-1])[:_MOST_GAPS]
+        print(f"  longest gaps on the path: {', '.join(f'{names} {gap * 1000:.0f} ms' for gap, names in longest)}")
         print("\nCold: a whole command")
         show("wall", [one.wall for one in runs["cold"]], "s")
-        kept.append(show("wall / critical path", [one.wall / one.path for one in runs["cold"]], "x", 1.3))
+        kept.append(show("wall / critical path", [one.wall / one.path_seconds for one in runs["cold"]], "x", 1.3))
         show("CPU, start of the process and imports included", [one.cpu for one in runs["cold"]], "s")
         print(f"\n{kept.count(False)} over their bounds")
 

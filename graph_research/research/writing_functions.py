@@ -33,12 +33,12 @@ _LOOKED_UP = "The program looked this up again in all sources of the research; p
 _BETWEEN = re.compile(r"[,;/]")
 _DEFAULT = re.compile(word_of("defaults"), re.IGNORECASE)
 _STAYS = re.compile(
-    rf"(?:\w+\s+|[\u3040-\u9fff]){{0,3}}{_DEFAULT.pattern}|(?:{any_of('unchanged')})\s*(?:[,;:.()–，；：。]|$)"
-    rf"|(?:{any_of('negations')})\s+\w",
+    rf"(?:\w+\s+|[\u3040-\u9fff]){{0,3}}{_DEFAULT.pattern}|(?:{any_of('unchanged')})\s*(?:[,;:.()–，；：。]|$)",
     re.IGNORECASE,
 )
-"""A cell that names the default among its first words, begins by saying that something is left as it is, or what it is
-not set to."""
+"""A cell that names the default among its first words, or begins by saying that something is left as it is."""
+_DENIES = re.compile(rf"(?:{any_of('negations')})\s+\w", re.IGNORECASE)
+"""A value that something is not to have."""
 _SET = re.compile(r"(?<![\w.])([^\W\d][\w.]*)\s*=(?!=)")
 """A name before a sign that gives it a value, as settings files and SQL write it."""
 _WORD_OF_CODE = re.compile(r"[\w.]+")
@@ -352,10 +352,11 @@ def _told_of(section: DraftSection) -> set[str]:
 
 
 def _stays(row: Sequence[Statement], header: Sequence[str]) -> bool:
-    """Whether a cell of a row of settings says that it stays at its default; a column of defaults says of none."""
+    """Whether a cell of a row of settings says that it stays at its default, or the first what it is not set to; a
+    column of defaults says of none."""
     titles = [*header, *[""] * len(row)]
     cells = [cell.text for cell, title in zip(row[1:], titles[1:], strict=False) if not _DEFAULT.search(title)]
-    return any(_STAYS.match(cell) for cell in cells)
+    return any(map(_STAYS.match, cells)) or bool(cells and _DENIES.match(cells[0]))
 
 
 def _values_set(code: str, names: Set[str]) -> dict[str, str]:

@@ -618,10 +618,19 @@ def test_a_column_of_defaults_does_not_say_that_a_setting_stays_there() -> None:
     assert noted_settings(("sync", "default", "full"), ("busy_wait", "0", "5000"), ("pool", "default", "40"))
 
 
-def noted_settings(*rows: tuple[str, str, str]) -> bool:
-    """Whether a block to copy is noted that sets the first two of three settings with their default and value."""
+def test_a_reason_that_denies_something_does_not_say_that_a_setting_is_left_out() -> None:
+    rows = (
+        ("sync", "off", "full", "flushes"),
+        ("busy_wait", "0", "5000", "no error at once"),
+        ("pool", "7", "40", "no queue"),
+    )
+    assert noted_settings(*rows)
+
+
+def noted_settings(*rows: tuple[str, ...]) -> bool:
+    """Whether a block is noted that sets the first two of three settings; a row has default, value and reason."""
     cells = [[Statement(text=text) for text in row] for row in rows]
-    table = Block(type=BlockType.TABLE, header=["Setting", "Default", "Value"], rows=cells)
+    table = Block(type=BlockType.TABLE, header=["Setting", "Default", "Value", "Reason"], rows=cells)
     code = Block(type=BlockType.CODE, sentences=[Statement(text="sync = full\nbusy_wait = 5000")])
     parts = parts_to_mend([DraftSection(heading="h", blocks=[table, code], id="s1").to_json()], [], [])
     return any("no block of the section sets: pool." in row["reason"] for part in parts for row in part["failing"])

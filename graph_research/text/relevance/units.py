@@ -17,6 +17,7 @@ MOST_CHARS = 600
 
 _SPACES_OF_A_SENTENCE = 5  # a longer heading may be a sentence that was written without a full stop
 _LETTER = re.compile(r"[^\W_]")
+_NOTE_MARKS = re.compile(r"(?<=[.!?。！？\"”])(?:\[\d{1,3}\])+$")
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Unit:
 
 
 def units(document: Document, language: str = "en") -> tuple[Unit, ...]:
-    """Every unit in order: all text that holds a letter or digit, but the title, short headings and boilerplate.
+    """Every unit in order: all text that holds a letter or digit, but the title, short headings, boilerplate and the
+    marks of notes behind a sentence.
 
     A document that holds nothing but its title has the title as a unit.
     """
@@ -56,6 +58,7 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
             for position, (start, end) in enumerate(sentence_spans(text, block.start, block.end, language=language)):
                 defined = before is not None and position == 0 and defines(text, before, block)
                 kind: UnitKind = "definition" if defined else "heading" if block.kind == "heading" else "sentence"
+                end = start + len(_NOTE_MARKS.sub("", text[start:end]))
                 yield from _cut(text, before.start if defined and before else start, end, kind, number, heading)
         elif block.kind == "table":
             if before is None or before.kind != "table":

@@ -53,3 +53,8 @@ def test_a_unit_is_a_piece_of_the_text(text: str) -> None:
     for unit in units(document):
         assert document.text[unit.start : unit.end] == unit.text
         assert 0 < len(unit.text) <= MOST_CHARS + 1 or unit.kind == "definition"
+
+
+def test_the_marks_of_notes_behind_a_sentence_are_no_part_of_it() -> None:
+    document = markdown_document("It turns.[1][2] It hums [3] at night. It has the index [4]\n")
+    assert [unit.text for unit in units(document)] == ["It turns.", "It hums [3] at night.", "It has the index [4]"]

@@ -360,7 +360,7 @@ class Application:
                     yield event
 
     async def _archive(self, run_id: str) -> None:
-        if not goes_on(await self.store.run(run_id)):
+        if not goes_on(await self.store.run_row(run_id)):
             await archive_ended(self.workspace, self.store, run_id, SystemClock().now())
 
     async def _is_new(self, run_id: str) -> bool:

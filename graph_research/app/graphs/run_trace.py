@@ -45,8 +45,7 @@ async def trace_of(
     store: Store, run_id: str, calls: Sequence[CallRecord] | None = None, events: Sequence[Event] | None = None
 ) -> Trace:
     """What a run did, counted, whatever its graph was. Its `calls` and `events` are read where they are not given."""
-    record = await store.run(run_id)
-    trace = Trace(graph_hash=record.graph_hash)
+    trace = Trace(graph_hash=(await store.run_row(run_id)).graph_hash)
     for event in await store.events(run_id) if events is None else events:
         trace.event(event)
     for row in await store.step_rows(run_id, None):

@@ -219,9 +219,9 @@ async def _lengths(store: Store, run_id: str, state: Mapping[str, Any]) -> dict[
     return {names[name]: len(text) for name, text in texts.items()}
 
 
-def goes_on(record: RunRecord) -> bool:
+def goes_on(run: RunRecord | RunRow) -> bool:
     """Whether the run has not ended yet."""
-    return record.status in (RunStatus.RUNNING, RunStatus.AWAITING_INPUT, RunStatus.PAUSED)
+    return run.status in (RunStatus.RUNNING, RunStatus.AWAITING_INPUT, RunStatus.PAUSED)
 
 
 def _question(record: RunRecord) -> str:

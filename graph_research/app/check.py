@@ -164,6 +164,7 @@ def _named(facts: DocumentFacts, document: Document) -> LibraryDocument:
         path=facts.url,
         document=document,
         superseded=facts.superseded,
+        authors=facts.authors,
     )
 
 

@@ -42,7 +42,8 @@ _OTHERWISE = ("denied", "opposed", "order")
 
 @dataclass(frozen=True, kw_only=True)
 class LibraryDocument:
-    """A document of the library with what names it. `superseded` is the path of a newer version, empty where the
+    """A document of the library with what names it: a sentence may name its authors, whom its passages do not. Its
+    publisher may also be one of those that it is about. `superseded` is the path of a newer version, empty where the
     document says itself that it is superseded."""
 
     source_id: str
@@ -50,6 +51,12 @@ class LibraryDocument:
     path: str
     document: Document
     superseded: str | None = None
+    authors: Sequence[str] = ()
+
+    @property
+    def names(self) -> str:
+        """The title with the authors."""
+        return ". ".join(filter(None, (self.title, ", ".join(self.authors))))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,12 +160,12 @@ def _beside(text: str, owner: LibraryDocument, units: Sequence[Unit], *, is_cite
             quote=quote,
             valid=True,
             surroundings=whole[max(0, each.start - AROUND_CHARS) : each.end + AROUND_CHARS],
-            title=owner.title,
+            title=owner.names,
         )
         for each, quote in zip(units, said, strict=True)
     ]
     judgement = judge(text, StatementKind.FACT, passages)
-    found = support(text, [*said, owner.title])
+    found = support(text, [*said, owner.names])
     quote = AuditQuote(
         source_id=owner.source_id,
         title=owner.title,

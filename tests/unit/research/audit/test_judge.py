@@ -6,7 +6,7 @@ import pytest
 
 from graph_research.research.audit.judge import LibraryDocument, judged
 from graph_research.research.audit.model import Verdict
-from graph_research.research.audit.statements import sentences_of
+from graph_research.research.audit.statements import ReportSentence, sentences_of
 from graph_research.text.locators import resolve
 from graph_research.text.readers.markdown import markdown_document
 from graph_research.text.readers.plain import plain_document
@@ -47,6 +47,20 @@ def test_each_part_of_a_sentence_stands_in_one_passage(text: str, is_supported: 
     [sentence] = sentences_of(plain_document(text))
     library = [LibraryDocument(source_id="src-1", title="Dams", path="dams.txt", document=plain_document(said))]
     assert (judged(1, sentence, library, [], []).verdict is Verdict.SUPPORTED) is is_supported
+
+
+def test_a_sentence_may_name_the_authors_of_the_document_that_supports_it() -> None:
+    text = "Smolt mortality at the lagoon was 4.2 percent."
+    study = LibraryDocument(
+        source_id="src-1", title="Smolts", path="a.txt", document=plain_document(text), authors=["M. Ostrander"]
+    )
+    forum = LibraryDocument(
+        source_id="src-2", title="Talk", path="b.txt", document=plain_document(text.replace("4.2", "11"))
+    )
+    sentence = ReportSentence(text="Ostrander et al. found that smolt mortality at the lagoon was 4.2 percent.")
+    assert judged(1, sentence, [study, forum], [], []).verdict is Verdict.SUPPORTED
+    other = ReportSentence(text="Ostrander et al. found that smolt mortality at the lagoon was 5.1 percent.")
+    assert judged(1, other, [study, forum], [], []).verdict is Verdict.CONTRADICTED
 
 
 def fares(source_id: str, amount: int, superseded: str | None = None) -> LibraryDocument:

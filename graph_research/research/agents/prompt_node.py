@@ -42,9 +42,10 @@ def prompt_step(services: Services) -> Prompter:
 
 
 def template_names(prompts: Resolver, prompt: str) -> list[TemplateName]:
-    """What the templates of a step take from its handoff. `TemplateInvalid` for one that cannot be read."""
+    """What the templates of a step take from its handoff; nothing where it has none. `TemplateInvalid` for one that
+    cannot be read."""
     renderer = PromptRenderer(prompts)
-    templates = _templates(renderer, prompt)
+    templates = [name for name in _templates(renderer, prompt) if renderer.exists(name)]
     return [each for template in templates for each in renderer.names(template) if each.name != "schema"]
 
 

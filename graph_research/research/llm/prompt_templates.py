@@ -99,8 +99,11 @@ class PromptRenderer:
                 used[found.name] = found
         return list(used.values())
 
-    def _used(self, name: str, *, always: bool, seen: frozenset[str]) -> Iterator[TemplateName]:
-        tree, file = self._parsed(name)
+    def _used(
+        self, name: str, *, always: bool, seen: frozenset[str], by: tuple[str, int] | None = None
+    ) -> Iterator[TemplateName]:
+        """`by` is the file and line that include the template."""
+        tree, file = self._parsed(name, by)
         taken = find_undeclared_variables(tree) - self._environment.globals.keys() - _looked_for(tree)
         sure = {id(node) for node in _executed(tree)} if always else frozenset()
         for node in tree.find_all(nodes.Name):
@@ -109,15 +112,18 @@ class PromptRenderer:
         bound = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
         for include, inner in _included(tree):
             if inner not in seen:
-                found = self._used(inner, always=id(include) in sure, seen=seen | {name})
+                at = (file, include.lineno)
+                found = self._used(inner, always=id(include) in sure, seen=seen | {name}, by=at)
                 yield from (each for each in found if each.name not in bound)
 
-    def _parsed(self, name: str) -> tuple[nodes.Template, str]:
+    def _parsed(self, name: str, by: tuple[str, int] | None) -> tuple[nodes.Template, str]:
         """A template and its file."""
+        asked_in, line = by or (None, None)
         try:
             text, file, _ = _source(self._resolver, name)
         except TemplateNotFound as error:
-            raise TemplateInvalid(f'no prompt "{error.name}"', help=f"add prompts/{error.name}.j2") from error
+            help = f"add prompts/{error.name}.j2"
+            raise TemplateInvalid(f'no prompt "{error.name}"', help=help, file=asked_in, line=line) from error
         try:
             tree = self._environment.parse(text, name, file)
             self._environment.compile(tree, name, file)  # which knows filters and tests

@@ -370,3 +370,11 @@ def test_a_file_beside_a_graph_that_the_programs_own_hides_is_named(user: User) 
         "judge.yaml: valid, 1 warning",
     ]
     assert trusted.out == "judge.yaml: valid\n"
+
+
+def test_a_prompt_that_is_missing_is_one_finding(user: User) -> None:
+    user.write("judge.yaml", JUDGE.replace("reviewer", "report"))
+
+    done = user.run("graph", "validate", "judge.yaml", expect=2)
+
+    assert [line.split(": ", 2)[2] for line in done.out.splitlines()] == ['no prompt "opinion"']

@@ -107,8 +107,11 @@ def weights_of(written: Iterable[Word]) -> dict[str, float]:
 @lru_cache(maxsize=4096)
 def whole_word_weights(text: str, language: str) -> Mapping[str, float]:
     """The terms of a short text that weigh something, with their weights; a name once, without its parts beside it."""
-    written = {word.start: word for word in reversed(words(text, language))}
-    return MappingProxyType(weights_of(reversed(written.values())))
+    whole: list[Word] = []
+    for word in words(text, language):
+        if not whole or word.end > whole[-1].end:
+            whole.append(word)
+    return MappingProxyType(weights_of(whole))
 
 
 @lru_cache(maxsize=4096)

@@ -21,6 +21,7 @@ from graph_research.text.language.words import (
     stem,
     terms,
     weight,
+    whole_word_weights,
     words,
 )
 
@@ -131,3 +132,8 @@ def test_threads_do_not_mix_up_each_others_words() -> None:
     with ThreadPoolExecutor(8) as pool:
         runs = [pool.submit(lambda: [stem(word) for word in INFLECTED]) for _ in range(60)]
         assert all(run.result() == alone for run in runs)
+
+
+def test_a_name_counts_once_and_not_its_parts_beside_it() -> None:
+    assert [*whole_word_weights("TaskGroup, lock_timeout, group", "en")] == ["taskgroup", "lock_timeout", "group"]
+    assert [*whole_word_weights("行级锁", "zh")] == ["行级", "级锁"]

@@ -71,7 +71,10 @@ def _ask_or_leave_out(offer: FolderOffer) -> bool | None:
         return None
     sys.stderr.write(f"{what}.\nThey can change what is asked of a model and of searches. Use them? [y/N] ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+    if sys.stdin.readline().strip().lower() in {"y", "yes"}:
+        return True
+    say("graph-research: not used, not by graph files of this folder either; to use them: graph-research config trust")
+    return False
 
 
 _T = TypeVar("_T")

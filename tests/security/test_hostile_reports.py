@@ -92,12 +92,25 @@ def test_names_of_a_cloned_folder_reach_the_terminal_as_text(tmp_path: Path) -> 
     assert b"\x1b" not in _seen_on_a_terminal(["config", "show"], tmp_path).replace(b"\x1b[0m", b"")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_who_refuses_the_files_of_a_folder_is_told_what_that_means(tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "mine.j2").write_text("x")
+    seen = _seen_on_a_terminal(["config", "show"], tmp_path)
+    assert b"not used, not by graph files of this folder either; to use them: graph-research config trust" in seen
+
+
 def _seen_on_a_terminal(arguments: list[str], folder: Path) -> bytes:
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [str(SCRIPT), *arguments],
         cwd=folder,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder), "GRAPH_RESEARCH_HOME": str(folder / "home")},
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": os.environ["PYTHONPATH"],
+            "HOME": str(folder),
+            "GRAPH_RESEARCH_HOME": str(folder / "home"),
+        },
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

@@ -170,12 +170,11 @@ def _full_text_search() -> Check:
 
 
 def _room(workspace: Workspace) -> Check:
-    """The home was made and written to when the workspace was opened; what is left is space."""
+    """What is read only is enough to look at runs; where the home can be written, what is left is space."""
     status = os.statvfs(workspace.home.path)
     free = status.f_bavail * status.f_frsize
-    return Check(
-        name="data home", ok=free > _ENOUGH_BYTES, text=f"{workspace.home.path}, {free // 1_000_000:,} MB free"
-    )
+    room = f"{free // 1_000_000:,} MB free" if os.access(workspace.home.path, os.W_OK) else "can only be read"
+    return Check(name="data home", ok=free > _ENOUGH_BYTES, text=f"{workspace.home.path}, {room}")
 
 
 async def _store(workspace: Workspace) -> Check:

@@ -80,6 +80,10 @@ def test_what_is_configured_and_indexed_is_read(command: str, done: Mapping[str,
     assert done[command].code == 0
 
 
+def test_doctor_says_so(done: Mapping[str, Done]) -> None:
+    assert "home, can only be read" in done["doctor --offline"].out
+
+
 @pytest.mark.parametrize("command", WRITING)
 def test_what_writes_is_refused_before_it_begins(command: str, done: Mapping[str, Done]) -> None:
     assert done[command].code == 2

@@ -51,10 +51,10 @@ _LEAST_SAME = 2.5
 _LEAST_SHARED = 0.4
 """The share of what the shorter of two sources without titles says that the other says too, if they are about one
 thing: sources about two people or places of one name share less."""
-_MOST_WORDS = 6
 _LEAST_BEFORE = 3
 _LEAST_REPEATED = 6.0
-"""The words of a stretch at most, those before it at least, and the weight of all that two sentences repeat."""
+"""The words before a stretch, and the weight of all that two sentences repeat, at least."""
+_MOST_TOPIC_WORDS = 6
 
 _Read = tuple[str, Sequence[Word]]
 """A sentence's language and words."""
@@ -139,22 +139,21 @@ def _reworded(sentences: Sequence[SourceSentence], read: Sequence[_Read]) -> Ite
                 for sentence, stretch in zip((sentences[a], sentences[b]), stretches, strict=True)
             )
             before = [word for word in read[a][1] if word.weight > 0 and word not in stretches[0]]
-            topic = " ".join(sentences[a].text[word.start : word.end] for word in before[:_MOST_WORDS])
+            topic = " ".join(sentences[a].text[word.start : word.end] for word in before[:_MOST_TOPIC_WORDS])
             yield Conflict(
                 kind="statement", topic=topic, description=" · ".join(side.value for side in sides), sides=sides
             )
 
 
 def _stretches(one: Sequence[Word], other: Sequence[Word]) -> tuple[Sequence[Word], Sequence[Word]] | None:
-    """The one stretch of words in which two sentences differ, if it is short and the rest says enough."""
+    """The one stretch of words in which two sentences differ, if the rest says enough."""
     mine, theirs = [word.term for word in one], [word.term for word in other]
     least = min(len(mine), len(theirs))
     start = next((i for i in range(least) if mine[i] != theirs[i]), least)
     end = next((i for i in range(least - start) if mine[-1 - i] != theirs[-1 - i]), least - start)
     stretches = one[start : len(one) - end], other[start : len(other) - end]
     repeated = sum(word.weight for word in (*one[:start], *one[len(one) - end :]))
-    short = max(map(len, stretches)) <= _MOST_WORDS
-    return stretches if any(stretches) and short and start >= _LEAST_BEFORE and repeated >= _LEAST_REPEATED else None
+    return stretches if any(stretches) and start >= _LEAST_BEFORE and repeated >= _LEAST_REPEATED else None
 
 
 def _turned(
@@ -182,11 +181,7 @@ def _turned(
         and all(s.text[word.start].isupper() for word in stretch if word.weight > 0)
         for s, stretch in sides
     )
-    return (
-        named
-        and not terms[0] & terms[1]
-        and any(is_name(one.text, word, language) for word in words(one.text[: stretches[0][0].start], language))
-    )
+    return named and not terms[0] & terms[1]
 
 
 def _written(sentence: SourceSentence, stretch: Sequence[Word]) -> str:

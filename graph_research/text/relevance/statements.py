@@ -98,7 +98,6 @@ _LEAST_ALIKE = 0.55
 """The words near the values that both have at least, and the share of the weights there."""
 _MOST_ALONE = 1.0
 """What both clauses may say beside what the other sentence says too."""
-_SAME_VALUE = 2.0
 _NAME = 0.5
 _FIRST_NAME = 2.0
 """The least weight of a name; of one that begins a sentence, where common words have a capital too."""
@@ -220,9 +219,8 @@ def sameness(one: Statement, other: Statement) -> float:
     shared = _in_common(one, other)
     if not shared:
         return 0.0
-    same = sum(any(agree(a, b) for b in other.others) for a in one.others)
     titled = sum(_shared(a.near, b.context) for a, b in ((one, other), (other, one)))
-    return shared + titled + _shared(one.title, other.title) + _SAME_VALUE * same
+    return shared + titled + _shared(one.title, other.title)
 
 
 def exclude(one: Statement, other: Statement) -> bool:

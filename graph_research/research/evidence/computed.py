@@ -10,7 +10,7 @@ from itertools import pairwise, product
 from math import log, nan
 
 from graph_research.text.language.quantities import Value, figures
-from graph_research.text.language.units import UNITS
+from graph_research.text.language.units import MULTIPLES, UNITS
 
 CONSTANTS = frozenset({2, 4, 7, 8, 10, 12, 24, 30, 52, 60, 100, 365, 1000, 1024, 3600, 86_400, 1_000_000})
 """What a number of the evidence may be multiplied with or divided by: parts, units of time, percent, powers of ten."""
@@ -24,12 +24,6 @@ _UNIT_WORDS = re.compile(r"[^\W\d_]+|[%€$£¥°]")
 _RANGE = re.compile(r"\s?(?:[-–—/,]|\w{1,3})\s?")
 _GROUPING = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
-_MULTIPLES = {
-    2: "twice double doubled doubles doubling doppelt doppelte verdoppelt doble doppio dobro dubbele",
-    3: "thrice triple tripled triples tripling threefold dreifach dreifache verdreifacht triplo",
-    4: "quadruple quadrupled fourfold vierfach vierfache",
-}
-_MULTIPLE = {word: number for number, listed in _MULTIPLES.items() for word in listed.split()}
 _ROUNDED_MULTIPLE = 0.1  # "twice" may be 1.8 to 2.2
 
 
@@ -105,7 +99,7 @@ def wrong_multiples(text: str, quotes: Sequence[str], computations: Sequence[Com
     return [
         word
         for word in re.findall(r"\w+", text)
-        if (times := _MULTIPLE.get(word.lower()))
+        if (times := MULTIPLES.get(word.lower()))
         and word.lower() not in held
         and ratios
         and not any(abs(ratio / times - 1) <= _ROUNDED_MULTIPLE for ratio in ratios)

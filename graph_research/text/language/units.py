@@ -16,6 +16,8 @@ TENS = {word: number for word, number in SPELLED.items() if number >= 20}
 UP_TO_NINE = tuple(word.split("=")[0] for word in listed("numbers")["en"][1:10])
 COUNTS = numbered("counts")
 """Words that say how many there are without being a number."""
+MULTIPLES = numbered("multiples")
+"""Words that say how many times as much there is."""
 
 UNITS: dict[str, tuple[str, float]] = {}
 """The dimension of a unit and its factor to the dimension's base unit, by every way to write it."""

@@ -29,6 +29,7 @@ def read(text: str) -> list[tuple[str, tuple[str, ...]]]:
         ),
         ("It turned (May 2021). It hums (in 2020).", [("It turned (May 2021).", ()), ("It hums (in 2020).", ())]),
         ("It turns [1].\n\n[1] A note of a Word document says where.", [("It turns.", ("1",))]),
+        ("[Hint] It turns.", [("It turns.", ())]),
         ("- “It turns.” [4] *Company, 2022* (disputed)", [("It turns.", ("4",))]),
         ("- “It turns. It hums.” [4]", [("It turns.", ("4",)), ("It hums.", ("4",))]),
         ("See [the page](https://example.org/a). It hums.", [("See the page.", ()), ("It hums.", ())]),

@@ -46,22 +46,23 @@ def bibtex_items(text: str) -> Sequence[tuple[Block, Entry | None]]:
     library = Library(blocks)
     for middleware in default_parse_stack():
         library = middleware.transform(library)
-    for entry in library.entries:
+    strings = {name.lower(): str(string.value) for name, string in library.strings_dict.items()}
+    by_number = library.entries_dict
+    for entry in by_number.values():
         for field in entry.fields:
-            field.value = _joined(str(field.value), library)
+            field.value = _joined(str(field.value), strings)
     return [
-        (block, library.entries_dict.get(numbers.get(_values(block).get("crossref", "").strip().lower(), "")))
+        (block, by_number.get(numbers.get(_values(block).get("crossref", "").strip().lower(), "")))
         for block in library.blocks
         if isinstance(block, Entry | ParsingFailedBlock)
     ]
 
 
-def _joined(value: str, library: Library) -> str:
+def _joined(value: str, strings: Mapping[str, str]) -> str:
     """A value written as several, `jan # "~5"`, in one: the parser leaves these as they are."""
     if not _SEVERAL.fullmatch(value):
         return value
-    named = {name.lower(): str(string.value) for name, string in library.strings_dict.items()}
-    return "".join(named.get(part.lower(), part.strip('"{}')) for part in _PART.findall(value))
+    return "".join(strings.get(part.lower(), part.strip('"{}')) for part in _PART.findall(value))
 
 
 def bibtex_reference(item: tuple[Block, Entry | None]) -> Reference:

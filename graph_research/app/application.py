@@ -137,10 +137,9 @@ class Application:
     ) -> AsyncGenerator[Event, None]:
         """Drive a stored run until it ends or waits, and yield its events, each after it was stored and audited.
 
-        The folders of a new run's library are indexed first, unless it is to be cancelled; a new run that has nothing
-        to search is removed, and `LibraryEmpty` raised. A limit given here replaces the run's own for good. An
-        `offline` run is only to end, without models and searches. Without `retry` a run that has ended meanwhile stays
-        as it is.
+        The folders of a new run's library are indexed first, until it is cancelled; a new run that has nothing to
+        search is removed, and `LibraryEmpty` raised. A limit given here replaces the run's own for good. An `offline`
+        run is only to end, without models and searches. Without `retry` a run that has ended meanwhile stays as it is.
         """
         limits = (max_cost, max_tokens, timeout_seconds)
         try:
@@ -148,8 +147,9 @@ class Application:
                 run_id, accept_changes=accept_changes, limits=limits, offline=offline, hooks=hooks
             ) as (run, metadata):
                 new = await self._is_new(run_id)
-                if new and run.may_search and not await self.store.cancel_requested(run_id):
-                    await self._index(run, on_index)
+                searches = new and run.may_search and not await self.store.cancel_requested(run_id)
+                if searches and not await self._index(run, on_index):
+                    return
                 given = NO_ANSWER if answer is None else answer
                 run.budget.start()
                 stream = run.runtime().resume(
@@ -334,13 +334,27 @@ class Application:
             )
             yield run, allowed
 
-    async def _index(self, run: Run, on_index: Indexing | None) -> None:
-        assert run.searches is not None, "a run that may search has searches"
+    async def _index(self, run: Run, on_index: Indexing | None) -> bool:
+        """Index the library of a run; false where it is cancelled meanwhile and so led to its end by who cancels it:
+        what was indexed until then stays."""
+        before = (await self.store.run_row(run.run_id)).status
+        indexing = asyncio.create_task(self._prepare_searches(run, on_index))
         try:
-            await run.searches.prepare(self.workspace, index=True, on_index=on_index)
+            while not (await asyncio.wait([indexing], timeout=_POLL_SECONDS))[0]:
+                if (await self.store.run_row(run.run_id)).status != before:
+                    return False
+            await indexing
+            return True
         except UserMistake:
             await self.store.delete(run.run_id)
             raise
+        finally:
+            indexing.cancel()
+            await asyncio.wait([indexing])
+
+    async def _prepare_searches(self, run: Run, on_index: Indexing | None) -> None:
+        assert run.searches is not None, "a run that may search has searches"
+        await run.searches.prepare(self.workspace, index=True, on_index=on_index)
 
     async def _audited(
         self, run_id: str, stream: AsyncGenerator[Event, None], *, new: bool

@@ -214,34 +214,53 @@ async def test_a_cancelled_run_is_a_cancelled_job(user: User) -> None:
         assert (await run(app, "job", request, answer="Ada"))[0] == JobEnd(status="CANCELLED")
 
 
-class SlowIndex(Application):
-    """The first to prepare a run's library waits until the test says `go_on`."""
+class EndlessIndex(Application):
+    """The first time that a run's library is indexed takes for ever."""
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
-        self.prepares, self.go_on = asyncio.Event(), asyncio.Event()
-        self.prepared_times = 0
+        self.indexes, self.stopped = asyncio.Event(), asyncio.Event()
+        self.indexed_times = 0
 
-    async def _index(self, run: Run, on_index: Indexing | None) -> None:
-        self.prepared_times += 1
-        if not self.prepares.is_set():
-            self.prepares.set()
-            await self.go_on.wait()
-        await super()._index(run, on_index)
+    async def _prepare_searches(self, run: Run, on_index: Indexing | None) -> None:
+        self.indexed_times += 1
+        if not self.indexes.is_set():
+            self.indexes.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.stopped.set()
+        await super()._prepare_searches(run, on_index)
 
 
-async def test_a_run_that_was_cancelled_while_a_worker_prepared_it_stays_cancelled(user: User) -> None:
+async def test_a_job_that_is_cancelled_while_its_library_is_indexed_ends_at_once(user: User) -> None:
     space = workspace(user, library=[str(user.folder / "library")])
-    async with SlowIndex(space) as app, asyncio.timeout(PATIENCE_SECONDS):
+    async with EndlessIndex(space) as app, asyncio.timeout(PATIENCE_SECONDS):
         running = asyncio.create_task(run(app, "job", request_for(space, QUESTION, now=NOW)))
-        await app.prepares.wait()
+        await app.indexes.wait()
         await ResearchJobRunner(app).cancel("job")
-        assert app.prepared_times == 1
-        app.go_on.set()
         end, _ = await running
         assert (end.status, end.error) == ("CANCELLED", None)
+        assert (app.stopped.is_set(), app.indexed_times) == (True, 1)
         types = [event.type for event in await app.store.events("job")]
         assert (types.count(RunEnded.type), types.count(RunResumed.type)) == (1, 0)
+
+
+async def test_a_run_that_is_cancelled_while_its_library_is_indexed_is_not_driven_on(user: User) -> None:
+    space = workspace(user, library=[str(user.folder / "library")])
+    async with EndlessIndex(space) as app, asyncio.timeout(PATIENCE_SECONDS):
+        run_id = await app.create(request_for(space, QUESTION, now=NOW))
+
+        async def drive() -> None:
+            async for _ in app.drive(run_id):
+                pass
+
+        driving = asyncio.create_task(drive())
+        await app.indexes.wait()
+        await app.cancel(run_id)
+        await driving
+        assert (await app.status(run_id)).cause == "cancelled"
+        assert [event.type for event in await app.store.events(run_id)].count(RunEnded.type) == 1
 
 
 async def test_a_removed_run_is_gone(user: User) -> None:

@@ -13,7 +13,7 @@ from typer.exceptions import TyperException
 
 from graph_research.cli import bundle, config, doctor, graph, history, library, prune, run, runs
 from graph_research.cli.debug import command as debug_command
-from graph_research.cli.display.output import finish_output, open_streams, say, show, show_json
+from graph_research.cli.display.output import ReaderGone, finish_output, open_streams, say, show, show_json
 from graph_research.cli.errors import DONE, INTERRUPTED, INVALID, CommandEnded, end_with, install_crash_hook, wants_json
 from graph_research.cli.jobs import serve, worker
 from graph_research.cli.reports import ask, check, refresh, revise
@@ -57,8 +57,7 @@ def execute(arguments: list[str]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         say("graph-research: interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 -- what is left to flush at exit goes nowhere
+    except ReaderGone:
         return DONE
     return code if isinstance(code, int) else DONE
 

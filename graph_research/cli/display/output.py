@@ -24,6 +24,10 @@ class OutputFailed(UserMistake):
     """A result cannot be written to standard output, such as to a file on a full disk."""
 
 
+class ReaderGone(Exception):
+    """Whoever reads standard output has seen enough, such as `head`; no error of a file, which libraries end with."""
+
+
 def open_streams() -> None:
     """From now on there is a standard output and a standard error to write to, whatever the process was started with:
     a closed one swallows what it is given, and one of a narrow encoding writes `\\u….` for what it cannot hold."""
@@ -112,8 +116,9 @@ def _refusing_loudly() -> Iterator[None]:
     """Errors of standard output by name; what it did not take is dropped, so that it does not fail again at exit."""
     try:
         yield
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError as error:
+        sys.stdout = _nowhere()
+        raise ReaderGone from error
     except OSError as error:
         sys.stdout = _nowhere()
         raise OutputFailed(

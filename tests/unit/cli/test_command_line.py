@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import graph_research
-from tests.support.cli.cli_process import User
+from tests.support.cli.cli_process import PATIENCE_SECONDS, User
 from tests.support.cli.cli_user import QUESTION
 
 COMMANDS = [
@@ -88,6 +88,21 @@ def test_a_signal_before_the_program_is_loaded_ends_it_at_once(
         process.send_signal(sent)
         _, err = process.communicate(timeout=20)
     assert (process.returncode, err) == (code, said)
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure_in_the_middle_of_a_command_either(user: User) -> None:
+    user.write(
+        "echo.yaml",
+        "graph: echo\nstate: {text: {type: string, input: true}}\nstart: done\n"
+        "nodes: {done: {end: completed}}\nedges: []\n",
+    )
+    with user.start("graph", "run", "echo.yaml", "--set", f'text="{"x" * 100_000}"') as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()  # as `| head` does; a text of this size is written at once
+        err = process.stderr.read()
+        process.wait(PATIENCE_SECONDS)
+    assert (process.returncode, err) == (0, "")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

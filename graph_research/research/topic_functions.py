@@ -33,7 +33,7 @@ def readings(sub_queries: Rows, topics: Rows, iteration: int) -> list[Row]:
     for each topic that has some to read, each source for one topic.
 
     A source that several topics found is read for the one whose searches ranked it best; the others are `other_topics`,
-    `{query, queries}`, for which it is read as well.
+    `{query, queries, source_ids}`, for which these are read as well.
     """
     asked = {row["id"]: row for row in sub_queries if row["iteration"] == iteration}
     searched = [topic for topic in topics if topic["sub_query_id"] in asked and topic["queries"]]
@@ -50,7 +50,11 @@ def readings(sub_queries: Rows, topics: Rows, iteration: int) -> list[Row]:
             "queries": topic["queries"],
             "source_ids": own,
             "other_topics": [
-                {"query": asked[searched[other]["sub_query_id"]]["query"], "queries": searched[other]["queries"]}
+                {
+                    "query": asked[searched[other]["sub_query_id"]]["query"],
+                    "queries": searched[other]["queries"],
+                    "source_ids": [name for name in own if other in found_by[name]],
+                }
                 for other in others
             ],
         }

@@ -31,6 +31,7 @@ SENTENCES_OF_A_MENDING = 20  # at most, unless a single section has more
 _WORD = re.compile(r"[\w.]{3,}")
 _LOOKED_UP = "The program looked this up again in all sources of the research; passages near it are among those above."
 _BETWEEN = re.compile(r"[,;/]")
+_NUMERIC = re.compile(r"(?<!\w)\d")
 _DEFAULT = re.compile(word_of("defaults"), re.IGNORECASE)
 _STAYS = re.compile(
     rf"(?:\w+\s+|[\u3040-\u9fff]){{0,3}}{_DEFAULT.pattern}|(?:{any_of('unchanged')})\s*(?:[,;:.()–，；：。]|$)",
@@ -335,13 +336,21 @@ def _settings_of_tables(section: DraftSection, code: str) -> tuple[list[str], li
     named: list[str] = []
     missing: list[str] = []
     for block in section.blocks:
-        rows = {name.strip(): row for row in block.rows if row for name in _BETWEEN.split(row[0].text)}
+        rows = {name: row for row in block.rows if row for name in _names_in(row[0].text)}
         absent = [label for label in rows if not any(word in code for word in _WORD.findall(label.casefold()))]
         unset = [label for label in absent if not _stays(rows[label], block.header)]
         if rows and 2 * len(unset) <= len(rows):
             named += rows
             missing += unset
     return named, missing
+
+
+def _names_in(label: str) -> list[str]:
+    """The settings that a row's label names. A part with a number, or with more words than the first one, tells of it:
+    for which machine it is, or since which version."""
+    first, *others = (part.strip() for part in _BETWEEN.split(label))
+    length = len(first.split())
+    return [first, *(part for part in others if len(part.split()) <= length and not _NUMERIC.search(part))]
 
 
 def _told_of(section: DraftSection) -> set[str]:

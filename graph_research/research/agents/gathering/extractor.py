@@ -131,7 +131,7 @@ def _material(handoff: Mapping[str, Any], sources: Sequence[Source], texts: Mapp
         "question": handoff["original_query"],
         "sub_query": handoff["sub_query"]["query"],
         "queries": list(handoff["queries"]),
-        "other_topics": list(handoff.get("other_topics") or []),
+        "other_topics": _others(handoff.get("other_topics") or (), sources),
         "checklist": list(handoff.get("checklist") or []),
         "gaps": list(handoff.get("gaps") or []),
         "guidance": handoff.get("guidance"),
@@ -148,6 +148,15 @@ def _material(handoff: Mapping[str, Any], sources: Sequence[Source], texts: Mapp
         ],
     }
     return _settled(material)
+
+
+def _others(topics: Sequence[Mapping[str, Any]], sources: Sequence[Source]) -> list[dict[str, Any]]:
+    """What other topics ask, each with the numbers of the sources that are read for it as well."""
+    rows = [
+        {"query": topic["query"], "sources": [n for n, one in enumerate(sources, 1) if one.id in topic["source_ids"]]}
+        for topic in topics
+    ]
+    return [row for row in rows if row["sources"]]
 
 
 def _settled(material: dict[str, Any]) -> dict[str, Any]:
@@ -204,9 +213,9 @@ def _read(
     )
 
 
-def _answered(rows: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> set[int | None]:
+def _answered(rows: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> set[int]:
     """The numbers of the open questions that findings with a quote which stands in its source answer."""
-    return {row.get("answers") for row in rows if any(map(finder.holds, row["evidence"]))}
+    return {n for row in rows if any(map(finder.holds, row["evidence"])) for n in row.get("answers") or ()}
 
 
 def _output(handoff: Mapping[str, Any], **made: Any) -> dict[str, Any]:

@@ -583,7 +583,13 @@ def code_section(*rows: tuple[str, str]) -> dict[str, Any]:
     return DraftSection(heading="h", blocks=blocks, id="s1").to_json()
 
 
-@pytest.mark.parametrize(("rows", "missing"), [(SETTINGS, "Isolation level"), (SETTINGS[:2], ""), (SETTINGS[1:2], "")])
+OF_A_MACHINE = [("sync", "full"), ("busy_wait, for 8 GB of memory", "5000"), ("sync; from 3.37.0", "full")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "missing"),
+    [(SETTINGS, "Isolation level"), (SETTINGS[:2], ""), (SETTINGS[1:2], ""), (OF_A_MACHINE, "")],
+)
 def test_a_block_to_copy_without_a_setting_of_the_table_is_noted(rows: list[tuple[str, str]], missing: str) -> None:
     noted = [row for part in parts_to_mend([code_section(*rows)], [], []) for row in part["failing"]]
     unset = [row for row in noted if "no block of the section sets" in row["reason"]]

@@ -112,7 +112,7 @@ def reads_for(answers: int | None) -> Any:
 
     def read(request: ModelRequest) -> dict[str, Any]:
         answer = reads_all(request)
-        return {**answer, "findings": [{**row, "answers": answers} for row in answer["findings"]]}
+        return {**answer, "findings": [{**row, "answers": [answers] if answers else []} for row in answer["findings"]]}
 
     return read
 
@@ -132,8 +132,8 @@ async def test_what_is_open_in_the_last_round_is_searched_for_once_more_and_what
     *_, reading = single.model.asked("extractor")
     assert [row["title"] for row in reading.material["sources"]] == ["Fish"]
     assert "1. How do fish fare?" in reading.user
-    assert "answers: the number of the open question" in reading.system
-    assert all("answers: the number" not in request.system for request in single.model.asked("extractor")[:-1])
+    assert "answers: the numbers of the open questions" in reading.system
+    assert all("answers: the numbers" not in request.system for request in single.model.asked("extractor")[:-1])
     found = next(row for row in result.state["findings"] if row["content"] == PASSAGE)
     assert found["sub_query_id"] == "sq-1-3"
     assert found["id"] in {row["finding_id"] for row in result.state["claims"]}
@@ -221,7 +221,12 @@ def in_part(limits: Sequence[str], last: Any, **changes: Any) -> Bench:
 async def test_what_the_reading_lacked_of_a_source_read_in_part_is_read_with_the_open_questions() -> None:
     def reads_colour(request: ModelRequest) -> dict[str, Any]:
         [name] = [row["id"] for row in request.material["sources"]]
-        row = {"content": PAINT, "confidence": "high", "evidence": [{"source_id": name, "quote": PAINT}], "answers": 2}
+        row = {
+            "content": PAINT,
+            "confidence": "high",
+            "evidence": [{"source_id": name, "quote": PAINT}],
+            "answers": [2],
+        }
         return {**reads_all(request), "findings": [row]}
 
     single = in_part([ROOF_LIMIT, PAINT_LIMIT], reads_colour)

@@ -429,11 +429,11 @@ async def test_who_reads_sees_the_checklist_and_for_which_other_sub_queries_sour
     context: PlainContext,
 ) -> None:
     checklist = [{"id": "chk-1", "text": "Who paid for it?", "kind": "part"}]
-    other = [{"query": "Who built it?", "queries": ["Who built it?", "its builder"]}]
+    other = [{"query": "Who built it?", "queries": ["Who built it?"], "source_ids": [row(context, 2)["id"]]}]
     _, [request] = await extracted(context, services_for(NOTES), checklist=checklist, other_topics=other)
     assert "Who paid for it?" in request.user
-    assert "found for these sub-queries, too, and nobody else reads them" in request.user
-    assert "Who built it?" in request.user
+    assert "found for other sub-queries, too, and nobody else reads them" in request.user
+    assert "\n2: Who built it?\n" in request.user
 
 
 async def test_where_no_statement_names_its_source_the_sources_stay_as_they_are(context: PlainContext) -> None:
@@ -521,8 +521,8 @@ def test_a_source_that_several_topics_found_is_read_once_where_it_ranked_best_an
         "other_topics": [],
     }
     of_first = {"query": "part 1", "queries": ["part 1", "more of part 1"]}
-    assert (second["source_ids"], second["other_topics"]) == (["c", "shared"], [of_first])
-    assert (third["source_ids"], third["other_topics"]) == (["twice"], [of_first])
+    assert (second["source_ids"], second["other_topics"]) == (["c", "shared"], [{**of_first, "source_ids": ["shared"]}])
+    assert (third["source_ids"], third["other_topics"]) == (["twice"], [{**of_first, "source_ids": ["twice"]}])
 
 
 def test_a_topic_of_which_all_sources_are_read_elsewhere_is_not_read() -> None:

@@ -90,27 +90,28 @@ def sentences_of(document: Document) -> list[ReportSentence]:
 
 
 def cited_entries(document: Document) -> Mapping[str, str]:
-    """The text behind each mark of the report: by its number in the list of sources, written or counted, or that of a
-    footnote, and by the first name and each year of an entry."""
-    entries: dict[str, str] = {}
-    listing = counted = 0
+    """The text behind each mark of the report: by its number in the list of sources, or that of a footnote, and by the
+    first name and each year of an entry. Where no entry of a list has a number, those of the last list are counted."""
+    numbered: dict[str, str] = {}
+    named: dict[str, str] = {}
+    counted: list[str] = []
+    listing, has_numbers = 0, False
     for block in document.blocks:
         text = document.text[block.start : block.end]
         if block.kind == "heading":
             listing = _listing(block, text, listing)
-            counted = 0
+            counted = []
             continue
-        counted += block.kind == "item"
+        counted += [text] if listing and block.kind == "item" else []
         for line in map(str.strip, text.split("\n")):
-            numbered = _ENTRY.match(line)
-            if numbered:
-                entries.setdefault(numbered[1], numbered[2].strip())
-            elif listing and block.kind == "item":
-                entries.setdefault(str(counted), line)
+            if match := _ENTRY.match(line):
+                numbered.setdefault(match[1], match[2].strip())
+                has_numbers = has_numbers or listing > 0
             if listing and (name := _NAME.search(line)):
                 for year in re.findall(rf"\b{_YEAR}\b", line):
-                    entries.setdefault(f"{name[0]} {year}", line)
-    return entries
+                    named.setdefault(f"{name[0]} {year}", line)
+    by_place = {str(number): text for number, text in enumerate([] if has_numbers else counted, start=1)}
+    return {**numbered, **by_place, **named}
 
 
 def _listing(heading: Block, text: str, before: int) -> int:

@@ -53,10 +53,16 @@ def test_entries_of_a_list_of_sources_are_found_however_they_are_numbered() -> N
     assert "b.html" in entries["3"]
 
 
+def test_entries_are_not_counted_where_they_have_numbers() -> None:
+    table = "| No. | Source |\n| --- | --- |\n| [1] | a.pdf |\n"
+    text = f"It turns [1].\n\n## Sources\n\n{table}\n## Notes\n\n- Sources read: 4\n"
+    assert "a.pdf" in cited_entries(markdown_document(text))["1"]
+
+
 def test_entries_without_numbers_are_found_by_their_place_and_by_name_and_year() -> None:
     entries = cited_entries(
         html_document(
-            "<p>It turns.<h2>References</h2><ol><li>Annual report, a.pdf<li>R. Vance (2021b). Smolts. s.pdf</ol>"
+            "<p>1 of 2 hums.<h2>References</h2><ol><li>Annual report, a.pdf<li>R. Vance (2021b). Smolts. s.pdf</ol>"
         )
     )
     assert "a.pdf" in entries["1"]

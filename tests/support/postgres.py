@@ -75,6 +75,8 @@ class Wire:
     ) -> None:
         self._cut_before = cut_before
         self._lose_answer_to: bytes | None = None
+        self._hold_answer_to: bytes | None = None
+        self.holds_answer = threading.Event()
         self._delay_seconds = delay_seconds
         self.url = f"postgresql://postgres:@/postgres?host={folder}"
         self._target = str(server.sockets / _SOCKET)
@@ -85,6 +87,7 @@ class Wire:
         self._listener.listen()
         self._ends: list[socket.socket] = []
         self._answer_to_lose: socket.socket | None = None
+        self._answer_to_hold: socket.socket | None = None
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self) -> None:
@@ -98,6 +101,10 @@ class Wire:
     def lose_answer_to(self, message: bytes) -> None:
         """End the connection of the next client that sends `message`, when the server has done what it says."""
         self._lose_answer_to = message
+
+    def hold_answer_to(self, message: bytes) -> None:
+        """Cut the wire when the server has done what the next client says with `message`; sets `holds_answer` then."""
+        self._hold_answer_to = message
 
     def half_close(self) -> None:
         """End the connections there are in the direction to the clients: the server still hears them."""
@@ -140,6 +147,14 @@ class Wire:
                     self._answer_to_lose = source
                 elif target is self._answer_to_lose:
                     target.shutdown(socket.SHUT_RDWR)
+                if self._hold_answer_to is not None and self._hold_answer_to in data:
+                    self._hold_answer_to = None
+                    self._answer_to_hold = source
+                elif target is self._answer_to_hold:
+                    self._answer_to_hold = None
+                    self.cut()
+                    self.holds_answer.set()
+                    self._whole.wait()
                 before, found, after = data.partition(self._cut_before) if self._cut_before else (data, b"", b"")
                 target.sendall(before)
                 if found:

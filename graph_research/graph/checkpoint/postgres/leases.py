@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from functools import partial
 
@@ -43,9 +44,18 @@ class Leases:
         return self._held.get(run_id)
 
     async def take(self, run_id: str) -> PostgresLease:
-        """Become the owner of a run. Raises `RunBusy`."""
+        """Become the owner of a run. Raises `RunBusy`. Where the caller is cancelled meanwhile, the lease is given back
+        in the background."""
         check_name(run_id, "run")
         await self.settled()
+        taking = asyncio.create_task(self._taken(run_id))
+        try:
+            return await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            self._in_background(self._give_back(taking))
+            raise
+
+    async def _taken(self, run_id: str) -> PostgresLease:
         token = await self._connections.run(partial(self._take, run_id), again=partial(self._take, run_id, again=True))
         if token is None:
             raise RunBusy.by(run_id, await self.owner_of(run_id) or "unknown")
@@ -63,13 +73,11 @@ class Leases:
         """End a lease in the background; `settled` waits for it."""
         if self._held.get(lease.run_id) == lease.token:
             del self._held[lease.run_id]
-            task = asyncio.create_task(self._end(lease))
-            self._ending.add(task)
-            task.add_done_callback(self._ending.discard)
+            self._in_background(self._end(lease))
 
     async def settled(self) -> None:
         """Wait until the database knows of all releases."""
-        if self._ending:
+        while self._ending:
             await asyncio.wait(set(self._ending))
 
     async def close(self) -> None:
@@ -88,6 +96,15 @@ class Leases:
         values = {"run_id": run_id, "owner": self.owner, "seconds": self._seconds, "lost": lost}
         row = await (await connection.execute(queries()["take_lease"], values)).fetchone()
         return None if row is None else int(row[0])
+
+    def _in_background(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    async def _give_back(self, taking: asyncio.Task[PostgresLease]) -> None:
+        with contextlib.suppress(RunBusy, StoreDamaged):  # then it was not taken
+            self.release(await taking)
 
     async def _end(self, lease: PostgresLease) -> None:
         with contextlib.suppress(StoreDamaged):  # the lease runs out by itself

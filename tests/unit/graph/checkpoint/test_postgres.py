@@ -21,6 +21,7 @@ from graph_research.graph.checkpoint.postgres.pool import Connection
 from graph_research.graph.errors import RunBusy, RunExists, StoreDamaged, StoreUnreachable
 from graph_research.graph.state.rows import Instruction, Write
 from graph_research.graph.values.codec import text_hash
+from tests.support.cli.cli_process import PATIENCE_SECONDS
 from tests.support.postgres import PostgresServer, Wire, postgres_server
 
 
@@ -342,6 +343,24 @@ async def test_a_lease_is_taken_once_where_the_answer_of_the_server_was_lost(
         for each in (store, other):
             with pytest.raises(RunBusy):
                 await each.lease("a")
+    wire.close()
+
+
+async def test_a_lease_that_a_cancelled_caller_was_given_is_given_back(
+    postgres: PostgresServer, schema: str, tmp_path: Path
+) -> None:
+    wire = Wire(postgres, tmp_path)
+    async with opened(postgres.url, schema) as other:
+        async with opened(wire.url, schema, lease_seconds=PATIENCE_SECONDS) as store:
+            await store.create(run_row("a"), first("a", {"n": 0}))
+            wire.hold_answer_to(b"INSERT INTO leases")
+            leasing = asyncio.create_task(store.lease("a"))
+            assert await asyncio.to_thread(wire.holds_answer.wait, PATIENCE_SECONDS)
+            leasing.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await leasing
+            wire.mend()
+        (await other.lease("a")).release()
     wire.close()
 
 

@@ -72,6 +72,11 @@ def test_a_unit_with_a_wrong_setting_is_not_started_again_and_again(unit: str) -
     assert int(value(TEXTS[unit], "RestartPreventExitStatus")) == errors.INVALID
 
 
+@pytest.mark.parametrize("unit", [file.name for file in UNITS])
+def test_a_unit_that_is_stopped_before_its_command_begins_has_not_failed(unit: str) -> None:
+    assert int(value(TEXTS[unit], "SuccessExitStatus")) == errors.INTERRUPTED
+
+
 def test_the_proxy_lets_every_document_through() -> None:
     megabytes = re.findall(r"client_max_body_size (\d+)m;", TEXTS["nginx.conf"])
     assert [int(size) * 2**20 >= MOST_BYTES for size in megabytes] == [True]

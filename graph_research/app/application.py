@@ -62,15 +62,18 @@ class Application:
     """The runs of one data home. All that are driven here share one HTTP client with its rate limits and circuit
     breakers, and the digests that they make. An async context manager."""
 
-    def __init__(self, workspace: Workspace, *, metrics: RunMetrics | None = None) -> None:
-        """`metrics` counts the events of the runs that are driven here."""
+    def __init__(
+        self, workspace: Workspace, *, metrics: RunMetrics | None = None, is_of_several_users: bool = False
+    ) -> None:
+        """`metrics` counts the events of the runs that are driven here. Where they are of several users no run uses
+        the digests of another: it would tell that somebody has asked the same of the same text."""
         self.workspace = workspace
         self._metrics = metrics
         self.prices = prices_of(workspace.settings)
         self.store: Store
         self._clients: Clients
         self._closing = AsyncExitStack()
-        self._digests = DigestCache()
+        self._digests = None if is_of_several_users else DigestCache()
         self._limits: dict[str, LimitReached] = {}
         """The budgets that ended runs here; calls whose answer was withheld count too, and are not in the store."""
 

@@ -34,6 +34,7 @@ from graph_research.app.runs.steering import (
 from graph_research.app.store import Store, metadata_of, open_store, request_of
 from graph_research.app.telemetry.sending import send_traces
 from graph_research.app.wiring.clients import open_clients
+from graph_research.app.wiring.indexing import index_library
 from graph_research.app.wiring.models import prices_of
 from graph_research.app.wiring.search import require_kinds, with_searches
 from graph_research.app.workspace import Workspace
@@ -151,7 +152,7 @@ class Application:
             ) as (run, metadata):
                 new = await self._is_new(run_id)
                 searches = new and run.may_search and not await self.store.cancel_requested(run_id)
-                if searches and not await self._index(run, on_index):
+                if searches and not await index_library(run, self.workspace, self.store, on_index):
                     return
                 given = NO_ANSWER if answer is None else answer
                 run.budget.start()
@@ -336,28 +337,6 @@ class Application:
                 digests=self._digests,
             )
             yield run, allowed
-
-    async def _index(self, run: Run, on_index: Indexing | None) -> bool:
-        """Index the library of a run; false where it is cancelled meanwhile and so led to its end by who cancels it:
-        what was indexed until then stays."""
-        before = (await self.store.run_row(run.run_id)).status
-        indexing = asyncio.create_task(self._prepare_searches(run, on_index))
-        try:
-            while not (await asyncio.wait([indexing], timeout=_POLL_SECONDS))[0]:
-                if (await self.store.run_row(run.run_id)).status != before:
-                    return False
-            await indexing
-            return True
-        except UserMistake:
-            await self.store.delete(run.run_id)
-            raise
-        finally:
-            indexing.cancel()
-            await asyncio.wait([indexing])
-
-    async def _prepare_searches(self, run: Run, on_index: Indexing | None) -> None:
-        assert run.searches is not None, "a run that may search has searches"
-        await run.searches.prepare(self.workspace, index=True, on_index=on_index)
 
     async def _audited(
         self, run_id: str, stream: AsyncGenerator[Event, None], *, new: bool

@@ -2,13 +2,13 @@
 
     python benchmarks/pipeline.py [--rounds N] [--model-seconds S] [--search-seconds S] [--page-seconds S]
 
-The models, the search and its pages are a process of their own on loopback
-(`tests/support/network/fake_services.py`). The critical path is the longest chain of calls of which none began before
-the one ahead of it had ended, each counted with the time that the servers took for it, which is a millisecond more than
-its latency, or more on a busy machine; the rest of the wall time is ours. Warm is the second
-research of a process, cold a whole command from its start. CPU of our own code is the share of samples, one a tick of
-the kernel, in which Python was in a function or a prompt of ours, with what that calls in C (SQLite, JSON, hashes);
-the rest is the event loop, HTTP, templates and other libraries.
+The models, the search and its pages are a process of their own on loopback (`tests/support/network/fake_services.py`).
+The critical path is the longest chain of calls of which none began before the one ahead of it had ended, each counted
+with the time that the servers took for it, which is a millisecond more than its latency, or more on a busy machine; the
+rest of the wall time is ours. Warm is the second research of a process, after a full garbage collection: whether the
+0.1 s of one falls into the first or the second is chance. Cold is a whole command from its start. CPU of our own code
+is the share of samples, one a tick of the kernel, in which Python was in a function or a prompt of ours, with what that
+calls in C (SQLite, JSON, hashes); the rest is the event loop, HTTP, templates and other libraries.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ QUESTION = (ROOT / "examples" / "question.txt").read_text().strip()
 ITERATIONS = 3
 _MOST_GAPS = 5
 WARM_PROGRAM = """
-import asyncio, json, os, signal, sys, time
+import asyncio, gc, json, os, signal, sys, time
 import graph_research
 from graph_research import deep_research
 
@@ -55,6 +55,7 @@ async def main():
     for number in (1, 2):
         open(os.environ["WORLD_LOG"], "w").close()
         samples.update({True: 0, False: 0})
+        gc.collect()
         started, cpu = time.monotonic(), time.process_time()
         result = await deep_research(
             sys.argv[1], llm=sys.argv[2], search=["searxng"], max_iterations=3, out=f"warm-{number}")

@@ -17,6 +17,7 @@ from graph_research.app.read_ahead import read_ahead
 from graph_research.app.request import RunRequest, changed_request, with_limits
 from graph_research.app.runs.archive import archive_ended
 from graph_research.app.runs.imported import inherited, is_foreign, refuse_foreign, without_pages
+from graph_research.app.runs.indexing import index_library
 from graph_research.app.runs.limits.budget import LimitReached
 from graph_research.app.runs.plan import Plan
 from graph_research.app.runs.report import Built, build_from_store, write_report
@@ -34,7 +35,6 @@ from graph_research.app.runs.steering import (
 from graph_research.app.store import Store, metadata_of, open_store, request_of
 from graph_research.app.telemetry.sending import send_traces
 from graph_research.app.wiring.clients import open_clients
-from graph_research.app.wiring.indexing import index_library
 from graph_research.app.wiring.models import prices_of
 from graph_research.app.wiring.search import require_kinds, with_searches
 from graph_research.app.workspace import Workspace

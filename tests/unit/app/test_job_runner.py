@@ -22,9 +22,9 @@ from graph_research.app.job_runner import (
     for_jobs,
     with_progress,
 )
-from graph_research.app.library import Indexing, LibraryEmpty
+from graph_research.app.library import LibraryEmpty
 from graph_research.app.request import RunRequest, request_for
-from graph_research.app.runs.run import Run
+from graph_research.app.wiring.search import Searches
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import UserMistake
 from graph_research.graph.errors import GraphChanged, StoreUnreachable, UnknownRun
@@ -214,41 +214,50 @@ async def test_a_cancelled_run_is_a_cancelled_job(user: User) -> None:
         assert (await run(app, "job", request, answer="Ada"))[0] == JobEnd(status="CANCELLED")
 
 
-class EndlessIndex(Application):
+class EndlessIndex:
     """The first time that a run's library is indexed takes for ever."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        super().__init__(workspace)
+    def __init__(self) -> None:
         self.indexes, self.stopped = asyncio.Event(), asyncio.Event()
         self.indexed_times = 0
 
-    async def _prepare_searches(self, run: Run, on_index: Indexing | None) -> None:
-        self.indexed_times += 1
-        if not self.indexes.is_set():
+    async def prepare(self, *_: Any, index: bool, **__: Any) -> None:
+        self.indexed_times += index
+        if index and not self.indexes.is_set():
             self.indexes.set()
             try:
                 await asyncio.Event().wait()
             finally:
                 self.stopped.set()
-        await super()._prepare_searches(run, on_index)
 
 
-async def test_a_job_that_is_cancelled_while_its_library_is_indexed_ends_at_once(user: User) -> None:
+@pytest.fixture
+def index(monkeypatch: pytest.MonkeyPatch) -> EndlessIndex:
+    endless = EndlessIndex()
+    monkeypatch.setattr(Searches, "prepare", endless.prepare)
+    return endless
+
+
+async def test_a_job_that_is_cancelled_while_its_library_is_indexed_ends_at_once(
+    user: User, index: EndlessIndex
+) -> None:
     space = workspace(user, library=[str(user.folder / "library")])
-    async with EndlessIndex(space) as app, asyncio.timeout(PATIENCE_SECONDS):
+    async with Application(space) as app, asyncio.timeout(PATIENCE_SECONDS):
         running = asyncio.create_task(run(app, "job", request_for(space, QUESTION, now=NOW)))
-        await app.indexes.wait()
+        await index.indexes.wait()
         await ResearchJobRunner(app).cancel("job")
         end, _ = await running
         assert (end.status, end.error) == ("CANCELLED", None)
-        assert (app.stopped.is_set(), app.indexed_times) == (True, 1)
+        assert (index.stopped.is_set(), index.indexed_times) == (True, 1)
         types = [event.type for event in await app.store.events("job")]
         assert (types.count(RunEnded.type), types.count(RunResumed.type)) == (1, 0)
 
 
-async def test_a_run_that_is_cancelled_while_its_library_is_indexed_is_not_driven_on(user: User) -> None:
+async def test_a_run_that_is_cancelled_while_its_library_is_indexed_is_not_driven_on(
+    user: User, index: EndlessIndex
+) -> None:
     space = workspace(user, library=[str(user.folder / "library")])
-    async with EndlessIndex(space) as app, asyncio.timeout(PATIENCE_SECONDS):
+    async with Application(space) as app, asyncio.timeout(PATIENCE_SECONDS):
         run_id = await app.create(request_for(space, QUESTION, now=NOW))
 
         async def drive() -> None:
@@ -256,7 +265,7 @@ async def test_a_run_that_is_cancelled_while_its_library_is_indexed_is_not_drive
                 pass
 
         driving = asyncio.create_task(drive())
-        await app.indexes.wait()
+        await index.indexes.wait()
         await app.cancel(run_id)
         await driving
         assert (await app.status(run_id)).cause == "cancelled"

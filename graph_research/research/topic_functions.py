@@ -37,29 +37,25 @@ def readings(sub_queries: Rows, topics: Rows, iteration: int) -> list[Row]:
     """
     asked = {row["id"]: row for row in sub_queries if row["iteration"] == iteration}
     searched = [topic for topic in topics if topic["sub_query_id"] in asked and topic["queries"]]
-    found_by: dict[str, dict[int, int]] = {}
+    ranks: dict[str, dict[int, int]] = {}
     for place, topic in enumerate(searched):
         for rank, name in enumerate(topic["source_ids"]):
-            found_by.setdefault(name, {})[place] = rank
+            ranks.setdefault(name, {})[place] = rank
+    read_for = {name: min(found, key=found.__getitem__) for name, found in ranks.items()}
     rows: list[Row] = []
     for place, topic in enumerate(searched):
-        own = [name for name in topic["source_ids"] if min(found_by[name], key=found_by[name].__getitem__) == place]
-        others = sorted({other for name in own for other in found_by[name]} - {place})
-        row = {
-            "sub_query": asked[topic["sub_query_id"]],
-            "queries": topic["queries"],
-            "source_ids": own,
-            "other_topics": [
-                {
-                    "query": asked[searched[other]["sub_query_id"]]["query"],
-                    "queries": searched[other]["queries"],
-                    "source_ids": [name for name in own if other in found_by[name]],
-                }
-                for other in others
-            ],
-        }
-        rows += [row] if own else []
+        own = [name for name in topic["source_ids"] if read_for[name] == place]
+        others = sorted({other for name in own for other in ranks[name]} - {place})
+        if own:
+            row = {"sub_query": asked[topic["sub_query_id"]], "queries": topic["queries"], "source_ids": own}
+            rows.append({**row, "other_topics": [_shared(searched[other], asked, own) for other in others]})
     return rows
+
+
+def _shared(topic: Row, asked: Mapping[str, Row], names: Sequence[str]) -> Row:
+    """What a topic asks, and which of these sources it found as well."""
+    query, found = asked[topic["sub_query_id"]]["query"], set(topic["source_ids"])
+    return {"query": query, "queries": topic["queries"], "source_ids": [name for name in names if name in found]}
 
 
 def read_topics(topics: Rows, outputs: Rows) -> list[Row]:

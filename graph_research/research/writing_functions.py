@@ -206,17 +206,29 @@ def _with_places(section: DraftSection) -> Iterator[tuple[Statement, Row]]:
 
 
 def sections_to_mend(
-    outline: Rows, sections: Rows, checks: Rows, verdicts: Rows, inconsistencies: Rows, edited: Rows
+    outline: Rows, sections: Rows, checks: Rows, verdicts: Rows, inconsistencies: Rows, edited: Rows, missing: Rows
 ) -> list[Row]:
-    """`parts_to_mend` of the sections of this round; of one that is kept only what the editor found inconsistent."""
+    """`parts_to_mend` of the sections of this round, of one that is kept only what the editor found inconsistent; each
+    also with what it does not tell, as `missing`: `{after, what}`."""
     written = {row["id"] for row in sections_to_write(outline)}
     named = {name for row in inconsistencies for name in row["change"]}
-    parts: list[Row] = []
-    for part in parts_to_mend(sections, checks, verdicts, inconsistencies, edited):
-        is_new = part["section"]["id"] in written
-        if failing := [row for row in part["failing"] if is_new or row["id"] in named]:
-            parts.append({**part, "failing": failing})
-    return parts
+    failing = {
+        part["section"]["id"]: [
+            row for row in part["failing"] if part["section"]["id"] in written or row["id"] in named
+        ]
+        for part in parts_to_mend(sections, checks, verdicts, inconsistencies, edited)
+    }
+    parts = (
+        {
+            "section": section,
+            "failing": failing.get(section["id"], []),
+            "missing": [
+                {"after": row["after"], "what": row["what"]} for row in missing if row["section"] == section["id"]
+            ],
+        }
+        for section in sections
+    )
+    return [part for part in parts if part["failing"] or part["missing"]]
 
 
 def edited_parts(summary: Rows, conclusions: Rows) -> list[Row]:
@@ -231,11 +243,11 @@ def edited_blocks(name: str, blocks: Rows, mended: Rows) -> Rows:
 
 
 def mending_batches(parts: Rows) -> list[list[Row]]:
-    """Parts to mend in their order, those side by side together that have few failing statements."""
+    """Parts to mend in their order, those side by side together that have few failing statements and additions."""
     batches: list[list[Row]] = []
     room = 0
     for row in parts:
-        count = len(row["failing"])
+        count = len(row["failing"]) + len(row.get("missing") or [])
         if count > room:
             batches.append([])
             room = SENTENCES_OF_A_MENDING

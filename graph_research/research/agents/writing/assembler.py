@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
@@ -216,14 +216,13 @@ class _Parts:
 
     def _sound(self, rows: Iterable[Mapping[str, Any]]) -> list[Block]:
         """The blocks without the statements that fail and are neither facts nor the labels of rows; where what a note
-        asked for fails, with what stood there before."""
+        asked for fails, with what stood there before; without what was added and fails, a row whole."""
         given = [Block.model_validate(row) for row in rows]
-        blocks = rewritten(given, lambda row: self.replaced.get(row.id, row))
+        unsound = self.failing.intersection(self.handoff.get("added") or [])
+        blocks = rewritten(map(partial(_without_rows, unsound), given), lambda row: self.replaced.get(row.id, row))
         kept = {cells[0].id for block in blocks for cells in block.rows if cells}
-        return rewritten(
-            blocks,
-            lambda row: None if row.kind in _DROPPED and row.id in self.failing and row.id not in kept else row,
-        )
+        fails = {row.id for row in statements_of(blocks) if row.kind in _DROPPED and row.id in self.failing} - kept
+        return _without(blocks, fails | unsound)
 
     def _sure(self, rows: Iterable[Mapping[str, Any]], *, keep_first: bool = False) -> list[Block]:
         """The blocks without any statement that fails: the sections say themselves what the editor says of them. The
@@ -305,6 +304,11 @@ def _limits_said_again(blocks: Iterable[Block]) -> set[str]:
     again = said_again([row.text for row in limits])
     once = {row.id for place, row in enumerate(limits) if place not in again}
     return {row.id for row in limits} - once
+
+
+def _without_rows(unsound: Collection[str], block: Block) -> Block:
+    rows = [row for row in block.rows if not any(cell.id in unsound for cell in row)]
+    return block.model_copy(update={"rows": rows})
 
 
 def _without(blocks: Iterable[Block], left_out: Collection[str]) -> list[Block]:

@@ -41,15 +41,18 @@ _SECTIONS = (
     Section(name="sections", noun="section", text="text", least_chars=300),
 )
 _PLACE = re.compile(r"(\w+)\.(\d{1,4})(?:\.(\d{1,4}))?")
+_SECTION = re.compile(r"\d{1,4}")
 _SHARE_OF_SUMMARY = 0.1
 """Of the report's words."""
+_WORDS_FOR_AN_ADDITION = 250
+"""A report may get one sentence or row more for so many words."""
 
 
 def editor(services: Services) -> Handler:
     """`summary` and `conclusions` as blocks, `openings` a sentence for some sections, `repeated` the sentences and rows
     that say again what another says, `answered_gaps` and `answered_limits` what statements answer that is told as
-    open, `inconsistencies` what does not agree with what else the report says, `found` whether the report answers the
-    question. All empty where no model answers."""
+    open, `inconsistencies` what does not agree with what else the report says, `missing` what a reader will look for and
+    no section tells, `found` whether the report answers the question. All empty where no model answers."""
     agent = Agent(name="editor", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def edit(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -81,6 +84,7 @@ def editor(services: Services) -> Handler:
             "answered_gaps": _answered_gaps(result, _open_gaps(handoff), numbered),
             "answered_limits": _answered_limits(result, numbered),
             "inconsistencies": _inconsistencies(result.output.get("inconsistencies") or [], parts, ctx),
+            "missing": _missing(result.output.get("missing") or [], numbered, ctx)[: _most_missing(handoff)],
             "fabricated": made_up + more_made_up,
             "degraded": [
                 *result.degradations(agent.name, ctx),
@@ -94,12 +98,17 @@ def editor(services: Services) -> Handler:
 
 def _nothing() -> dict[str, Any]:
     lists = ("summary", "conclusions", "openings", "repeated", "answered_gaps", "answered_limits", "inconsistencies")
-    return {"found": True, **{name: [] for name in lists}}
+    return {"found": True, **{name: [] for name in (*lists, "missing")}}
 
 
 def _summary_words(handoff: Mapping[str, Any]) -> int:
     options = ReportOptions.model_validate(handoff.get("report_options") or {})
     return round(_SHARE_OF_SUMMARY * sum(options.words) / 2 / 10) * 10 + 40
+
+
+def _most_missing(handoff: Mapping[str, Any]) -> int:
+    options = ReportOptions.model_validate(handoff.get("report_options") or {})
+    return sum(options.words) // 2 // _WORDS_FOR_AN_ADDITION
 
 
 def _too_long(answer: Mapping[str, Any], words: int) -> str:
@@ -125,6 +134,7 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
         "guidance": handoff.get("guidance"),
         "type": options.type.value,
         "summary_words": _summary_words(handoff),
+        "most_missing": _most_missing(handoff),
         "checklist": [row["text"] for row in handoff.get("checklist") or []],
         "not_answered": list(handoff.get("not_answered") or []),
         "gaps": [row["description"] for row in _open_gaps(handoff)],
@@ -198,6 +208,24 @@ def _inconsistencies(
             ctx.emit("inconsistency.unknown_place", places=unknown, problem=row["problem"])
         if change and (against or len(set(change)) > 1 or not unknown):
             found.append({"change": change, "against": against, "problem": row["problem"]})
+    return found
+
+
+def _missing(
+    rows: Sequence[Mapping[str, Any]], parts: Mapping[str, DraftSection], ctx: Context
+) -> list[dict[str, Any]]:
+    """`{section, after, what}`: what to look up, with the ids of the section and of the statement that it belongs
+    behind, none where only the section was named. An event tells of a section that does not exist."""
+    found = []
+    for row in rows:
+        place = row["place"].strip("() ").casefold()
+        named = _PLACE.fullmatch(place) or _SECTION.fullmatch(place)
+        number = named[0].partition(".")[0] if named else ""
+        if number not in parts:
+            ctx.emit("addition.unknown_place", place=row["place"], what=row["what"])
+        elif row["what"].strip():
+            after = next(iter(_ids_at(place, parts)), "")
+            found.append({"section": parts[number].id, "after": after, "what": row["what"]})
     return found
 
 

@@ -26,7 +26,7 @@ from graph_research.text.relevance.units import Unit
 from graph_research.text.sentences import SENTENCE_ENDS
 
 _PASSAGE_CHARS, _DEFINITION_CHARS = 500, 1_200
-_OF_A_SENTENCE, _MOST_TRIED = 2, 20
+_OF_A_SENTENCE, _OF_A_QUESTION, _MOST_TRIED = 2, 3, 20
 _MOST_OF_A_LIMIT = 6
 _LEAST_COVERED = 0.5
 """Of a sentence's words, by weight, a unit has so much, else it is about something else."""
@@ -136,6 +136,12 @@ class NearPassages:
         query = parse(text)
         found = nearest(self._pool, query, must_bear=True)
         return self._add([_with_context(self._pool, found, query, context) if context else found], shown, 1, 1)
+
+    def telling(self, text: str) -> list[str]:
+        """The ids of the stretches nearest to what a reader wants to know, and of the definitions of the settings that
+        it names, whatever else is shown."""
+        near = self._add([nearest(self._pool, parse(text))], (), _OF_A_QUESTION, _OF_A_QUESTION)
+        return list(dict.fromkeys([*self.definitions(text, ()), *near]))
 
     def limiting(self, text: str, context: str, shown: Iterable[Mapping[str, Any]]) -> list[str]:
         """The ids of the stretches that may tell of an exception from what a text says of all cases, in its context."""

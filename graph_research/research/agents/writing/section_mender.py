@@ -1,5 +1,5 @@
 """The section mender: rewrites or drops the sentences of sections that their passages do not support, or that do not
-agree with others."""
+agree with others, and adds what they do not tell."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.agents.writing.additions import Addition, answered_addition, with_additions
 from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.agents.writing.section_text import answered_statement, section_text, with_answers
@@ -33,19 +34,22 @@ from graph_research.text.language.words import held_share, term_weights
 _SECTIONS = (
     Section(name="passages", noun="passage", text="text", least_chars=0, keep=ALL_ROWS, shorten=nearer),
     Section(name="parts", noun="section", text="text", keep=0),
+    Section(name="missing", noun="addition", keep=0),
     Section(name="failing", noun="sentence", keep=1),
 )
 _LEAST_LACKING = 0.5
+_ADDED = " / added "
+"""In the place of each added statement, behind the id of its section."""
 
 
 def section_mender(services: Services) -> Handler:
     """The sections with each sentence that fails, or has a note, rewritten, dropped, or as it was where no model gives
     a usable answer. `kept` are those that failed and that the model stands by, with its answer to the objection, for
     the verifier to read again; `replaced` are those that only had a note, by the id of what stands in their place, in
-    case that fails; `answered_gaps` the open questions that a new sentence answers, with its id; `evidence` is what the
-    sections cite newly: passages that code found near these sentences. A limit
-    on which none bears, and which agrees with the rest, stays as it is; where nothing else is left no model is
-    asked."""
+    case that fails; `added` the ids of what a section did not tell and does now; `answered_gaps` the open questions
+    that a new sentence answers, with its id; `evidence` is what the sections cite newly: passages that code found near
+    these sentences. A limit on which none bears, and which agrees with the rest, stays as it is, and what is missing
+    and stands near no passage is not asked for; where nothing else is left no model is asked."""
     agent = Agent(name="section_mender", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def mend(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -57,7 +61,11 @@ def section_mender(services: Services) -> Handler:
         failing = await asyncio.to_thread(
             _looked_up, list(named.values()), _beside_cells(sections), objections, passages, near
         )
-        if not failing:
+        missing = [
+            {**row, "n": n, "section": part["section"]["id"], "passages": found}
+            for n, (part, row, found) in enumerate(await asyncio.to_thread(_told_by, handoff["parts"], near), 1)
+        ]
+        if not failing and not missing:
             return _output(sections)
         gaps = open_gaps(handoff.get("gaps") or [])
         own = list(dict.fromkeys(_cited(failing, objections)))
@@ -68,11 +76,12 @@ def section_mender(services: Services) -> Handler:
             {
                 **prompt_context(handoff.get("report_options"), ctx),
                 "question": handoff["question"],
-                "parts": [_part(section, failing) for section in sections],
+                "parts": [_part(section, failing, {row["after"] for row in missing}) for section in sections],
                 "failing": [
                     {"cell": "", "against": [], **objections[row.id], **row.to_json(), "n": n}
                     for n, row in enumerate(failing, 1)
                 ],
+                "missing": [_shown_addition(row, sections) for row in missing],
                 "gaps": gaps,
                 "passages": [
                     *passages.rows(own),
@@ -86,7 +95,9 @@ def section_mender(services: Services) -> Handler:
         )
         changed = {failing[row["n"] - 1].id: row for row in result.output["sentences"] if 1 <= row["n"] <= len(failing)}
         known = {*(row["id"] for row in handoff["evidence"]), *near.evidence}
-        mended = [cited_only(with_answers(_mended(section, changed)), known) for section in sections]
+        additions = _additions(missing, result.output.get("added") or [])
+        longer = [with_additions(section, additions.get(section.id, ())) for section in sections]
+        mended = [cited_only(with_answers(_mended(section, changed)), known) for section in longer]
         used = {name for blocks, _ in mended for row in statements_of(blocks) for name in row.evidence_ids}
         return _output(
             [section.model_copy(update={"blocks": new}) for section, (new, _) in zip(sections, mended, strict=True)],
@@ -96,6 +107,7 @@ def section_mender(services: Services) -> Handler:
                 for name, row in changed.items()
                 if row["action"] == "keep" and not objections[name].get("is_note")
             ],
+            added=[row.id for blocks, _ in mended for row in statements_of(blocks) if _ADDED in row.place],
             answered_gaps=_answered(gaps, changed.values(), mended),
             evidence=[row.to_json() for name, row in near.evidence.items() if name in used],
             fabricated=sum(fabricated for _, fabricated in mended),
@@ -106,7 +118,9 @@ def section_mender(services: Services) -> Handler:
 
 
 def _output(sections: Sequence[DraftSection], **made: Any) -> dict[str, Any]:
-    lists: dict[str, Any] = {name: [] for name in ("kept", "replaced", "answered_gaps", "evidence", "degraded")}
+    lists: dict[str, Any] = {
+        name: [] for name in ("kept", "replaced", "added", "answered_gaps", "evidence", "degraded")
+    }
     nothing = {**lists, "fabricated": 0}
     return {**nothing, "sections": [section.to_json() for section in sections], **made}
 
@@ -119,10 +133,36 @@ def _cited(rows: Iterable[Statement], objections: Mapping[str, Mapping[str, Any]
             yield from other["evidence_ids"]
 
 
-def _part(section: DraftSection, failing: Collection[Statement]) -> dict[str, Any]:
-    """What the prompt shows of the section: the blocks with failing sentences; where a block to copy is among them, all
-    of it with the evidence, since such a block is mended from what the others cite."""
-    named = {row.id for row in failing}
+def _told_by(parts: Iterable[Mapping[str, Any]], near: NearPassages) -> list[tuple[Any, Any, list[str]]]:
+    """What is missing that passages of the sources are near to: the part, what is missing, the ids of the passages."""
+    wanted = ((part, row) for part in parts for row in part.get("missing") or [])
+    looked_up = [(part, row, near.telling(row["what"])) for part, row in wanted]
+    return [(part, row, found) for part, row, found in looked_up if found]
+
+
+def _shown_addition(row: Mapping[str, Any], sections: Iterable[DraftSection]) -> dict[str, Any]:
+    """What the prompt shows of what is missing; `after` are the words that it belongs behind."""
+    section = next(section for section in sections if section.id == row["section"])
+    after = next((statement.text for statement in section.statements() if statement.id == row["after"]), "")
+    return {**row, "where": section.heading, "after": after}
+
+
+def _additions(missing: Sequence[Mapping[str, Any]], answers: Iterable[Mapping[str, Any]]) -> dict[str, list[Addition]]:
+    """The additions by the id of their section."""
+    additions: dict[str, list[Addition]] = {}
+    for answer in answers:
+        if 0 < answer["n"] <= len(missing):
+            row = missing[answer["n"] - 1]
+            place = f"{row['section']}{_ADDED}{answer['n']}"
+            additions.setdefault(row["section"], []).append(answered_addition(row["after"], answer, place))
+    return additions
+
+
+def _part(section: DraftSection, failing: Iterable[Statement], after: Collection[str]) -> dict[str, Any]:
+    """What the prompt shows of the section: the blocks with failing sentences, and those with something to stand
+    behind; where a block to copy is among them, all of it with the evidence, since such a block is mended from what the
+    others cite."""
+    named = {*(row.id for row in failing), *after}
     near = [block for block in section.blocks if not named.isdisjoint(row.id for row in block.statements())]
     if any(block.type is BlockType.CODE for block in near):
         return {"heading": section.heading, "text": section_text(section)}

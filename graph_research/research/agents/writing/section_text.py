@@ -81,7 +81,7 @@ def _blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     items = [item for group in row.get("items") or [] if (item := _statements(group))]
     yield Block(type=BlockType.LIST, items=items, ordered=bool(row.get("ordered")))
     header = [" ".join(text.split()) for text in row.get("header") or []]
-    rows = [_row(line, place) for place, line in enumerate(row.get("rows") or [], 1)]
+    rows = [answered_row(line, place) for place, line in enumerate(row.get("rows") or [], 1)]
     caption = " ".join((row.get("caption") or "").split())
     yield from with_answers([_rectangular(Block(type=BlockType.TABLE, header=header, rows=rows, caption=caption))])
 
@@ -90,7 +90,9 @@ def _statements(rows: Sequence[Mapping[str, Any]], *, is_code: bool = False) -> 
     return [answered_statement(row, is_code=is_code) for row in rows if row["text"].strip()]
 
 
-def _row(line: Mapping[str, Any], place: int) -> list[Statement]:
+def answered_row(line: Mapping[str, Any], place: int = 0) -> list[Statement]:
+    """The row of a table from `{label, cells, judged}` of an answer; a label that is the row's place in its table, the
+    first being 1, states no number."""
     cells = [answered_statement(cell) for cell in line["cells"]]
     cited = list(dict.fromkeys(name for cell in cells for name in cell.evidence_ids))
     judged = line.get("judged") or []

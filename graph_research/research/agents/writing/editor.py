@@ -51,8 +51,8 @@ _WORDS_FOR_AN_ADDITION = 250
 def editor(services: Services) -> Handler:
     """`summary` and `conclusions` as blocks, `openings` a sentence for some sections, `repeated` the sentences and rows
     that say again what another says, `answered_gaps` and `answered_limits` what statements answer that is told as
-    open, `inconsistencies` what does not agree with what else the report says, `missing` what a reader will look for and
-    no section tells, `found` whether the report answers the question. All empty where no model answers."""
+    open, `inconsistencies` what does not agree with what else the report says, `missing` what a reader will look for
+    and no section tells, `found` whether the report answers the question. All empty where no model answers."""
     agent = Agent(name="editor", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def edit(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:

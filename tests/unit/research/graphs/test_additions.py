@@ -1,4 +1,4 @@
-"""What no section tells: the editor, who reads all of them, names it, and the mender adds what the sources say of it."""
+"""What no section tells: the editor, who reads all of them, names it, and the mender adds what the sources say."""
 
 from __future__ import annotations
 

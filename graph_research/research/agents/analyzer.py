@@ -28,6 +28,8 @@ from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.retrieval.excerpts import best_passage, reading_of
 from graph_research.research.retrieval.fidelity import compressed_content, fidelity_score, record_shown
 from graph_research.text.document import Document
+from graph_research.text.language.words import held_weight, term_weights
+from graph_research.text.relevance.open_points import single_questions
 from graph_research.text.tokens import CHARS_PER_TOKEN
 
 PHASE = "analysis"
@@ -96,7 +98,8 @@ def analyzer(services: Services) -> Handler:
             result = _with_a_finding(result, known, documents, ranked)
         else:
             reading, result = _Reading(read=(), listed=()), AgentResult(output=_nothing_read(handoff))
-        analysed = analyse(result.output, known, documents)
+        answer = result.output if handoff.get("rounds_left", 1) else _with_single_gaps(result.output)
+        analysed = analyse(answer, known, documents)
         changed, records = _with_fidelity(analysed.requalified, known, reading, result)
         _warn_of_low_fidelity({**known.sources, **changed}.values(), ctx)
         return {
@@ -324,6 +327,20 @@ def _allocation(services: Services, records: Sequence[FidelityRecord], windows: 
     )
     allocation = Allocation(items=items, tokens_available=room // CHARS_PER_TOKEN)
     return {"content_allocation": allocation.to_json()}
+
+
+def _with_single_gaps(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer with one gap for each question that a gap asks, so that each is closed by itself: no further round is
+    made for it. A suggested query goes to the question that shares most of its words with it."""
+    gaps = []
+    for row in answer["gaps"]:
+        asked = {question: term_weights(question) for question in single_questions(row["description"])}
+        queries: dict[str, list[str]] = {question: [] for question in asked}
+        for query in row.get("suggested_queries") or []:
+            nearest = max(asked, key=lambda question: held_weight(term_weights(query), asked[question]))
+            queries[nearest].append(query)
+        gaps += [{**row, "description": question, "suggested_queries": queries[question]} for question in asked]
+    return {**answer, "gaps": gaps}
 
 
 def _nothing_read(handoff: Mapping[str, Any]) -> dict[str, Any]:

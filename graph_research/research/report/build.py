@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Self, TypeVar
 
@@ -19,13 +19,14 @@ from graph_research.research.models.draft import Draft, StatementVerdict, stored
 from graph_research.research.models.evidence import Comparison, Contradiction, Evidence
 from graph_research.research.models.fidelity import FidelityLevel
 from graph_research.research.models.finding import Claim, Finding, Gap
-from graph_research.research.models.plan import SubQuery, SubQueryStatus
+from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.record import Record
 from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
 from graph_research.research.report.confidence import confidence_of, explained
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
+from graph_research.research.report.left_open import gaps_left_open, outcomes_left_open, outcomes_of, told_in
 from graph_research.research.report.limitations import limitations_of
 from graph_research.research.report.matrix import matrix_of
 from graph_research.research.report.model import (
@@ -45,7 +46,6 @@ from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import content_fidelity_of, gathering_of, statistics_of
 from graph_research.research.scoring.origin import independent, origins
 from graph_research.research.scoring.versions import newest_versions
-from graph_research.research.topic_functions import with_open_limits
 from graph_research.text.relevance.statements import Nature
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
@@ -94,6 +94,7 @@ def build_report(
         verdicts=rows.verdicts,
         archive=archive,
     )
+    rows = rows.beside(cited)
     source_texts = {row.id: texts[row.archive_hash] for row in rows.sources if row.archive_hash in texts}
     fidelity = content_fidelity_of(state, {name: len(text) for name, text in texts.items()})
     behind = origins(rows.sources, source_texts)
@@ -146,6 +147,11 @@ class _Rows:
     decisions: Sequence[Decision]
     outcomes: Sequence[SubQueryOutcome]
 
+    def beside(self, cited: Cited) -> Self:
+        """The rows with what the text of the report leaves open."""
+        told = told_in(cited)
+        return replace(self, gaps=gaps_left_open(self.gaps, told), outcomes=outcomes_left_open(self.outcomes, told))
+
     @classmethod
     def of(cls, state: Mapping[str, Any], run: RunFacts) -> Self:
         question = str(state.get("question") or run.question)
@@ -165,7 +171,7 @@ class _Rows:
             ],
             verdicts=_models(StatementVerdict, state, "statement_verdicts"),
             decisions=_models(Decision, state, "decisions"),
-            outcomes=_outcomes(state),
+            outcomes=outcomes_of(state),
         )
 
 
@@ -362,17 +368,3 @@ def _decision(decision: Decision) -> ReportDecision:
         phase=str(decision.inputs.get("phase") or decision.inputs.get("current_phase") or ""),
         issues=[str(issue) for issue in (decision.outputs or {}).get("issues") or []],
     )
-
-
-def _outcomes(state: Mapping[str, Any]) -> list[SubQueryOutcome]:
-    gaps = _models(Gap, state, "gaps")
-    told = [*(state.get("answered_limits") or []), *(gap.description for gap in gaps if not gap.addressed)]
-    topics = {topic["sub_query_id"]: topic for topic in with_open_limits(state.get("topics") or [], told)}
-    return [
-        SubQueryOutcome(
-            **sub_query.model_dump(include={"id", "query", "status", "iteration", "error"}),
-            sources=len(topics.get(sub_query.id, {}).get("source_ids") or []),
-            limits=list(topics.get(sub_query.id, {}).get("limits") or []),
-        )
-        for sub_query in map(SubQuery.model_validate, state.get("sub_queries") or [])
-    ]

@@ -14,6 +14,9 @@ YES_NO = table_of("yes_no")
 _JOINING = table_of("joining")
 _HOW_MANY = facts("how_many")
 """What asks for a number of things, as patterns; the things follow."""
+_THING = table_of("asks_a_thing")
+_AMOUNT = facts("how_much")
+"""What asks for a number, a length of time or another amount, as patterns."""
 _WHEN = facts("when")
 """What asks for a time, as patterns."""
 _FOLLOWING, _BACK = facts("follows_up"), facts("points_back")
@@ -57,6 +60,28 @@ def asks_when(question: str, language: str) -> bool:
     """Whether the question begins with what asks for a time, with one word before it at most ("in what year")."""
     asking = _WHEN.get(language)
     return asking is not None and re.match(rf"\W*(?:\w+ )?(?:{asking})(?!\w)", question, re.IGNORECASE) is not None
+
+
+def asks_amount(question: str, language: str) -> bool:
+    """Whether a question begins by asking for an amount, at most one word before that."""
+    return _amount_asked(question, language) is not None
+
+
+def without_amount(question: str, language: str) -> str:
+    """What follows the words that ask for an amount, or the question where it begins otherwise."""
+    asking = _amount_asked(question, language)
+    return question[asking.end() :] if asking else question
+
+
+def _amount_asked(question: str, language: str) -> re.Match[str] | None:
+    asking = _AMOUNT.get(language)
+    return re.match(rf"\W*(?:\w+ )?(?:{asking})(?!\w)", question, re.IGNORECASE) if asking else None
+
+
+def asks_otherwise(question: str, language: str) -> bool:
+    """Whether a question asks who, why, where or how, with a question word that asks for no thing."""
+    asking = {*QUESTION_WORDS.get(language, ())}.difference(_THING.get(language, ()))
+    return any(word in asking for word in re.findall(r"\w+", question.lower()))
 
 
 def points_back(question: str, language: str) -> bool:

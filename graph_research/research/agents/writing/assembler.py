@@ -65,6 +65,7 @@ def assembler(services: Services) -> Handler:  # noqa: ARG001 -- every handler i
         )
         return {
             "gaps": parts.closed_gaps(draft),
+            "settled_limits": parts.settled_limits(),
             "draft": draft.to_json(),
             "report": report,
             "report_metadata": metadata,
@@ -102,7 +103,7 @@ class _Parts:
 
     @cached_property
     def answered_limits(self) -> set[str]:
-        """The limits of sections that the header or a proved statement of another place answers."""
+        """The limits that the header or a proved statement of another place answers."""
         sections = [DraftSection.model_validate(row) for row in self.handoff["sections"]]
         proved = {HEADER} | {row.id for section in sections for row in section.statements() if self._is_proved(row)}
         return {row["limit"] for row in self.handoff.get("answered_limits") or [] if proved & set(row["statements"])}
@@ -129,6 +130,11 @@ class _Parts:
         proved = {HEADER} | {row.id for row in draft.statements() if self._is_proved(row)}
         answered = {row["gap"] for row in self.handoff.get("answered_gaps") or [] if proved & set(row["statements"])}
         return closed_gaps(self.handoff.get("gaps") or [], answered, self.handoff["iteration"])
+
+    def settled_limits(self) -> list[str]:
+        """The texts of the limits that are answered."""
+        rows = self.handoff.get("answered_limits") or []
+        return [row["text"] for row in rows if row["limit"] in self.answered_limits and row.get("text")]
 
     def draft(self) -> Draft:
         """The report, with how many of the written sentences it lacks because they fail."""

@@ -82,7 +82,7 @@ def editor(services: Services) -> Handler:
             "openings": _openings(result.output.get("openings") or [], sections),
             "repeated": _repeated(result.output.get("repeated") or [], numbered),
             "answered_gaps": _answered_gaps(result, _open_gaps(handoff), numbered),
-            "answered_limits": _answered_limits(result, numbered),
+            "answered_limits": _answered_limits(result, {**numbered, "limits": _limits_shown(result)}),
             "inconsistencies": _inconsistencies(result.output.get("inconsistencies") or [], parts, ctx),
             "missing": _missing(result.output.get("missing") or [], numbered, ctx)[: _most_missing(handoff)],
             "fabricated": made_up + more_made_up,
@@ -184,13 +184,21 @@ def _answered_gaps(
     ]
 
 
+def _limits_shown(result: AgentResult) -> DraftSection:
+    """What the researchers did not find, as a part of the report with the numbers that are shown."""
+    limits = [Statement(text=text, kind=StatementKind.LIMIT) for text in result.shown.get("limits") or []]
+    return DraftSection(heading="limits", blocks=[Block(type=BlockType.LIST, items=[[limit] for limit in limits])])
+
+
 def _answered_limits(result: AgentResult, parts: Mapping[str, DraftSection]) -> list[dict[str, Any]]:
-    """The limits of sections that a statement in another place answers, with that place's statements."""
+    """The limits of sections and of researchers that a statement in another place answers, with that place's
+    statements."""
     answered = []
     for row in result.output.get("answered_limits") or []:
         found = _at(row["limit"], parts)
         if found and found[0].kind is StatementKind.LIMIT:
-            answered.append({"limit": found[0].id, "statements": _answering(row["place"], parts)})
+            place = _answering(row["place"], parts)
+            answered.append({"limit": found[0].id, "text": found[0].text, "statements": place})
     return answered
 
 

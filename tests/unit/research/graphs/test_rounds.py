@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.graph_functions import unsettled
 from graph_research.text.readers.markdown import markdown_document
+from tests.support.research.finished_research import paragraph
 from tests.support.research.harness import (
     FISH_GAP,
     OPENED,
@@ -261,6 +263,35 @@ async def test_what_several_readings_lacked_is_told_once_and_not_beside_the_open
     result = await single.run(max_iterations=1)
     report = await single.report(result.state)
     assert [limit for row in report.sub_queries for limit in row.limits] == [ROOF_LIMIT]
+
+
+async def test_what_was_not_found_and_the_report_answers_is_not_told_as_open() -> None:
+    def edits(request: ModelRequest) -> dict[str, Any]:
+        place = re.findall(r"\((1\.\d+)\)", request.material["sections"][0]["text"])[0]
+        answered = [{"limit": "limits.2", "place": place}, {"limit": "limits.9", "place": place}]
+        summary = [paragraph({"text": "See there.", "kind": "transition"})]
+        return {"found": True, "summary": summary, "conclusions": [], "answered_limits": answered}
+
+    single = in_part([ROOF_LIMIT, PAINT_LIMIT], reads_all, editor=[edits])
+    result = await single.run(max_iterations=1)
+    [asked] = single.model.asked("editor")
+    assert f"limits.2 {PAINT_LIMIT}" in asked.user and "answered_limits" in asked.system
+    report = await single.report(result.state)
+    assert [limit for row in report.sub_queries for limit in row.limits] == [ROOF_LIMIT]
+
+
+async def test_of_several_things_that_one_gap_asks_each_is_closed_by_itself() -> None:
+    gap = {
+        **FISH_GAP,
+        "description": "How do fish fare at the gates, what does it cost, and who counts the larks of the dam?",
+        "suggested_queries": ["count of larks", "fish counted at the gates"],
+    }
+    single = in_part([], reads_all, analyzer=[{"findings": [], "gaps": [gap]}])
+    result = await single.run(max_iterations=1)
+    assert [(row["description"], row["suggested_queries"]) for row in result.state["gaps"]] == [
+        ("How do fish fare at the gates, what does it cost?", ["fish counted at the gates"]),
+        ("Who counts the larks of the dam?", ["count of larks"]),
+    ]
 
 
 async def test_without_an_open_question_nothing_is_read_once_more() -> None:

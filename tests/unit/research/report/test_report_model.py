@@ -307,3 +307,23 @@ def test_a_digested_source_that_was_read_whole_too_counts_as_read_whole():
     report = built(sources=[digested, *others], content_fidelity=[record.to_json() for record in records])
     assert {source.id: source.fidelity for source in report.sources}[first["id"]] == "full"
     assert "Sources of which only a part was read" not in " ".join(report.limitations)
+
+
+def test_what_the_text_answers_is_no_longer_told_as_open():
+    gaps = [
+        {"id": "gap-1", "description": "How many gigawatt hours the turbines produce in an average year."},
+        {"id": "gap-2", "description": "What the lagoon's construction cost reached, and what pays the interest?"},
+        {"id": "gap-3", "description": "How many gigawatt hours the turbines produce in a dry year."},
+    ]
+    limits = ["The construction cost of the tidal lagoon is not in these sources.", "No source says who built it."]
+    report = built(
+        gaps=gaps,
+        sub_queries=[{"id": "sq-1-1", "query": "cost", "status": "completed"}],
+        topics=[{"sub_query_id": "sq-1-1", "source_ids": [], "limits": limits}],
+    )
+    said = {gap.id: (gap.addressed, gap.description) for gap in report.gaps}
+    assert said["gap-1"] == (True, gaps[0]["description"])
+    assert said["gap-2"] == (False, "What pays the interest?")
+    assert said["gap-3"] == (False, gaps[2]["description"])
+    assert report.sub_queries[0].limits == limits[1:]
+    assert next(row.value for row in report.confidence.factors if row.name == "Open questions") == "2"

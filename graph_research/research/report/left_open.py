@@ -1,0 +1,72 @@
+"""What a report leaves open: its questions and what was not found in reading, without what its own text answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from graph_research.research.evidence.cited import Cited, CitedStatement
+from graph_research.research.evidence.claim_support import Status
+from graph_research.research.models.finding import Gap
+from graph_research.research.models.plan import SubQuery
+from graph_research.research.report.model import SubQueryOutcome
+from graph_research.research.topic_functions import with_open_limits
+from graph_research.text.relevance.open_points import Told, left_open
+
+_SHOWN = (Status.PROVED, Status.VERIFIED, Status.CITED)
+"""What a source says; an inference, or a value set by judgement, is no answer of a source."""
+
+
+def outcomes_of(state: Mapping[str, Any]) -> list[SubQueryOutcome]:
+    """The sub-questions with what their reading did not find, each once, as far as nothing read later answers it."""
+    gaps = [row["description"] for row in state.get("gaps") or [] if not row.get("addressed")]
+    told = [*(state.get("answered_limits") or []), *gaps]
+    topics = {topic["sub_query_id"]: topic for topic in with_open_limits(state.get("topics") or [], told)}
+    return [
+        SubQueryOutcome(
+            **sub_query.model_dump(include={"id", "query", "status", "iteration", "error"}),
+            sources=len(topics.get(sub_query.id, {}).get("source_ids") or []),
+            limits=list(topics.get(sub_query.id, {}).get("limits") or []),
+        )
+        for sub_query in map(SubQuery.model_validate, state.get("sub_queries") or [])
+    ]
+
+
+def told_in(cited: Cited) -> list[Told]:
+    """What the sections say that their passages show; a cell with its row's label, its column and its table's title."""
+    return list(_told_in(cited))
+
+
+def gaps_left_open(gaps: Sequence[Gap], told: Sequence[Told]) -> list[Gap]:
+    """The gaps; an open one that is answered is closed, and of one that is answered in part the rest is open."""
+    return [row if row.addressed else _beside(row, told) for row in gaps]
+
+
+def outcomes_left_open(outcomes: Sequence[SubQueryOutcome], told: Sequence[Told]) -> list[SubQueryOutcome]:
+    """The sub-questions without the limits that are answered."""
+    return [
+        row.model_copy(update={"limits": [left for limit in row.limits if (left := left_open(limit, told))]})
+        for row in outcomes
+    ]
+
+
+def _beside(gap: Gap, told: Sequence[Told]) -> Gap:
+    left = left_open(gap.description, told)
+    if not left:
+        return gap.model_copy(update={"addressed": True, "addressed_in": gap.iteration})
+    return gap.model_copy(update={"description": left})
+
+
+def _told_in(cited: Cited) -> Iterator[Told]:
+    for block in (block for section in cited.sections for block in section.blocks):
+        yield from (Told(row.text) for row in block.prose() if _is_shown(row))
+        for cells in block.rows:
+            for place, cell in enumerate(cells):
+                named = [cells[0].text] if place else []
+                heading = block.header[place : place + 1]
+                if _is_shown(cell):
+                    yield Told(cell.text, ". ".join([*named, *heading, block.caption]))
+
+
+def _is_shown(row: CitedStatement) -> bool:
+    return row.status in _SHOWN

@@ -1,0 +1,112 @@
+"""Open points of a research, such as a question left open or what a reader did not find: what statements answer them.
+
+Only what words alone show: an open point that is wrongly called answered misleads more than one that is listed although
+a reader finds its answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from graph_research.text.language.quantities import figures
+from graph_research.text.language.questions import (
+    asked_only,
+    asks_amount,
+    asks_otherwise,
+    clauses,
+    is_question_word,
+    points_back,
+    without_amount,
+)
+from graph_research.text.language.tables import listed
+from graph_research.text.language.terms import STOP_WORDS
+from graph_research.text.language.words import language_of, words
+
+_FEWEST, _FEWEST_OF_A_SENTENCE = 2, 3
+"""Words that a point asks for, at least, the parts of a setting's name counted, where a cell and where a sentence is to
+answer it: one alone does not say what is asked of it, and a sentence that holds two may be about something else."""
+_SEARCHED = {language: frozenset(found) for language, found in listed("searched").items()}
+_LAST_MARK = re.compile(r"\W*\Z")
+
+
+@dataclass(frozen=True)
+class Told:
+    """A statement of a text with what it stands under, such as its row's label and its column's heading."""
+
+    text: str
+    under: str = ""
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        return self.own | self._terms_of(self.under)
+
+    @cached_property
+    def own(self) -> frozenset[str]:
+        return self._terms_of(self.text)
+
+    def _terms_of(self, text: str) -> frozenset[str]:
+        return frozenset(word.term for word in words(text, language_of(f"{self.under}: {self.text}")))
+
+
+def left_open(point: str, told: Sequence[Told]) -> str:
+    """What is left of an open point: those of its clauses that none of the statements answers, empty where all are
+    answered. A point is cut only where each clause is a question that is understood without the others.
+
+    A clause is answered by a statement that has all its words, says more than these, and gives a number where one is
+    asked for.
+    """
+    language = language_of(point)
+    asked = clauses(point, language)
+    left = [clause for clause in asked if not any(_answers(row, clause, language) for row in told)]
+    if not left:
+        return "" if asked else point
+    leads = left[0] == asked[0]
+    if left == asked or not all(_stands_alone(clause, language, leads=leads) for clause in left):
+        return point
+    return _sentence(left, point)
+
+
+def single_questions(point: str) -> list[str]:
+    """An open point as one question each, if it asks several that are understood by themselves. A clause that is not,
+    such as "and what each costs", stays with the first one."""
+    language = language_of(point)
+    first, *others = clauses(point, language) or [point]
+    alone = [clause for clause in others if _stands_alone(clause, language, leads=False)]
+    if not alone:
+        return [point]
+    with_first = [first, *(clause for clause in others if clause not in alone)]
+    return [_sentence(with_first, point), *(_sentence([clause], point) for clause in alone)]
+
+
+def asked_words(text: str, language: str) -> frozenset[str]:
+    """The terms of what a text asks or says to be missing, without the words with which it asks and says so."""
+    aside = STOP_WORDS | _SEARCHED.get(language, frozenset())
+    asked = asked_only(without_amount(text, language), language)
+    found = ((word, asked[word.start : word.end].lower()) for word in words(asked, language))
+    return frozenset(word.term for word, written in found if word.weight > 0.0 and written not in aside)
+
+
+def _sentence(parts: Sequence[str], point: str) -> str:
+    """Clauses of a point as a sentence that ends like it."""
+    mark = _LAST_MARK.search(point)
+    return f"{parts[0][0].upper()}{', '.join(parts)[1:]}{mark[0] if mark else ''}"
+
+
+def _stands_alone(clause: str, language: str, *, leads: bool) -> bool:
+    """Whether a clause is a question that is understood without those that are cut; where the first one `leads` those
+    that are left, a pronoun means what it names."""
+    if not is_question_word(clause.split()[0], language):
+        return False
+    return leads or (len(asked_words(clause, language)) >= _FEWEST and not points_back(clause, language))
+
+
+def _answers(row: Told, clause: str, language: str) -> bool:
+    asked = asked_words(clause, language)
+    if len(asked) < (_FEWEST if row.under else _FEWEST_OF_A_SENTENCE) or not asked <= row.terms:
+        return False
+    if asks_amount(clause, language):
+        return bool(figures(row.text))
+    return not (asks_otherwise(clause, language) or row.own <= asked)

@@ -1,0 +1,58 @@
+"""Open points of a research, and what of them the statements of its report answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_research.text.relevance.open_points import Told, left_open
+
+TOLD = [
+    Told("The lagoon's gates close at a tide of 4.2 metres."),
+    Told("typically 100", "max_guests: Default. Settings of the inn"),
+    Told("by judgement set it higher", "harbour_dues: Value"),
+    Told("Rooms without a bath are let after the fair and not before."),
+    Told("A keeper with a lamp stands at the gate all night."),
+    Told("A long repair of the sluice can take the whole winter."),
+    Told("Die Schleuse öffnet im Winter um neun Uhr."),
+]
+
+
+@pytest.mark.parametrize(
+    ("point", "left"),
+    [
+        ("The default of max_guests is not in the parts shown.", ""),
+        ("No source says at what tide the gates of the lagoon close.", ""),
+        ("What happens to rooms without a bath after the fair?", ""),
+        ("Ob die Schleuse im Winter öffnet, steht in keiner Quelle.", ""),
+        ("How many guests the inn has by default (max_guests), and what each costs.", None),
+        ("What becomes of rooms without a bath, and who repairs the sluice?", "Who repairs the sluice?"),
+        (
+            "Who repairs the sluice, what becomes of rooms without a bath, and how it shows?",
+            "Who repairs the sluice, how it shows?",
+        ),
+        ("When are rooms without a bath let after the fair, and what does it cost?", None),
+    ],
+)
+def test_a_point_is_open_without_the_clauses_that_statements_answer(point: str, left: str | None) -> None:
+    assert left_open(point, TOLD) == (point if left is None else left)
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        "Why a keeper with a lamp stands at the gate all night.",
+        "How old the gates of the lagoon are.",
+        "The largest value of max_guests is not in the parts shown.",
+        "The default of max_guests and of max_guests_per_room is not given.",
+        "How long a repair of the sluice takes is not stated.",  # "long", and no figure
+        "No source recommends the dues.",  # one word does not say what is asked of it
+        "How many rooms without a bath there are is not said.",
+        "",
+    ],
+)
+def test_a_point_stays_open_where_words_do_not_show_an_answer(point: str) -> None:
+    assert left_open(point, TOLD) == point
+
+
+def test_a_statement_that_says_no_more_than_what_is_asked_is_no_answer() -> None:
+    assert left_open("What the gates of the lagoon are.", [Told("The gates of the lagoon")])

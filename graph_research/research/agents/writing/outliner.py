@@ -133,6 +133,7 @@ def _arranged(
                 level=min(max(row.get("level") or 1, 1), 2),
                 answers=row.get("answers") or "",
                 form=row.get("form") or "",
+                parts=[" ".join(part.split()) for part in row.get("parts") or [] if part.strip()],
                 words=row.get("words") or 0,
                 finding_ids=[findings[n - 1]["id"] for n in numbers],
                 gap_ids=[gaps[n - 1] for n in dict.fromkeys(row.get("gaps") or []) if 1 <= n <= len(gaps)],
@@ -185,7 +186,7 @@ def _with_every_finding(
 
 
 def _about(section: OutlineSection) -> str:
-    return f"{section.heading} {section.answers}"
+    return " ".join([section.heading, section.answers, *section.parts])
 
 
 def _terms(text: str) -> list[str]:

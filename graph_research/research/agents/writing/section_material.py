@@ -112,14 +112,13 @@ def section_material(
 
 
 def _scored(handoff: Row, sources: Mapping[str, Source]) -> list[Row]:
-    """The findings, each with its claim's confidence as the word that the report prints and in percent, its own and
-    None where it is not scored, whether a source contradicts it, and the weight of its sources."""
+    """The findings, each with its claim's confidence as the word that the report prints, its own where it is not scored,
+    whether a source contradicts it, and the weight of its sources."""
     claims = {row["finding_id"]: row for row in handoff.get("claims") or []}
     return [
         {
             **row,
             **({"confidence": claims[row["id"]]["level"]} if row["id"] in claims else {}),
-            "percent": round(100 * claims[row["id"]]["confidence"]) if row["id"] in claims else None,
             "disputed": row["id"] in claims and claims[row["id"]]["contradiction"],
             "weight": max(
                 (weight(sources[name]) for name in row.get("source_ids") or () if name in sources), default=0.0
@@ -238,7 +237,7 @@ def _words_of_gap(gap: Row) -> str:
 
 
 def _query_of(section: OutlineSection) -> Query:
-    return parse(f"{section.heading}. {section.answers}")
+    return parse(". ".join([section.heading, section.answers, *section.parts]))
 
 
 @lru_cache(maxsize=32)

@@ -38,4 +38,4 @@ def definitions(
 
 
 def _names(section: OutlineSection) -> Sequence[str]:
-    return list(dict.fromkeys(NAME_OF_A_SETTING.findall(f"{section.answers} {section.form}")))
+    return list(dict.fromkeys(NAME_OF_A_SETTING.findall(" ".join([section.answers, section.form, *section.parts]))))

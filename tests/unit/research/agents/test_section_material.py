@@ -110,6 +110,12 @@ def test_a_passage_that_is_nearer_to_another_section_is_left_to_it() -> None:
     assert any("first connection replays" in quote for quote in quotes_for(RECOVERY))
 
 
+def test_passages_are_looked_for_with_the_parts_of_a_section_too() -> None:
+    lengths = {**LOCKS, "parts": ["the checkpoint threshold as it ships"]}
+    assert not any("1000 pages" in quote for quote in quotes_for(LOCKS))
+    assert any("1000 pages" in quote for quote in quotes_for(lengths))
+
+
 def test_what_a_researcher_did_not_find_is_looked_up_in_the_whole_texts_for_the_section_it_belongs_to() -> None:
     limit = "The checkpoint threshold that bounds the log's recovery is not in the parts shown of 'Log'."
     assert not any("1000 pages" in quote for quote in quotes_for(RECOVERY))
@@ -157,7 +163,7 @@ SETTINGS = "<h1>Settings</h1><dl>" + "".join(
 def test_a_section_on_settings_gets_the_definitions_of_those_that_the_findings_name_too() -> None:
     document = html_document(SETTINGS + "</dl>")
     source = Source(id="src-0000000001", title="Settings", archive_hash=document.hash)
-    settings = {"id": "sec-1", "heading": "Configuration", "answers": "Which lock_timeout and max_age?"}
+    settings = {"id": "sec-1", "heading": "Configuration", "answers": "Which lock_timeout?", "parts": ["old rows: max_age"]}
     crash = {"id": "sec-2", "heading": "Recovery", "answers": "What does wal_level decide?"}
     handoff = {
         "outline": [settings, crash],

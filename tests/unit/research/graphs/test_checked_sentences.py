@@ -380,7 +380,7 @@ async def test_rules_for_tables_and_blocks_go_to_the_writers_of_sections_that_ma
     bench = bench_of(denial, outliner=[outline])
     await report_of(bench)
     by_heading = {row.material["section"]["heading"]: row for row in bench.model.asked("section_writer")}
-    ruled = {heading: "at most 10 rows" in row.system for heading, row in by_heading.items()}
+    ruled = {heading: "at most 12 rows" in row.system for heading, row in by_heading.items()}
     assert ruled == {"Who waits for whom": False, "What the figures say": True, "How to set it up": True}
     assert "A table that needs more" not in by_heading["Who waits for whom"].user
 

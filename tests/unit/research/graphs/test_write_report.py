@@ -68,7 +68,7 @@ async def test_the_writer_of_a_section_sees_the_word_for_a_findings_confidence_t
     printed = {claim.text: claim.level for claim in report.claims}
     rows = [row for request in bench.model.asked("section_writer") for row in request.material["findings"]]
     assert rows and {row["content"]: row["confidence"] for row in rows}.items() <= printed.items()
-    assert f"(confidence {rows[0]['confidence']}, " in bench.model.asked("section_writer")[0].user
+    assert f"(confidence {rows[0]['confidence']}; evidence " in bench.model.asked("section_writer")[0].user
 
 
 async def test_tables_code_and_computed_numbers_stand_in_the_report() -> None:
@@ -378,6 +378,19 @@ async def test_without_a_model_for_verification_facts_stay_cited() -> None:
     assert unsupported(report) == []
 
 
+async def test_the_writer_of_a_section_is_shown_the_parts_that_the_outline_lays_down() -> None:
+    def outline(request: ModelRequest) -> dict[str, Any]:
+        first, *others = STORES.outline(request)["sections"]
+        return {"sections": [{**first, "parts": ["row: Larch as it  ships", "", "what to measure"]}, *others]}
+
+    bench = bench_of(outliner=[outline])
+    await report_of(bench)
+    shown = {row.material["section"]["heading"]: row.user for row in bench.model.asked("section_writer")}
+    laid_down = "\nParts, in this order:\n- row: Larch as it ships\n- what to measure\n"
+    assert [heading for heading, user in shown.items() if laid_down in user] == ["Who waits for whom"]
+    assert [heading for heading, user in shown.items() if "Parts, in" in user] == ["Who waits for whom"]
+
+
 async def test_a_second_round_keeps_what_it_can_and_asks_only_for_the_rest() -> None:
     def outline(request: ModelRequest) -> dict[str, Any]:
         answer = STORES.outline(request)
@@ -650,10 +663,21 @@ async def test_without_a_usable_summary_the_answer_is_drawn_from_the_sections(la
 
 ASKED = {
     "planner": ["a promise against each kind of failure", "which case the usual remedy does not cure"],
-    "outliner": ["the last row is what holds if none applies", "a worked case", "has its row in each such table"],
+    "outliner": [
+        "the last row is what holds if none applies",
+        "a worked case",
+        "what it ships with, in a row of its own",
+        "the share from which to act",
+        "what still gives way in the recommended thing",
+        "the areas that somebody has to look after",
+        "none for a figure that counts something else",
+        "also those that another section tells",
+    ],
     "section_writer": [
         "gets the line that bounds it",
-        "from which share of it to act",
+        "each part that is a row has one",
+        "has all its conditions",
+        "Each sentence is understood by itself",
         "a reversal names the other choice",
         "look among all quotes",
         "A row is read as a whole",

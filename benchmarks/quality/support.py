@@ -13,7 +13,7 @@ from benchmarks.quality.plain import auc, mean, terms
 from benchmarks.quality.sets import Set
 from benchmarks.quality.switches import NO_MATCH, Switch, never, switched_off, zero
 from benchmarks.quality.table import Line
-from graph_research.text.language import quantities
+from graph_research.text.language import quantities, stated
 from graph_research.text.relevance import support as module
 from graph_research.text.relevance.support import COEFFICIENTS, SUPPORTED, Support, support
 from graph_research.text.relevance.support import _Comparison as Comparison
@@ -28,7 +28,7 @@ RULES: dict[str, Switch] = {
     "words such as by": (module, "TURNING", {}),
     "words such as before": (module, "COMPARING", {}),
     "words such as failed": (module, "_fails", never),
-    "words that count, such as both": (quantities, "COUNTS", {}),
+    "words that count, such as both": (stated, "COUNTS", {}),
     "about": (quantities, "_ABOUT", NO_MATCH),
     "rates": (quantities, "_PER", NO_MATCH),
     "a second and third sentence": (module, "_SENTENCES", 1),

@@ -13,7 +13,8 @@ from graph_research.research.evidence.computed import Computation, compute, wron
 from graph_research.research.models.draft import StatementKind, StatementVerdict, VerdictWord
 from graph_research.text.language.names import new_names
 from graph_research.text.language.opposites import PARTING
-from graph_research.text.language.quantities import ARTICLE_BEFORE, Value, figures, unstated
+from graph_research.text.language.quantities import ARTICLE_BEFORE, Value, figures
+from graph_research.text.language.stated import unstated
 from graph_research.text.language.tables import any_of, word_of
 from graph_research.text.language.words import language_of, terms
 from graph_research.text.relevance.support import DEFINITE, MISSING, SUPPORTED, UNSUPPORTED, Support, support
@@ -180,9 +181,9 @@ class _Ground:
         return [passage.quote for passage in self.passages]
 
     @cached_property
-    def read(self) -> list[str]:
-        """The quotes, where a verifier finds the sentence supported with what they are read with."""
-        return [*self.quotes, *(passage.beside for passage in self.passages if self.is_supported)]
+    def beside(self) -> list[str]:
+        """What the quotes are read with, where a verifier finds the sentence supported."""
+        return [passage.beside for passage in self.passages if self.is_supported]
 
     @cached_property
     def titles(self) -> list[str]:
@@ -202,8 +203,8 @@ class _Ground:
         if self.is_code and is_analysis:
             text = _without_judged_lines(text)
         measured = _with_unit(text, self.context)
-        known = [*self.read, self.question] if is_analysis else self.read
-        unknown = unstated(measured, known)
+        known = [*self.quotes, self.question] if is_analysis else self.quotes
+        unknown = unstated(measured, known, self.beside)
         new = [figure for figure in unknown if self._is_new(figure, measured, is_analysis=is_analysis)]
         if is_analysis:
             new = _without_judged(new, measured, self.judged)
@@ -255,12 +256,19 @@ class _Ground:
         if _counts(figure, text) and (refers or self._is_own_count(figure, text)):
             return False
         if not written.isalpha() and _NAME_BEFORE.search(text[: figure.start]):
-            return bool(unstated(written, [*self.around, self.question, self.context]))
+            return not self._is_around(written)
         before = _WORD_BEFORE.search(text[: figure.start])
         if before and self._is_in_a_title(rf"\b{re.escape(before[0] + written)}"):
             return False
         is_version = "." in written and not figure.unit
         return not (is_version and self._is_in_a_title(rf"[^\W\d_]\s{re.escape(written)}"))
+
+    def _is_around(self, number: str) -> bool:
+        """Whether a name's number, or the beginning of such a version, stands behind a word around the quotes, in the
+        question or the context, or in a title: a section's number at the beginning of a line is none."""
+        behind_word = re.compile(rf"\w[\s/(]v?{re.escape(number)}(?!\w)")
+        given = [*self.around, self.question, self.context]
+        return any(behind_word.search(other) for other in given) or self._is_in_a_title(rf"\b{re.escape(number)}")
 
     def _is_own_count(self, figure: Value, text: str) -> bool:
         """Whether a number word counts what the sentence itself says, and what no quote counts: the parts of the list

@@ -20,7 +20,7 @@ from graph_research.research.scoring.job import job_confidence
 from graph_research.research.scoring.origin import independent, origins
 from graph_research.text.document import Document
 from graph_research.text.language.opposites import NEGATIONS
-from graph_research.text.language.quantities import unstated
+from graph_research.text.language.stated import unstated
 
 CONFIDENCE_RANK: Mapping[str, int] = {level.value: rank for rank, level in enumerate(Confidence)}
 """From 0 for speculation to 4 for confirmed."""

@@ -12,7 +12,7 @@ from graph_research.research.models.ids import evidence_id
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.evidence import scorer_of
-from graph_research.text.language.quantities import unstated
+from graph_research.text.language.stated import unstated
 from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
 from graph_research.text.locators import make_locator, resolve
 from graph_research.text.relevance.query import parse

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import lru_cache
 from math import inf, nan
 from typing import Literal
 
@@ -14,7 +13,6 @@ from graph_research.text.language.dates import WrittenDate, dates_in
 from graph_research.text.language.tables import any_of, facts
 from graph_research.text.language.units import (
     CJK_SCALES,
-    COUNTS,
     CURRENCIES,
     RATES,
     SCALES,
@@ -60,6 +58,8 @@ class Value:
         return {(self.low, self.high), (self.low * self.grouped, self.high * self.grouped)}
 
 
+THINGS = "things"
+"""In place of a unit, of a number that counts or numbers what the word behind it names."""
 _SPELLED = rf"(?:{'|'.join(TENS)})(?:[ -](?:{'|'.join(UP_TO_NINE)}))?|{'|'.join(SPELLED)}"
 _SCALE = "|".join(SCALES)
 _CJK = "".join(CJK_SCALES)
@@ -100,7 +100,6 @@ _AT_MOST = _before("at_most", "<|≤")
 ARTICLE_BEFORE = re.compile(rf"\b(?:{any_of('articles')})\s$", re.IGNORECASE)
 """The end of a text before a number that says which things are meant ("the two"), and not how many there are."""
 _SELDOM_COUNTS = re.compile(r"(?:one|zero)\b", re.IGNORECASE)
-_GROUPED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 _TO = re.compile(r"\s?(?:to|[-–—]|bis|à)\s?[€$£]?")
 _AND = re.compile(r"\s(?:and|und|et|y)\s[€$£]?")
 _BETWEEN = _before("between", "(?!)")
@@ -125,12 +124,14 @@ def values(sentence: str) -> list[Value]:
     return sorted([*dates, *_bounded(sentence, numbers)], key=lambda value: value.start)
 
 
-def figures(text: str) -> list[Value]:
+def figures(text: str, *, with_one: bool = False) -> list[Value]:
     """Every number and date as it is written: of names and versions, both ends of a range, and a date's year again.
 
-    Digits within words (`COVID-19`, `PM2.5`) and "one", which seldom counts, are not among them.
+    Digits within words (`COVID-19`, `PM2.5`) and, unless asked for, "one", which seldom counts, are not among them.
     """
-    found = [one for one, _ in _figures(text) if one.scale > 1.0 or not _SELDOM_COUNTS.match(text, one.start)]
+    found = [
+        one for one, _ in _figures(text) if with_one or one.scale > 1.0 or not _SELDOM_COUNTS.match(text, one.start)
+    ]
     years = [(one, float(one.date.year)) for one in found if one.date and one.date.month and one.date.year]
     return [*found, *(Value(start=one.start, end=one.end, low=year, high=year) for one, year in years)]
 
@@ -154,36 +155,15 @@ def states(other: Value, one: Value) -> bool:
     if a or b:  # a year may be read as a bare number
         year, number = (a, other) if a else (b, one)
         readings = {low for low, _ in number.readings}
-        return bool(year and not (a and a.month) and not number.unit and year.year in readings)
+        return bool(year and not (a and a.month) and number.unit in ("", THINGS) and year.year in readings)
     if one.unit and other.unit and one.unit != other.unit:
         return False
     factor = _rate(one, other) * (1.0 if one.unit and other.unit else one.factor / other.factor)
-    return any(abs(x - y * factor) <= one.slack + 1e-9 * abs(x) for x, _ in one.readings for y, _ in other.readings)
-
-
-def unstated(text: str, known: Sequence[str]) -> list[Value]:
-    """The figures of `text` that no known text states. Digits with spaces between them are read both ways: `27 400` is
-    a number, or two cells of a table. "Both" and "twice" in a known text state two."""
-    stated = [figure for other in known for figure in _stated(other)]
-    readings = (
-        [figure for figure in figures(form) if not any(states(other, figure) for other in stated)]
-        for form in _spacings(text)
+    return any(
+        abs(one.low * scale - y * factor) <= scale * (one.slack + 1e-9 * abs(one.low))
+        for scale in {1.0, one.grouped}
+        for y, _ in other.readings
     )
-    return min(readings, key=len)
-
-
-@lru_cache(maxsize=1024)
-def _stated(text: str) -> Sequence[Value]:
-    """What a known text states, "zero" and "one" among it; several sentences often cite the same."""
-    counted = {COUNTS[word] for word in re.findall(r"\w+", text.lower()) if word in COUNTS}
-    counts = [Value(start=0, end=0, low=float(number), high=float(number)) for number in sorted(counted)]
-    words = [value for value, _ in _figures(text) if _SELDOM_COUNTS.match(text, value.start)]
-    return (*(figure for form in _spacings(text) for figure in figures(form)), *words, *counts)
-
-
-def _spacings(text: str) -> list[str]:
-    """The text, and where digits are grouped by spaces, the text with narrow ones there; each as long as the other."""
-    return list(dict.fromkeys((text, _GROUPED.sub("\u202f", text))))
 
 
 def _rate(one: Value, other: Value) -> float:

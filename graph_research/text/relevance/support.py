@@ -17,7 +17,8 @@ from graph_research.text.language.opposites import (
     TURNING,
     opposites,
 )
-from graph_research.text.language.quantities import figures, unstated
+from graph_research.text.language.quantities import figures
+from graph_research.text.language.stated import unstated
 from graph_research.text.language.words import (
     MOST_WEIGHT,
     Word,

@@ -176,6 +176,22 @@ def test_a_number_word_that_the_quotes_could_state_is_a_figure_whatever_a_verifi
     assert named in judged(text, quote, verdict=supported).problem.removeprefix("not in the cited quotes: ")
 
 
+def test_a_number_beside_the_quotes_is_no_other_quantity_whatever_a_verifier_says() -> None:
+    journal = "The next process will see the hot journal and roll the changes back."
+    scan = "Recovery does a single pass over the log."
+    passages = [
+        CitedPassage(1, journal, True, beside=f"5.0 Writing to a database file\n{journal}"),
+        CitedPassage(2, scan, True, beside=f"3. Recovery\n{scan} Frames are indexed starting with 1, mxFrame."),
+    ]
+    text = "The log is replayed from the last checkpoint, which begins every 5 minutes or after 1 GB."
+    supported = StatementVerdict(id="st-0123456789", verdict=VerdictWord.SUPPORTED)
+
+    found = judge(text, StatementKind.FACT, passages, verdict=supported)
+    assert found.problem == "not in the cited quotes: 5 minutes, 1 GB"
+    told = passages[1]._replace(beside=f"{scan} The defaults are 5 minutes and 1 GB.")
+    assert judge(text, StatementKind.FACT, [told], verdict=supported).status is Status.VERIFIED
+
+
 ANALYSES = [
     ("The overrun is about 270 million euros.", ["1.61 - 1.34"]),
     ("The overrun is 0.27 billion euros, or about 20 percent.", ["1.61 - 1.34", "(1.61 - 1.34) / 1.34 * 100"]),
@@ -312,6 +328,8 @@ def test_a_name_may_stand_in_the_question_the_title_or_around_the_quote() -> Non
     numbered = passage._replace(surroundings="Zone 5 is new. It opened in 2016.")
     assert judge("The new Zone 5 opened in 2016.", fact, [numbered]).status is Status.CITED
     assert judge("The new Zone 6 opened in 2016.", fact, [numbered]).status is Status.UNSUPPORTED
+    listed = passage._replace(surroundings="Zones are new.\n6. Openings\nIt opened in 2016, 6 years late.")
+    assert judge("The new Zone 6 opened in 2016.", fact, [listed]).status is Status.UNSUPPORTED
 
 
 _ANY = st.text(max_size=60) | st.text(alphabet="0123456789.,- $%€元亿万年月日ないません不没PqZ()`\n", max_size=40)

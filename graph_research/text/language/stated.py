@@ -1,0 +1,87 @@
+"""Which numbers and dates of a text stand in others, whatever the words, languages and units they are written in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from graph_research.text.language.quantities import THINGS, Value, figures, states
+from graph_research.text.language.tables import any_of, listed
+from graph_research.text.language.units import COUNTS, UNITS
+from graph_research.text.language.words import language_of, weight
+
+_FOLLOWING = re.compile(rf"[.)]?[ \u00a0](?:(?P<times>{any_of('times')})\b|(?P<word>[^\W\d_]{{2,}}))")
+_WITH_UNITS = listed("numbers").keys()
+"""Languages whose units are known."""
+_NAMES = sorted((name for name in UNITS if len(name) > 1 and name.isalpha()), key=len, reverse=True)
+_UNIT = re.compile(rf"(?<=[\s(])(?P<name>{'|'.join(_NAMES)})(?:(?<=\w\w\w)[sn])?\b")
+_GROUPED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
+
+
+def unstated(text: str, known: Sequence[str], beside: Sequence[str] = ()) -> list[Value]:
+    """The figures of `text` that no known text states. Digits with spaces between them are read both ways: `27 400` is
+    a number, or two cells of a table. "Both" and "twice" in a known text state two.
+
+    A unit may be missing, but a number of things states none with a unit, and of what stands `beside` the known texts a
+    number without a unit has only those that are named there.
+    """
+    stated = [figure for other in known for figure in _stated(other)]
+    stated += [figure for other in beside for figure in _stated_beside(other)]
+    return min((_new(form, stated) for form in _spacings(text)), key=len)
+
+
+def _new(text: str, stated: Sequence[Value]) -> list[Value]:
+    found = figures(text)
+    counted = _with_things(text, found)
+    return [
+        figure for figure, read in zip(found, counted, strict=True) if not any(states(other, read) for other in stated)
+    ]
+
+
+@lru_cache(maxsize=1024)
+def _stated(text: str) -> Sequence[Value]:
+    """What a known text states, "zero" and "one" among it; several sentences often cite the same."""
+    counted = {COUNTS[word] for word in re.findall(r"\w+", text.lower()) if word in COUNTS}
+    counts = [Value(start=0, end=0, unit=THINGS, low=float(n), high=float(n)) for n in sorted(counted)]
+    written = (_with_things(form, figures(form, with_one=True)) for form in _spacings(text))
+    return (*(figure for found in written for figure in found), *counts)
+
+
+@lru_cache(maxsize=1024)
+def _stated_beside(text: str) -> Sequence[Value]:
+    named = {UNITS[match["name"]] for match in _UNIT.finditer(text)}
+    return [
+        reading
+        for value in _stated(text)
+        for reading in (_readings(value, named) if not (value.unit or value.date) and value.low else [value])
+    ]
+
+
+def _readings(value: Value, named: Iterable[tuple[str, float]]) -> list[Value]:
+    """What a bare number may be where units are named: so much of each, or a number of things."""
+    measured = (
+        replace(value, unit=unit, low=value.low * factor, high=value.high * factor, factor=factor)
+        for unit, factor in sorted(named)
+    )
+    return [replace(value, unit=THINGS), *measured]
+
+
+def _with_things(text: str, found: Sequence[Value]) -> list[Value]:
+    """The values, `THINGS` the unit of those that count or number what follows: "three times", "5.0 Writing"."""
+    if (language := language_of(text)) not in _WITH_UNITS:
+        return list(found)
+    return [replace(value, unit=THINGS) if _counts_what_follows(value, text, language) else value for value in found]
+
+
+def _counts_what_follows(value: Value, text: str, language: str) -> bool:
+    if value.unit or value.date or not value.low:
+        return False
+    following = _FOLLOWING.match(text, value.end)
+    return bool(following and (following["times"] or weight(following["word"], language)))
+
+
+def _spacings(text: str) -> list[str]:
+    """The text, and where digits are grouped by spaces, the text with narrow ones there; each as long as the other."""
+    return list(dict.fromkeys((text, _GROUPED.sub("\u202f", text))))

@@ -1,0 +1,129 @@
+"""Which numbers and dates of a text stand in another one."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph_research.text.language.stated import unstated
+
+
+def stand_in(claim: str, quote: str) -> bool:
+    return unstated(claim, [quote]) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("It has 16 turbines.", "Sixteen bulb turbines turn."),
+        ("It cost 1,200,000 euros.", "The price was 1.2 million euros."),
+        ("About 5% die.", "Mortality was 5 percent."),
+        ("It weighs 1.5 kg.", "It weighs 1500000 milligrams."),
+        ("The ratio was 8.7.", "The ratio was 8.699."),
+        ("Roughly 300 mm fell.", "In all 298 mm fell."),
+        ("Some 31,000 signed.", "It bore 31,200 names."),
+        ("It opened on 14 March 2019.", "Opened 2019-03-14."),
+        ("It opened on 2019-03-14.", "It was opened on March 14th, 2019."),
+        ("It opened in March 2019.", "Am 14. März 2019 wurde es eröffnet."),
+        ("It opened on 14.03.2019.", "El 14 de marzo de 2019 abrió."),
+        ("2019年3月14日に開いた。", "It opened on 14 March 2019."),
+        ("Es kamen 27.400 Besucher.", "There were 27,400 visitors."),
+        ("CO2, PM2.5, IL-6, COVID-19 and OCT3/4 fell.", "Pollution fell."),
+        ("In May the birds come.", "The birds come in spring."),
+        ("Python 3.11.2 has it.", "Since v3.11.2 it is there."),
+        ("It opened in 2019.", "It opened on 14 March 2019."),
+        ("It opened on 14 March 2019.", "In 2019, it opened on 14 March."),
+        ("It rose to 74.", "It rose from 81 to 74."),
+        ("It is one of the largest.", "It is large."),
+        ("Es kostete 1,61 Mrd. Euro.", "It cost 1.61 billion euros."),
+        ("Costó 1,61 mil millones de euros.", "Il a coûté 1,61 milliard d’euros."),
+        ("耗资16.1亿欧元。", "It cost EUR 1.61 billion."),
+        ("費用は1億2000万円。", "It cost 120 million yen."),
+        ("Es hat drei Tore.", "It has 3 gates."),
+        ("Il y a 27 400 visiteurs.", "There were 27,400 visitors."),
+        ("There were 300 and 450.", "2019 | 120 300 450"),
+        ("It takes 0.2 s.", "Es dauert 200 ms."),
+        ("It does 120 km/h.", "It does 2 km per minute."),
+        ("It takes 1500 requests per second.", "It takes 90,000 requests per minute."),
+        ("One million came.", "1,000,000 came."),
+        ("The default is 5 seconds.", "busy_timeout = 5000 (in ms); deadlock: 5"),
+        ("It waits 5 seconds.", "Wait (seconds) | 5 | 10"),
+        ("It has 100 connections.", "max_connections | 100 | restart"),
+        ("Es sind zwei Sekunden.", "It takes two seconds."),
+    ],
+)
+def test_a_figure_may_be_written_in_another_way(claim: str, quote: str) -> None:
+    assert stand_in(claim, quote)
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("It has 17 turbines.", "Sixteen bulb turbines turn."),
+        ("It cost 3 million.", "It cost 3 euros."),
+        ("It cost 3 euros.", "It cost 3 dollars."),
+        ("It is 16 GiB large.", "It is 16 MiB large."),
+        ("The ratio was 8.699.", "The ratio was 8.7."),
+        ("Exactly 300 mm fell.", "In all 298 mm fell."),
+        ("It opened on 14 March 2019.", "It opened on 14 April 2019."),
+        ("It opened on 14 March 2019.", "It opened on 15 March 2019."),
+        ("It opened on 14 March 2019.", "It opened on 14 March 2018."),
+        ("It opened about 1990.", "It opened in 1980."),
+        ("Version v3.12 has it.", "Version v3.11 has it."),
+        ("It opened in 2019.", "It opened on 14 March."),
+        ("It opened in March 2019.", "It opened in 2019."),
+        ("More than 150 boats came.", "More than 100 boats came."),
+        ("Es kostete 1,71 Mrd. Euro.", "It cost 1.61 billion euros."),
+        ("Es kostete 1,61 Mio. Euro.", "It cost 1.61 billion euros."),
+        ("耗资16.1万欧元。", "It cost EUR 1.61 billion."),
+        ("It takes 200 s.", "It takes 200 ms."),
+        ("It does 50 MB/s.", "It does 50 MB per minute."),
+        ("It takes 1500 requests per second.", "It takes 1,500 requests per minute."),
+        ("Es hat vier Tore.", "Es hat drei Tore."),
+        ("Two million came.", "One million came."),
+        ("It takes 5 minutes.", "5.0 Writing to a database file"),
+        ("It takes 5 minutes.", "5. Writing to a database file"),
+        ("It takes 3 ms.", "The window is at most three times the delay, which is 200 ms."),
+        ("Es dauert 3 Sekunden.", "Drei Server stehen bereit."),
+        ("Cela prend 3 secondes.", "Il y a trois serveurs."),
+        ("It takes two minutes.", "Both servers wait."),
+        ("It has 16 servers.", "It has 16 MB."),
+        ("It holds 12K rows.", "15 to 20 of 500 hold more."),
+    ],
+)
+def test_another_figure_is_distinguished(claim: str, quote: str) -> None:
+    assert not stand_in(claim, quote)
+
+
+@given(st.text(alphabet="0123456789.,- ekm%€May年月日/", max_size=40))
+@settings(deadline=None)
+def test_a_text_always_has_its_own_figures(text: str) -> None:
+    assert stand_in(text, text)
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "stated"),
+    [
+        ("It melts at 300 K.", "The alloy melts at 300K.", True),
+        ("It melts at 300K.", "The alloy melts at 300 K, as measured.", True),
+        ("It serves 400,000 requests a day.", "It serves 400K requests a day.", True),
+        ("It serves 400 requests a day.", "It serves 400K requests a day.", False),
+        ("It cost $400.", "It cost $400K.", False),
+        ("It melts at 310 K.", "The alloy melts at 300K.", False),
+    ],
+)
+def test_a_k_behind_a_number_is_thousand_where_it_counts_something(claim: str, quote: str, stated: bool) -> None:
+    assert stand_in(claim, quote) is stated
+
+
+@pytest.mark.parametrize(
+    ("claim", "beside", "stated"),
+    [
+        ("It waits 5 seconds.", "Timeout (seconds)\n5, unless set otherwise", True),
+        ("It waits 5 minutes.", "Timeout (seconds)\n5, unless set otherwise", False),
+        ("It holds 1 GB.", "Frames are numbered from 1, in bytes 4 through 7.", False),
+        ("It holds 16 files.", "Files: 16, in all.", True),
+        ("It waits 5 minutes.", "The default is 5 min.", True),
+    ],
+)
+def test_a_number_beside_a_quote_has_the_units_that_are_named_there(claim: str, beside: str, stated: bool) -> None:
+    assert (unstated(claim, ["It waits."], [beside]) == []) is stated

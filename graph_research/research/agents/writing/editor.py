@@ -126,6 +126,7 @@ def _blocks(result: AgentResult, name: str, words: int) -> list[Block]:
 
 def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx: Context) -> dict[str, Any]:
     options = ReportOptions.model_validate(handoff.get("report_options") or {})
+    parts = {row["id"]: row.get("parts") or [] for row in handoff.get("outline") or []}
     return {
         **prompt_context(handoff.get("report_options"), ctx),
         "question": handoff["question"],
@@ -141,7 +142,12 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
         "limits": latest_limits(handoff.get("topics") or []),
         "contradictions": list(handoff.get("contradictions") or []),
         "sections": [
-            {"n": n, "heading": section.heading, "text": section_text(section, n)}
+            {
+                "n": n,
+                "heading": section.heading,
+                "parts": parts.get(section.id, []),
+                "text": section_text(section, n),
+            }
             for n, section in enumerate(sections, 1)
         ],
     }

@@ -57,6 +57,18 @@ LARCH_READERS = {"label": "Readers", "cells": [{"text": "do not block the writer
 RAN = {"text": "In the test both ran with their defaults.", "cites": DEFAULTS}
 
 
+async def test_the_editor_is_shown_what_the_outline_laid_down_for_a_section() -> None:
+    def outline(request: ModelRequest) -> Row:
+        first, *others = STORES.outline(request)["sections"]
+        return {"sections": [{**first, "parts": ["row: readers during a write", "what to measure"]}, *others]}
+
+    bench = bench_of(outliner=[outline])
+    await report_of(bench)
+    [asked] = bench.model.asked("editor")
+    assert asked.user.count("\nShould have: ") == 1
+    assert "Heading: Who waits for whom\nShould have: row: readers during a write; what to measure\n\n" in asked.user
+
+
 async def test_a_row_and_a_sentence_that_the_report_lacks_are_looked_up_added_and_verified() -> None:
     bench = bench_of(
         editor=[

@@ -25,7 +25,7 @@ from graph_research.research.models.fidelity import LOW_FIDELITY, FidelityRecord
 from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
 from graph_research.research.report.labels.languages import labels_for
-from graph_research.research.retrieval.excerpts import best_passage, reading_of
+from graph_research.research.retrieval.excerpts import reading_of
 from graph_research.research.retrieval.fidelity import compressed_content, fidelity_score, record_shown
 from graph_research.text.document import Document
 from graph_research.text.language.words import held_weight, term_weights
@@ -37,12 +37,10 @@ PHASE = "analysis"
 LEAST_CHARS = 300
 """Less of a source is not worth showing."""
 
-FALLBACK_FINDINGS = 5
-"""So many sources' best passages stand for findings where no model gives any."""
-
 KEPT_SOURCES = 6
 """So many sources stay before the topics' notes give way."""
 
+_UNPROVED = "no finding of the answer stands in a source; code selected findings"
 _STATEMENT = re.compile(r"^- (.+?)\s*(?:\[\d+\])+$", re.MULTILINE)
 
 
@@ -64,8 +62,8 @@ class _Reading:
 
 
 def analyzer(services: Services) -> Handler:
-    """Findings, gaps and contradictions of one iteration, scored. Fallback: the best sources' best passages as they
-    stand, where the topics have no findings.
+    """Findings, gaps and contradictions of one iteration, scored. Fallback: what code selects from the sources, where
+    the topics have no findings.
 
     Without any source there is nothing to read: then each sub-query is a gap, and no model is asked.
     """
@@ -79,23 +77,29 @@ def analyzer(services: Services) -> Handler:
             most_chars = _most_chars(services, handoff) if agent.fits_windows(services, ctx) else None
             rows = _rows(services, reading.read, documents, most_chars)
             ranked = [*reading.read, *reading.listed]
+            material = {
+                **prompt_context(handoff.get("report_options"), ctx),
+                **_material(handoff, rows, reading.listed, known),
+                "unshown": [] if most_chars is None or agent.settle is None else _unshown(reading.read, rows),
+            }
+            local = {
+                "sources": [source.to_json() for source in ranked],
+                "documents": documents,
+                "report_options": handoff.get("report_options"),
+            }
             result = await agent.call(
                 services,
-                {
-                    **prompt_context(handoff.get("report_options"), ctx),
-                    **_material(handoff, rows, reading.listed, known),
-                    "unshown": [] if most_chars is None or agent.settle is None else _unshown(reading.read, rows),
-                },
+                material,
                 ctx,
-                local={
-                    "sources": [source.to_json() for source in ranked],
-                    "documents": documents,
-                    "report_options": handoff.get("report_options"),
-                },
-                fallback=lambda: _fallback(known, ranked, documents),
+                local=local,
+                fallback=_no_findings if known.findings else None,
                 windows=handoff.get("model_windows"),
             )
-            result = _with_a_finding(result, known, documents, ranked)
+            result = _attributed(result, documents)
+            if not (any_quote_stands(result.output["findings"], documents) or known.findings or result.by_code):
+                selected = await services.models.quoted(agent.name, {**material, **local}, ctx)
+                output = {**result.output, "findings": selected["findings"]}
+                result = replace(result, output=output, degraded=result.degraded or _UNPROVED)
         else:
             reading, result = _Reading(read=(), listed=()), AgentResult(output=_nothing_read(handoff))
         answer = result.output if handoff.get("rounds_left", 1) else _with_single_gaps(result.output)
@@ -146,6 +150,7 @@ def _agent(services: Services, read: Sequence[Source], documents: Mapping[str, D
     return Agent(
         name="analyzer",
         phase=PHASE,
+        quotes=True,
         max_output_tokens=services.settings.report_output_tokens,
         settle=None if services.settings.allow_content_dropping else settle,
         sections=(
@@ -260,30 +265,15 @@ def _reading_order(source: Source, iteration: int) -> tuple[bool, float, str]:
     return source.iteration != iteration, -source.score.composite, source.id
 
 
-def _fallback(known: Known, ranked: Sequence[Source], documents: Mapping[str, Document]) -> dict[str, Any]:
-    return {"findings": [] if known.findings else _best_passages(ranked, documents), "gaps": []}
+def _no_findings() -> dict[str, Any]:
+    return {"findings": [], "gaps": []}
 
 
-def _best_passages(shown: Sequence[Source], documents: Mapping[str, Document]) -> list[dict[str, Any]]:
-    """Findings: what the best sources' best passages say, word for word."""
-    best = sorted(shown, key=lambda source: (-source.score.composite, source.id))[:FALLBACK_FINDINGS]
-    quotes = [best_passage(source, documents[source.id]) for source in best]
-    return [{"content": quote["quote"], "confidence": "low", "category": None, "evidence": [quote]} for quote in quotes]
-
-
-def _with_a_finding(
-    result: AgentResult, known: Known, documents: Mapping[str, Document], ranked: Sequence[Source]
-) -> AgentResult:
-    """The result with its quotes under their sources. Where no quote stands in any source there is no finding; then the
-    best passages stand for some, unless topics or earlier rounds found something or code itself found nothing."""
+def _attributed(result: AgentResult, documents: Mapping[str, Document]) -> AgentResult:
+    """The result with its quotes under their sources."""
     order = [row["id"] for row in result.shown.get("sources") or ()]
-    answer = {**result.output, "findings": attributed(result.output["findings"], order, documents)}
-    result = replace(result, output=answer)
-    if any_quote_stands(answer["findings"], documents) or known.findings or result.by_code:
-        return result
-    passages = {**answer, "findings": _best_passages(ranked, documents)}
-    reason = "no finding of the answer stands in a source; the best passages were taken for findings"
-    return replace(result, output=passages, degraded=result.degraded or reason)
+    findings = attributed(result.output["findings"], order, documents)
+    return replace(result, output={**result.output, "findings": findings})
 
 
 def _with_fidelity(

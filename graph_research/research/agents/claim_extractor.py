@@ -19,17 +19,17 @@ from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.finding import Claim, Confidence, Finding
 from graph_research.research.models.ids import finding_id
 from graph_research.research.models.source import Source
-from graph_research.research.retrieval.excerpts import best_passage, reading_of
+from graph_research.research.retrieval.excerpts import reading_of
 from graph_research.research.retrieval.reading import chars_of_each
 from graph_research.research.scoring.job import job_confidence
 from graph_research.research.scoring.origin import independent, origins
 from graph_research.text.document import Document
 
-FALLBACK_CLAIMS = 3
+_UNPROVED = "no claim of the answer is proved by a source; code selected claims"
 
 
 def claim_extractor(services: Services) -> Handler:
-    """Scored claims, and the confidence of them all. Fallback: the best passages of the best sources, verbatim."""
+    """Scored claims, and the confidence of them all. Fallback: what code selects from the sources."""
 
     async def extract(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources = [Source.model_validate(row) for row in handoff["sources"]]
@@ -39,15 +39,12 @@ def claim_extractor(services: Services) -> Handler:
             agent = _agent(sources, documents)
             rows = _rows(services, sources, documents, fitted=agent.fits_windows(services, ctx))
             material = {"question": handoff["original_query"], "sources": list(rows)}
-            result = await agent.call(
-                services,
-                material,
-                ctx,
-                local={"documents": documents},
-                fallback=lambda: _best_passages(sources, documents),
-                windows=handoff.get("model_windows"),
-            )
-            result = _with_a_claim(result, sources, documents)
+            local = {"documents": documents}
+            result = await agent.call(services, material, ctx, local=local, windows=handoff.get("model_windows"))
+            if not (any_quote_stands(result.output["claims"], documents) or result.by_code):
+                answer = await services.models.quoted(agent.name, {**material, **local}, ctx)
+                claims = [*result.output["claims"], *answer["claims"]]
+                result = replace(result, output={"claims": claims}, degraded=result.degraded or _UNPROVED)
         output = _scored(result.output["claims"], handoff["original_query"], sources, documents)
         return {**output, "degraded": result.degradations("claim_extractor", ctx)}
 
@@ -62,7 +59,7 @@ def _agent(sources: Sequence[Source], documents: Mapping[str, Document]) -> Agen
         return reading_of(by_id[row["id"]], documents, most_chars, to_quote=True)
 
     sections = (Section(name="sources", noun="source", text="content", shorten=shorter),)
-    return Agent(name="claim_extractor", phase="analysis", sections=sections)
+    return Agent(name="claim_extractor", phase="analysis", sections=sections, quotes=True)
 
 
 def _rows(
@@ -76,28 +73,6 @@ def _rows(
         ]
     each = chars_of_each(settings, [len(documents[source.id].text) for source in sources])
     return [{**source.to_json(), "content": reading_of(source, documents, each, to_quote=True)} for source in sources]
-
-
-def _with_a_claim(result: AgentResult, sources: Sequence[Source], documents: Mapping[str, Document]) -> AgentResult:
-    """The result, or where none of its quotes stands in a source what the best ones say; but code that finds nothing
-    is believed."""
-    if any_quote_stands(result.output["claims"], documents) or result.by_code:
-        return result
-    output = {"claims": [*result.output["claims"], *_best_passages(sources, documents)["claims"]]}
-    reason = "no claim of the answer is proved by a source; the best passages were taken for claims"
-    return replace(result, output=output, degraded=result.degraded or reason)
-
-
-def _best_passages(sources: Sequence[Source], documents: Mapping[str, Document]) -> dict[str, Any]:
-    """One claim a source, of the best few."""
-    best = sorted(enumerate(sources), key=lambda pair: (-pair[1].score.composite, pair[0]))[:FALLBACK_CLAIMS]
-    quotes = [(index, best_passage(source, documents[source.id])) for index, source in best]
-    return {
-        "claims": [
-            {"text": quote["quote"], "supportingIndices": [index], "contradictingIndices": [], "evidence": [quote]}
-            for index, quote in quotes
-        ]
-    }
 
 
 def _scored(

@@ -5,38 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.providers.call_kind import CallKind
-from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.evidence.archive import read_documents
+from graph_research.research.evidence.findings import Known, analyse
+from graph_research.research.graph_functions import differing
 from graph_research.research.llm.services import Services
-from graph_research.research.llm.structured_call import AnswerUnreadable
-from graph_research.research.models.source import Source
+from graph_research.research.models.report_options import ReportOptions
 
 
 def synthesizer(services: Services) -> Handler:
-    """The draft of the model in this process, whatever serves the role. It is recorded, since an embedding model may
-    have ranked its sentences."""
+    """The draft of the model in this process, whatever serves the role. Where models found less than a report of its
+    length needs, it is made of what code finds in their sources, too: `analysis` has the evidence of that and all
+    contradictions. Otherwise it is empty."""
 
     async def synthesize(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        sources = [Source.model_validate(row) for row in handoff["sources"]]
-
-        async def select() -> Any:
-            request = ModelRequest(
-                agent="synthesizer",
-                role="report",
-                system="",
-                user="",
-                material={**handoff, "documents": await read_documents(sources, ctx)},
-            )
-            if services.models.quoting is None:
-                raise AnswerUnreadable("synthesizer: no model in this process", provider="report")
-            return orjson.loads((await services.models.quoting.complete(request)).text)
-
-        request = {"question": handoff["question"], "findings": [row["id"] for row in handoff["findings"]]}
-        return {"baseline": await ctx.call(CallKind.QUOTATIONS.value, request, select)}
+        known = Known.of({**handoff, "original_query": handoff["question"]})
+        documents = await read_documents(list(known.sources.values()), ctx)
+        material = {**handoff, "documents": documents, "contradictions": differing(handoff["contradictions"])}
+        least = ReportOptions.model_validate(handoff["report_options"]).least_proved
+        analysis: dict[str, Any] = {}
+        if not handoff["by_code"] and len(known.findings) < least:
+            found = analyse(await services.models.quoted("analyzer", material, ctx), known, documents)
+            analysis = {
+                "evidence": [row.to_json() for row in found.evidence],
+                "contradictions": [row.to_json() for row in found.contradictions],
+            }
+            material = {
+                **material,
+                "findings": [row.to_json() for row in found.findings],
+                "evidence": [*handoff["evidence"], *analysis["evidence"]],
+                "contradictions": differing(analysis["contradictions"]),
+            }
+        return {"baseline": await services.models.quoted("synthesizer", material, ctx), "analysis": analysis}
 
     return synthesize

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from graph_research.providers.llm.base import Model
+import orjson
+
+from graph_research.graph.context import Context
+from graph_research.providers.call_kind import CallKind
+from graph_research.providers.errors import ProviderError
+from graph_research.providers.llm.base import Model, ModelRequest
+from graph_research.providers.llm.model_spec import EXTRACTIVE
+
+
+class NoQuotingModel(ProviderError):
+    """No model in this process selects quotations."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +32,19 @@ class ModelRouter:
     def models(self, role: str, phase: str = "") -> Sequence[Model]:
         """The role's list, else that of the phase, else the default one."""
         return self.roles.get(role) or self.roles.get(phase) or self.default
+
+    async def quoted(self, agent: str, material: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        """What the `quoting` model answers as `agent`, whatever serves the role. It is recorded, since an embedding
+        model may have ranked its sentences. `NoQuotingModel` where there is none."""
+
+        async def select() -> Any:
+            if self.quoting is None:
+                raise NoQuotingModel(f"{agent}: no model in this process", provider=EXTRACTIVE)
+            request = ModelRequest(agent=agent, role="", system="", user="", material=material)
+            return orjson.loads((await self.quoting.complete(request)).text)
+
+        answer: dict[str, Any] = await ctx.call(CallKind.QUOTATIONS.value, {"agent": agent}, select)
+        return answer
 
     def every(self) -> Iterator[Model]:
         """Each list's models, the default's first."""

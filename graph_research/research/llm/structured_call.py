@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -97,6 +97,9 @@ class Agent:
     user_prompt: str = ""
     sections: tuple[Section, ...] = ()
     settle: Settle | None = None
+    quotes: bool = False
+    """The model that quotes in this process knows this agent: it answers where no other does and a call names no
+    fallback of its own."""
 
     async def call(
         self,
@@ -118,8 +121,9 @@ class Agent:
         turn is left; what comes of it is used, also where the review objects again.
 
         Raises the models' `ProviderError` when none can be reached. Where no reply fits, the prompt fits no window, the
-        models decline, or the model in this process stands behind one that cannot be reached, the `fallback` answers;
-        without one it is `AnswerUnreadable`, `ContextExceeded` or `AnswerWithheld`.
+        models decline, or the model in this process stands behind one that cannot be reached, the `fallback` answers,
+        else for an agent that `quotes` the model in this process; without either it is `AnswerUnreadable`,
+        `ContextExceeded` or `AnswerWithheld`.
 
         A call makes at most `models * (1 + repairs + TOKEN_LIMIT_RETRIES)` requests, a node at most its
         `retry.attempts` times as many; a provider's client may send each again (`Endpoint.attempts`).
@@ -135,19 +139,21 @@ class Agent:
                 turns=repairs + 1,
             )
         except ProviderError as error:
-            if fallback is None or not self._may_fall_back(services, request, error):
+            if not (fallback or self.quotes) or not self._may_fall_back(services, request, error):
                 raise
             kind = DegradationKind.BUDGET if isinstance(error, BudgetReached) else DegradationKind.FALLBACK
-            return _fallback_result(session, fallback, _without_server_text(error), 1, kind)
+            result = await self._fallen_back(services, request, ctx, fallback)
+            return _degraded(result, session, _without_server_text(error), 1, kind)
         if answer.value is None:
-            if fallback is None:
+            if not (fallback or self.quotes):
                 raise AnswerUnreadable(
                     f"{self.name}: no usable answer after {answer.turns} turns: {answer.problem}",
                     provider=request.role,
                     help="choose another model for this role",
                 )
             reason = f"answer not usable after {answer.turns} turns ({answer.problem})"
-            return _fallback_result(session, fallback, reason, answer.turns)
+            result = await self._fallen_back(services, request, ctx, fallback)
+            return _degraded(result, session, reason, answer.turns)
         return AgentResult(
             output=answer.value,
             attempts=answer.turns,
@@ -176,6 +182,13 @@ class Agent:
         """Whether this agent's prompts are fitted to windows; those of models in this process are not."""
         models = services.models.models(ctx.role or self.role, self.phase)
         return services.settings.token_management_enabled and not any(model.in_process for model in models)
+
+    async def _fallen_back(
+        self, services: Services, request: PromptRequest, ctx: Context, fallback: Fallback | None
+    ) -> AgentResult:
+        if fallback is not None:
+            return AgentResult(output=dict(fallback()))
+        return AgentResult(output=await services.models.quoted(self.name, request.material, ctx))
 
     def _may_fall_back(self, services: Services, request: PromptRequest, error: ProviderError) -> bool:
         if isinstance(error, (ContextExceeded, AnswerWithheld)):
@@ -206,15 +219,16 @@ class Agent:
         )
 
 
-def _fallback_result(
+def _degraded(
+    result: AgentResult,
     session: ModelSession,
-    fallback: Fallback,
     reason: str,
     turns: int,
     kind: DegradationKind = DegradationKind.FALLBACK,
 ) -> AgentResult:
-    return AgentResult(
-        output=dict(fallback()),
+    """The result of a fallback, with why it answered and what the models took before."""
+    return replace(
+        result,
         kind=kind,
         degraded=f"{reason}; the fallback answered",
         attempts=turns,

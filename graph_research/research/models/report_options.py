@@ -12,6 +12,7 @@ LENGTHS: Mapping[str, tuple[int, int]] = {"brief": (400, 900), "standard": (1_20
 """Words of the report's own text, from and to, by the name of the length."""
 
 _SPREAD = 0.2
+_WORDS_OF_A_STATEMENT = 40
 
 
 class ReportType(StrEnum):
@@ -40,6 +41,11 @@ class ReportOptions(Record):
             return LENGTHS[self.length]
         asked = int(self.length)
         return round(asked * (1 - _SPREAD)), round(asked * (1 + _SPREAD))
+
+    @property
+    def least_proved(self) -> int:
+        """So many proved statements carry a report of this length; one that has fewer may be filled up."""
+        return self.words[0] // _WORDS_OF_A_STATEMENT
 
 
 def report_language(options: Mapping[str, object] | None, question: str) -> str:

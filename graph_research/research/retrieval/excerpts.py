@@ -13,9 +13,6 @@ from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.sentences import SENTENCE_ENDS, sentence_spans
 
-_PASSAGE_CHARS = 400
-"""How much of a passage a fallback quotes."""
-
 _MOST_GROWTH = 12
 """How many blocks are added on each side of a passage at most."""
 
@@ -177,17 +174,6 @@ def _cost(spans: Sequence[_Span]) -> int:
     """The characters that showing these spans takes, the marks between them included."""
     gaps = sum(start > end for (_, end), (start, _) in pairwise([(0, 0), *spans]))
     return sum(end - start for start, end in spans) + (len(MARK) + 1) * gaps
-
-
-def best_passage(source: Source, document: Document) -> dict[str, Any]:
-    """What the search found best in a source, as a quote: `{source_id, quote, start}`."""
-    text = document.text
-    passages = source.metadata.get("passages") or [[0, len(text), 0.0]]
-    start, end, _ = max(passages, key=lambda passage: (passage[2], -passage[0]))
-    quote = text[start:end].strip()
-    if len(quote) > _PASSAGE_CHARS:
-        quote = quote[:_PASSAGE_CHARS].rpartition(" ")[0] or quote[:_PASSAGE_CHARS]
-    return {"source_id": source.id, "quote": quote, "start": start}
 
 
 def excerpt_of(hit: SearchHit, most_chars: int) -> str:

@@ -34,9 +34,9 @@ ENOUGH_SOURCES = 3
 
 
 def reflector(services: Services) -> Handler:
-    """Reflect on a topic's searches so far. Fallback: stop searching. Where no search is left, or the settings switch
-    reflections off, no model is asked."""
-    agent = Agent(name="reflector", role="reflection", phase="gathering", sections=_SECTIONS)
+    """Reflect on a topic's searches so far. Fallback: code compares what was found with the words of the sub-query.
+    Where no search is left, or the settings switch reflections off, no model is asked."""
+    agent = Agent(name="reflector", role="reflection", phase="gathering", sections=_SECTIONS, quotes=True)
 
     async def reflect(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources, read_before = handoff["sources"], handoff.get("read_before") or ()
@@ -63,13 +63,7 @@ def reflector(services: Services) -> Handler:
             "is_local": is_local(services.search),
             "guidance": handoff.get("guidance"),
         }
-        result = await agent.call(
-            services,
-            material,
-            ctx,
-            fallback=lambda: _stop(len(sources), "The reflection could not be read."),
-            windows=handoff.get("model_windows"),
-        )
+        result = await agent.call(services, material, ctx, windows=handoff.get("model_windows"))
         reflection = _consistent(Reflection.model_validate(result.output), handoff["queries"])
         return {
             "reflection": reflection.to_json(),

@@ -37,8 +37,6 @@ from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.text.relevance.alike import said_again
 
-_WORDS_OF_A_STATEMENT = 40
-"""A report of so many words for each proved statement is not filled up."""
 _MOST_QUOTES = 8
 """Quotations that take the place of a section."""
 _MOST_MORE = 30
@@ -52,9 +50,12 @@ def assembler(services: Services) -> Handler:  # noqa: ARG001 -- every handler i
     """The draft, its text and its numbers. No model is asked."""
 
     async def assemble(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:  # noqa: ARG001 -- a handler's
+        by_code = handoff["analysis"].get("evidence") or []
         known = {row["id"] for row in handoff["evidence"]}
         parts = _Parts(handoff)
-        draft, fabricated = checked_draft(parts.draft(), known)
+        draft, fabricated = checked_draft(parts.draft(), known | {row["id"] for row in by_code})
+        is_filled = any(name not in known for row in draft.statements() for name in row.evidence_ids)
+        analysis = handoff["analysis"] if is_filled else {}
         report = draft_markdown(handoff["original_query"], draft, parts.labels)
         metadata = report_metadata(
             draft,
@@ -69,6 +70,7 @@ def assembler(services: Services) -> Handler:  # noqa: ARG001 -- every handler i
             "draft": draft.to_json(),
             "report": report,
             "report_metadata": metadata,
+            **analysis,
         }
 
     return assemble
@@ -261,20 +263,30 @@ class _Parts:
         ]
 
     def _filled_up(self, draft: Draft) -> Draft:
-        """The draft with the quotations of the baseline that it does not cite, where it has fewer proved statements
-        than the baseline and than a report of its length needs."""
-        least_words = ReportOptions.model_validate(self.handoff["report_options"]).words[0]
+        """The draft with the quotations of the baseline that no fact or quote of it cites, where it has fewer of these
+        proved than the baseline and than a report of its length needs. The summary is filled up likewise."""
+        least = ReportOptions.model_validate(self.handoff["report_options"]).least_proved
         theirs = sum(len(list(section.statements())) for section in self.baseline.sections)
-        proved = sum(self._proved(section.blocks) for section in draft.sections)
-        if proved >= min(theirs, least_words // _WORDS_OF_A_STATEMENT):
+        if sum(len(self._facts(section.blocks)) for section in draft.sections) >= min(theirs, least):
             return draft
-        cited = {name for row in draft.statements() for name in row.evidence_ids}
+        written = [*draft.summary, *(block for section in draft.sections for block in section.blocks)]
+        cited = {name for row in self._facts(written) for name in row.evidence_ids}
+
+        def uncited(blocks: Iterable[Block]) -> list[Block]:
+            return rewritten(blocks, lambda row: None if cited & set(row.evidence_ids) else row)
+
         more = [
             section.model_copy(update={"blocks": blocks})
             for section in self.baseline.sections
-            if (blocks := rewritten(section.blocks, lambda row: None if cited & set(row.evidence_ids) else row))
+            if (blocks := uncited(section.blocks))
         ]
-        return draft.model_copy(update={"sections": [*draft.sections, *more]})
+        is_short = len(self._facts(draft.summary)) < len(self._facts(self.baseline.summary))
+        summary = [*draft.summary, *uncited(self.baseline.summary)] if is_short else draft.summary
+        return draft.model_copy(update={"summary": summary, "sections": [*draft.sections, *more]})
+
+    def _facts(self, blocks: Iterable[Block]) -> list[Statement]:
+        """The facts and quotes that are proved."""
+        return [row for row in statements_of(blocks) if self._is_proved(row) and row.kind is not StatementKind.ANALYSIS]
 
     def _uncited(self, draft: Draft) -> list[Statement]:
         """Findings of which a report that is shorter than wanted cites nothing, the surest first. A side of a

@@ -17,6 +17,7 @@ from graph_research.research.models.draft import (
     DraftSection,
     Statement,
     StatementKind,
+    rewritten,
     words_of,
 )
 
@@ -57,9 +58,28 @@ def length_note(name: str, blocks: Iterable[Block], words: int, agent: str, ctx:
 def answered_blocks(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
     """The blocks of an answer; one with sentences, items and rows becomes one block of each, so that all are printed. A
     row's label becomes its first cell, as a transition: it asserts nothing; one with numbers set by judgement is an
-    analysis. It and a label with a number other than its row's rest on what the row cites. Blocks without text go."""
-    blocks = [block for row in rows for block in _blocks(row)]
+    analysis. It and a label with a number other than its row's rest on what the row cites. Blocks without text go, and
+    so do sentences with evidence and rows that stand before, word for word: a weak model goes round in circles."""
+    blocks = _without_repetitions(block for row in rows for block in _blocks(row))
     return [block for block in blocks if any(statement.text.strip() for statement in block.statements())]
+
+
+def _without_repetitions(blocks: Iterable[Block]) -> Iterator[Block]:
+    seen: set[tuple[str, ...]] = set()
+
+    def is_new(*statements: Statement) -> bool:
+        texts = tuple(" ".join(row.text.split()) for row in statements)
+        known = texts in seen
+        seen.add(texts)
+        return not known
+
+    for block in blocks:
+        if block.type is BlockType.TABLE:
+            yield block.model_copy(update={"rows": [row for row in block.rows if is_new(*row)]})
+        elif block.type is BlockType.CODE:
+            yield block
+        else:
+            yield from rewritten([block], lambda row: row if not row.evidence_ids or is_new(row) else None)
 
 
 def answered_statement(row: Mapping[str, Any], *, is_code: bool = False) -> Statement:

@@ -52,6 +52,7 @@ async def assembled(
         "versions": ["Larch 3.1.4"],
         "report_options": {"length": length, "type": "report", "language": "en", "audience": None},
         "baseline": {"summary": [], "sections": []},
+        "analysis": {},
         "by_code": False,
         "outline": [{"id": "sec-1", "heading": "What is known"}],
         "sections": [section],

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from graph_research.providers.llm.base import ModelRequest
-from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.evidence.cited import CitedStatement
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.extractive.model import ExtractiveModel
-from graph_research.research.models.draft import BlockType
+from graph_research.research.models.draft import BlockType, statements_of
 from graph_research.research.report.documents.markdown import escape, render_markdown
 from graph_research.research.report.model import Report
 from graph_research.text.readers.markdown import markdown_document
@@ -38,6 +37,10 @@ def bench_of(study: Study = STORES, **changes: Sequence[Any]) -> Bench:
     return Bench(study.script(**changes), search=study.search)
 
 
+SHORT = {"length": "100", "type": "report", "language": None, "audience": None}
+"""Of a report so short that a few facts carry it."""
+
+
 async def report_of(bench: Bench, study: Study = STORES, **input: Any) -> tuple[Report, Mapping[str, Any]]:
     result = await bench.run(question=study.question, max_iterations=1, **input)
     assert result.status == "completed", result
@@ -52,7 +55,7 @@ def unsupported(report: Report) -> list[CitedStatement]:
 async def test_nothing_true_that_a_strong_model_writes_is_marked_unsupported(language: str) -> None:
     study = STUDIES[language]
     bench = bench_of(study)
-    report, state = await report_of(bench, study)
+    report, state = await report_of(bench, study, report_options=SHORT)
     assert bench.model.asked("section_mender") == []
     assert [(row.text, row.problem) for row in unsupported(report)] == []
     statuses = {row.status for row in report.statements()}
@@ -404,7 +407,7 @@ async def test_a_second_round_keeps_what_it_can_and_asks_only_for_the_rest() -> 
     gap = {"description": "Who else?", "suggested_queries": ["other stores of rows"], "priority": 1}
     [analysis] = STORES.script()["analyzer"]
     bench = bench_of(outliner=[outline], analyzer=[{**analysis, "gaps": [gap]}])
-    result = await bench.run(question=STORES.question, max_iterations=2)
+    result = await bench.run(question=STORES.question, max_iterations=2, report_options=SHORT)
     assert result.state["iteration"] == 2
     asked = [request.material["section"]["heading"] for request in bench.model.asked("section_writer")]
     assert asked[3:] == ["What the figures say"]
@@ -507,44 +510,76 @@ async def test_a_later_round_checks_by_code_what_a_model_has_already_judged() ->
     assert len(facts) == 1
 
 
+def all_analysis(answer: Row) -> Row:
+    """The section with every sentence called analysis, its tables left out."""
+    blocks = [block for block in answer["blocks"] if block["type"] == "paragraph"]
+    rows = [{**row, "kind": "analysis"} for block in blocks for row in block["sentences"]]
+    return {**answer, "blocks": [paragraph(*rows)]}
+
+
+def one_fact(request: ModelRequest) -> Row:
+    """A section of one sentence."""
+    finding = request.material["findings"][0]
+    return {
+        "blocks": [paragraph({"text": finding["content"], "kind": "fact", "evidence_ids": finding["evidence_ids"]})]
+    }
+
+
+[ANALYSIS] = STORES.script()["analyzer"]
 WEAK = {
+    "analysis": {"analyzer": ["Well, well."], "outliner": ["I am not sure."]},
+    "one finding": {
+        "analyzer": [{**ANALYSIS, "findings": ANALYSIS["findings"][:1]}],
+        "section_writer": [one_fact],
+        "editor": ["Well."],
+    },
+    "only analysis": {"section_writer": [lambda request: all_analysis(STORES.section(request))], "editor": ["Well."]},
     "nothing": {"outliner": ["I am not sure."]},
     "sections": {"section_writer": ["..."]},
     "cut": {"section_writer": [{"text": '{"blocks": [{"type": "paragraph", "sentences": [{"text": "La', "cut": True}]},
     "summary": {"editor": ["Well."], "section_writer": ['{"blocks": [{"type": "paragraph", "sentences": []}]}']},
-    "one sentence": {
-        "section_writer": [
-            lambda request: {
-                "blocks": [
-                    paragraph(
-                        {
-                            "text": request.material["findings"][0]["content"],
-                            "kind": "fact",
-                            "evidence_ids": request.material["findings"][0]["evidence_ids"],
-                        }
-                    )
-                ]
-            }
-        ]
-    },
+    "one sentence": {"section_writer": [one_fact]},
 }
+
+
+async def test_a_section_that_goes_round_in_circles_says_each_thing_once() -> None:
+    def in_circles(request: ModelRequest) -> Row:
+        answer = STORES.section(request)
+        return {**answer, "blocks": [*answer["blocks"], *answer["blocks"] * 5]}
+
+    once, _ = await report_of(bench_of())
+    report, _ = await report_of(bench_of(section_writer=[in_circles]))
+
+    def prose(report: Report) -> list[str]:
+        blocks = [block for section in report.sections for block in section.blocks if block.type is not BlockType.CODE]
+        return [row.text for row in statements_of(blocks)]
+
+    assert prose(report) == prose(once)
 
 
 @pytest.mark.parametrize("fault", WEAK)
 async def test_with_a_weak_model_the_report_holds_no_less_than_without_one(fault: str) -> None:
-    report, _ = await report_of(bench_of(**WEAK[fault]))
-    keyless = bench_of()
-    keyless.model = ScriptedModel({})
-    quotes = {LOCK, LARCH_RATE, ALDER_RATE}
-    said = {citation.quote for citation in report.citations}
-    assert quotes <= said
-    assert report.short_answer
+    slower = ("https://blog.example/larch", ("A blog", "In the test of 2023 Larch wrote 410 rows a second."))
+    study = replace(STORES, pages={**STORES.pages, slower[0]: slower[1]})
+    report, _ = await report_of(bench_of(study, **WEAK[fault]))
+    keyless = bench_of(study)
+    keyless.model = ExtractiveModel()  # type: ignore[assignment]
+    least, _ = await report_of(keyless)
+    assert {citation.quote for citation in least.citations} <= {citation.quote for citation in report.citations}
+    assert proved(report.statements()) >= proved(least.statements()) > 0
+    assert [len(one.contradictions) for one in (report, least)] == [1, 1]
+    assert proved(statements_of(report.short_answer)) >= proved(statements_of(least.short_answer)) > 0
     assert any(section.writer == "extractive" for section in report.sections)
     assert re.search("quot", report.notice)
 
 
+def proved(rows: Iterable[CitedStatement]) -> int:
+    return sum(row.status in (Status.PROVED, Status.VERIFIED) for row in rows)
+
+
 NOBODY = {"text": "nobody says so here " * 12, "kind": "transition"}
-LONG_TABLE = {"type": "table", "header": ["Row", "What"], "rows": [{"label": "A row", "cells": [NOBODY]}] * 9}
+LONG_ROWS = [{"label": f"Row {letter}", "cells": [NOBODY]} for letter in "abcdefghi"]
+LONG_TABLE = {"type": "table", "header": ["Row", "What"], "rows": LONG_ROWS}
 
 
 def with_a_long_table(request: ModelRequest) -> dict[str, Any]:

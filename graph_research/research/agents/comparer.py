@@ -58,8 +58,8 @@ _Judged = tuple[_Pair, Mapping[str, Any]]
 
 
 def comparer(services: Services) -> Handler:
-    """Judges the contradictions that are known and the pairs of findings that speak most of the same thing, each once a
-    run and all in one call. A conflict becomes a contradiction. Without a model of the role `verification` nothing is
+    """Judges the contradictions that are known and the pairs of findings that may say otherwise of one thing, each once
+    a run and all in one call. A conflict becomes a contradiction. Without a model of the role `verification` nothing is
     compared. Claims are scored again where a contradiction changed, and where a finding has none."""
     agent = Agent(
         name="comparer",
@@ -101,7 +101,8 @@ def comparer(services: Services) -> Handler:
 
 def _pairs(handoff: Mapping[str, Any]) -> list[_Pair]:
     """What was not compared in this run yet: the first side of each conflict with its others, then pairs of findings of
-    which one is of this round. A contradiction that is known for another date, unit, scope or definition is left so."""
+    which one is of this round. A contradiction that is known for another date, unit, scope or definition is left so. A
+    finding that only joins what others quote is not compared, nor two that quote the same."""
     compared = {frozenset(row["about"]) for row in handoff.get("comparisons") or []}
     evidence = {row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]}
     named = [Contradiction.model_validate(row) for row in handoff.get("contradictions") or []]
@@ -115,9 +116,12 @@ def _pairs(handoff: Mapping[str, Any]) -> list[_Pair]:
     page_of = {source.id: source.page for source in map(Source.model_validate, handoff["sources"])}
     pages = [{page_of[name] for name in one.sources} for one in said]
     disputed = [[set(side.evidence_ids) for side in row.sides] for row in named]
+    joining = _joining(said)
 
     def may_pair(a: int, b: int) -> bool:
         mine, theirs = findings[a], findings[b]
+        if a in joining or b in joining or _share_a_quote(said[a].evidence, said[b].evidence):
+            return False
         if not pages[a] - pages[b] or not pages[b] - pages[a]:  # translations of a page do not contradict it
             return False
         if (
@@ -131,6 +135,23 @@ def _pairs(handoff: Mapping[str, Any]) -> list[_Pair]:
     chosen = alike_pairs([row.content for row in findings], MOST_PAIRS - len(known), may_pair)
     of_findings = [_Pair(about=(findings[a].id, findings[b].id), one=said[a], other=said[b]) for a, b in chosen]
     return [*known, *of_findings]
+
+
+def _joining(said: Sequence[_Said]) -> set[int]:
+    """The places of the findings of several sources of which others hold every quote: what they join is compared."""
+    return {
+        place
+        for place, one in enumerate(said)
+        if len(one.sources) > 1
+        and all(
+            any(_share_a_quote([row], other.evidence) for n, other in enumerate(said) if n != place)
+            for row in one.evidence
+        )
+    }
+
+
+def _share_a_quote(one: Iterable[Evidence], other: Sequence[Evidence]) -> bool:
+    return any(a.source_id == b.source_id and (a.quote in b.quote or b.quote in a.quote) for a in one for b in other)
 
 
 def _said(text: str, row: Side | Finding, evidence: Mapping[str, Evidence]) -> _Said:

@@ -1,4 +1,4 @@
-"""Texts that may speak of the same thing, or say the same, by the words that they share."""
+"""Texts that may speak of the same thing otherwise, or say the same, by the words that they share."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from graph_research.text.language.words import held_weight, term_weights
+from graph_research.text.language.names import new_names
+from graph_research.text.language.opposites import NEGATIONS, is_absolute, opposites, tells_exception
+from graph_research.text.language.stated import unstated
+from graph_research.text.language.words import held_weight, language_of, stem, term_weights
 
 _FEWEST = 2
-_LEAST_ALIKE = 0.15
+_LEAST_ALIKE, _LEAST_WHERE_DIFFERING = 0.5, 0.35
 """The words that two texts share at least, and the share of their weight, as a geometric mean of both texts."""
 _NEARLY_ALL = 0.9
 """A text that holds so much of the words of another one, by weight, says what that one says."""
@@ -37,7 +40,8 @@ def said_again(texts: Sequence[str], before: Sequence[str] = ()) -> set[int]:
 
 
 def alike_pairs(texts: Sequence[str], most: int, may_pair: Callable[[int, int], bool]) -> list[tuple[int, int]]:
-    """The `most` pairs of places that are most alike among those that `may_pair`, the most alike first.
+    """The pairs of places that may tell of the same thing otherwise, among those that `may_pair`: texts that are much
+    alike, or less where something in them `differs`. The surest first, `most` at most, last those that say the same.
 
     A word counts by its rarity in its language and among the texts, so that the subject of all of them says little.
     """
@@ -50,8 +54,45 @@ def alike_pairs(texts: Sequence[str], most: int, may_pair: Callable[[int, int], 
     for b, vector in enumerate(vectors):
         for a in range(b):
             both = vector.keys() & vectors[a].keys()
-            if len(both) >= _FEWEST and may_pair(a, b):
-                alike = sum(vector[term] for term in both) / math.sqrt(totals[a] * totals[b])
-                if alike >= _LEAST_ALIKE:
-                    scored.append((-alike, a, b))
-    return [(a, b) for _, a, b in sorted(scored)[:most]]
+            alike = (
+                sum(vector[term] for term in both) / math.sqrt(totals[a] * totals[b]) if len(both) >= _FEWEST else 0.0
+            )
+            if alike >= _LEAST_WHERE_DIFFERING and may_pair(a, b):
+                is_other = differs(texts[a], texts[b])
+                least = _LEAST_WHERE_DIFFERING if is_other else _LEAST_ALIKE
+                if alike >= least:
+                    scored.append((not is_other and _say_the_same(texts[a], texts[b]), -alike / least, a, b))
+    return [(a, b) for _, _, a, b in sorted(scored)[:most]]
+
+
+def differs(one: str, other: str) -> bool:
+    """Whether something tells that two texts on the same thing do not say the same of it: another number or date of one
+    unit, a denial or an opposite, or that one speaks of all cases and the other of an exception."""
+    read = [(text, language_of(text)) for text in (one, other)]
+    written = [re.findall(r"\w+", text.lower()) for text in (one, other)]
+    denials = [
+        sum(word in NEGATIONS.get(language, ()) for word in said)
+        for (_, language), said in zip(read, written, strict=True)
+    ]
+    if denials[0] % 2 != denials[1] % 2 or _is_excepted(*read) or _is_excepted(*reversed(read)):
+        return True
+    new = unstated(one, [other]), unstated(other, [one])
+    if {value.unit for value in new[0]} & {value.unit for value in new[1]}:
+        return True
+    terms = [{stem(word) for word in said} for said in written]
+    sides = [
+        {side for term in own for side in opposites().get(term, ())}
+        for own in (terms[0] - terms[1], terms[1] - terms[0])
+    ]
+    return any((number, not side) in sides[1] for number, side in sides[0])
+
+
+def _say_the_same(one: str, other: str) -> bool:
+    """Whether one of two texts says the other, and not of another name."""
+    said = says(one, other) or says(other, one)
+    return said and not (new_names(one, [other]) and new_names(other, [one]))
+
+
+def _is_excepted(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Whether the first text and language speak of all cases, and the second of a case that is otherwise."""
+    return is_absolute(*one) and tells_exception(*other) and not is_absolute(*other)

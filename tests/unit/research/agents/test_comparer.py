@@ -12,7 +12,7 @@ import pytest
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.agents.comparer import MOST_PAIRS
-from graph_research.text.relevance.alike import alike_pairs
+from graph_research.text.relevance.alike import alike_pairs, differs
 from tests.support.research.harness import Bench, finding, one_section, research_script, small_web
 
 SAFE = finding(
@@ -214,14 +214,59 @@ async def test_a_comparer_that_fails_leaves_the_analysis_as_it_is() -> None:
     assert len(result.state["claims"]) == 2
 
 
-def test_the_pairs_are_those_that_share_most_and_no_more_than_asked_for() -> None:
+async def test_a_finding_that_joins_what_others_quote_is_not_compared_nor_two_of_one_quote() -> None:
+    joining = finding(
+        "Fish pass the Tarn plant beside the gates, on which most of the money was spent.",
+        ("https://fish.edu/passage", "Fish pass the Tarn plant through a channel beside the gates."),
+        ("https://reuters.com/tarn-cost", "Most of it was spent on gates."),
+    )
+    made = bench("none", SAFE, GATES, joining)
+    await made.run(max_iterations=1)
+    [request] = made.model.asked("comparer")
+    assert len(request.material["pairs"]) == 1
+    assert "on which most" not in request.user
+
+    again = finding(
+        "Fish never pass the gates of the Tarn plant.",
+        ("https://fish.edu/passage", "Fish pass the Tarn plant through a channel beside the gates."),
+        ("https://tarn.gov/opening", "It was the first tidal lagoon of the county."),
+    )
+    made = bench("none", SAFE, again)
+    await made.run(max_iterations=1)
+    assert not made.model.asked("comparer")
+
+
+def test_the_pairs_are_those_that_may_say_otherwise_and_no_more_than_asked_for() -> None:
     texts = [
         "SQLite allows one writer at a time.",
         "PostgreSQL lets several writers work at once.",
         "Only a single writer can write to an SQLite file at any time.",
         "The moon has no atmosphere.",
     ]
-    assert alike_pairs(texts, MOST_PAIRS, lambda _a, _b: True)[0] == (0, 2)
-    assert not any(3 in pair for pair in alike_pairs(texts, MOST_PAIRS, lambda _a, _b: True))
-    assert len(alike_pairs([f"writer number {n} of the file" for n in range(20)], 5, lambda _a, _b: True)) == 5
+    assert alike_pairs(texts, MOST_PAIRS, lambda _a, _b: True) == [(0, 2)]
     assert alike_pairs(texts, MOST_PAIRS, lambda _a, _b: False) == []
+    same = [f"The {name} gate of the lagoon is opened at noon." for name in ("northern", "southern", "eastern")]
+    assert len(alike_pairs(same, 2, lambda _a, _b: True)) == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The server waits 5 seconds for the lock.", "A lock is waited for 10 seconds."),
+        ("Der Server wartet auf die Sperre.", "Auf die Sperre wartet der Server nicht."),
+        ("Once it has begun, no later COMMIT returns BUSY.", "COMMIT might return BUSY, too."),
+        ("The pressure rose behind the gate.", "Behind the gate the pressure fell."),
+    ],
+)
+def test_what_tells_that_two_texts_differ(one: str, other: str) -> None:
+    assert differs(one, other) and differs(other, one)
+    assert not differs(one, one)
+
+
+def test_texts_that_say_the_same_come_last() -> None:
+    texts = [
+        "The gate of the lagoon is opened at noon by the keeper.",
+        "At noon, the keeper opened the gate of the lagoon.",
+        "The gate of the lagoon is never opened at noon by the keeper.",
+    ]
+    assert alike_pairs(texts, MOST_PAIRS, lambda _a, _b: True)[-1] == (0, 1)

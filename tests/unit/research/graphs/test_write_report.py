@@ -701,7 +701,7 @@ ASKED = {
     "outliner": [
         "the last row is what holds if none applies",
         "a worked case",
-        "what it ships with, in a row of its own",
+        "its default, as shipped or usual, in a row of its own",
         "the share from which to act",
         "what still gives way in the recommended thing",
         "the areas that somebody has to look after",
@@ -712,7 +712,7 @@ ASKED = {
         "gets the line that bounds it",
         "each part that is a row has one",
         "has all its conditions",
-        "Each sentence is understood by itself",
+        "Each sentence is whole and understood by itself",
         "a reversal names the other choice",
         "look among all quotes",
         "A row is read as a whole",

@@ -41,7 +41,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "findings_gate": lambda findings, sources: quality_gates.findings_gate(findings, sources).to_json(),
         "flatten": topic_functions.flatten,
         "gap_queries": gap_queries,
-        "gap_sub_query": gap_sub_query,
+        "further_sub_query": further_sub_query,
         "gathering_metrics": gathering_metrics,
         "gathering_stats": gathering_stats,
         "join": join,
@@ -204,10 +204,10 @@ def gap_queries(gaps: Rows) -> list[str]:
     return list(dict.fromkeys(topic_functions.flatten(open_gaps(gaps), "suggested_queries")))
 
 
-def gap_sub_query(gaps: Rows, sub_queries: Rows, iteration: int) -> Row:
-    """The gaps still open as one further sub-query of the round."""
+def further_sub_query(questions: Sequence[str], sub_queries: Rows, iteration: int) -> Row:
+    """What is still to be found as one further sub-query of the round."""
     number = 1 + sum(row["iteration"] == iteration for row in sub_queries)
-    query = " ".join(row["description"] for row in open_gaps(gaps))
+    query = " ".join(questions)
     row = SubQuery(
         id=sub_query_id(iteration, number), query=query, status=SubQueryStatus.COMPLETED, iteration=iteration
     )

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graph_research.providers.llm.base import ModelRequest
+from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.agents.writing.additions import Addition, with_additions
 from graph_research.research.agents.writing.editor import editor
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement
-from tests.support.research.harness import Bench, PlainContext, all_supported, make_services, outside_quotations
+from tests.support.research.harness import Bench, PlainContext, all_supported, hit, make_services, outside_quotations
 from tests.support.research.strong_model import STORES, Row
 from tests.unit.research.graphs.test_inconsistencies import objects_to, place_of, report_of
 
@@ -176,3 +177,39 @@ def test_an_addition_stands_behind_its_statement_in_the_form_of_its_block() -> N
     assert with_new("i = 1") == ["a b", "c d", "e f g h", "i = 1", "new 1"]
     assert with_new("") == with_new("i = 1")
     assert with_new("a", row=True) == with_new("nowhere") == ["a b", "c d", "e f g h", "i = 1"]
+
+
+FAIRNESS = "Waiting writers of Alder are served in the order in which they asked."
+FAIR_URL = "https://alder.example/queue"
+
+
+def finds_more(request: SearchRequest) -> list[SearchHit]:
+    """The study's pages; for a search on the order of writers one more page, and one beside the point."""
+    if "order" not in request.query:
+        return STORES.search(request)
+    return [
+        *STORES.search(request),
+        hit(f"{FAIRNESS} Nobody is skipped.", url=FAIR_URL, title="The queue of Alder", publisher="Alder"),
+        hit("Order forms are sent by post.", url="https://shop.example/", title="Shop", publisher="Shop"),
+    ]
+
+
+async def test_what_no_source_tells_is_searched_for_once_and_only_what_the_report_cites_becomes_a_source() -> None:
+    served = {"text": "Alder serves waiting writers in the order in which they asked.", "cites": FAIRNESS}
+    bench = Bench(
+        STORES.script(
+            editor=[misses(behind("That is 13 times as many.", "in which order waiting writers of Alder are served"))],
+            section_mender=[adds({"n": 1, "sentences": [served]})],
+        ),
+        search=finds_more,
+    )
+    report, state = await report_of(bench)
+    assert served["text"] in [row.text for row in report.statements()]
+    urls = [source["url"] for source in state["sources"]]
+    assert FAIR_URL in urls
+    assert "https://shop.example/" not in urls
+    further = state["sub_queries"][-1]
+    assert (further["query"], further["status"]) == ("in which order waiting writers of Alder are served", "completed")
+    assert state["topics"][-1]["sub_query_id"] == further["id"]
+    assert state["searches"][-1]["query"] == further["query"]
+    assert report.sub_queries[-1].sources == 2

@@ -29,6 +29,7 @@ MOST_WEIGHT = COMMON_ZIPF - _UNKNOWN_ZIPF
 _STEMMERS = facts("stemmer")
 _FREQUENT = listed("frequent")
 """A few of the commonest words of each language written in Latin letters, enough to tell a paragraph's language."""
+_COMMONEST = {language: frozenset(words) for language, words in _FREQUENT.items()}
 _TELLING = {
     language: {*words, *QUESTION_WORDS.get(language, ()), *YES_NO.get(language, ())}
     for language, words in _FREQUENT.items()
@@ -199,6 +200,14 @@ def language_counts(written: Iterable[str]) -> dict[str, int]:
         for language in _LANGUAGES_OF[word]:
             counts[language] += 1
     return counts
+
+
+def common_share(written: Sequence[str], language: str) -> float | None:
+    """The share of some words that are among the commonest of a language, 0 to 1; None where these are not known."""
+    common = _COMMONEST.get(language)
+    if common is None:
+        return None
+    return sum(word.lower() in common for word in written) / max(1, len(written))
 
 
 def frequency(word: str, language: str) -> float:

@@ -12,7 +12,7 @@ from graph_research.text.language.words import Word, language_of, stem, terms, w
 
 _MOST_CHARS = 4_000
 _MOST_PARTS = 8
-_SUBJECT_SHARE = 0.3  # of its weight, for a word that a part has only from the question's subject
+SUBJECT_SHARE = 0.3  # of its weight, for a word that a part has only from the question's subject
 _MOST_AFTER_NAME = 2
 _ALL_COMMON = 0.1  # the weight of each word of a question that has common words only
 _RARE = 1.0  # a capital letter makes a word of at least this weight a name, wherever it stands
@@ -49,13 +49,18 @@ class Query:
         """The names, identifiers, titles and dates in order, whole and as written."""
         return tuple(dict.fromkeys(_names(self.text, self.language)))
 
-    @cached_property
+    @property
     def parts(self) -> tuple[Query, ...]:
+        """The first eight of `all_parts`."""
+        return self.all_parts[:_MOST_PARTS]
+
+    @cached_property
+    def all_parts(self) -> tuple[Query, ...]:
         """What is asked, one thing each, in order; the question itself where it asks one thing."""
         lead, colon, rest = self.own.partition(": ")
         asked = rest if colon and _says(rest, self.language) else self.own
         pieces = [piece for clause in clauses(asked, self.language) for piece in _things(clause, self.language)]
-        kept = [piece for piece in dict.fromkeys(pieces) if _says(piece, self.language)][:_MOST_PARTS]
+        kept = [piece for piece in dict.fromkeys(pieces) if _says(piece, self.language)]
         if len(kept) < 2:
             return (self,)
         named = lead if colon and words(lead, self.language) else kept[0]
@@ -100,7 +105,7 @@ def _weights(query: Query, language: str) -> dict[str, float]:
     known = words(asked_only(query.text, query.language), query.language)
     least = 0.0 if any(word.weight > 0.0 for word in known) else _ALL_COMMON
     for word in known:
-        if value := max(least, word.weight * (1.0 if word.term in own else _SUBJECT_SHARE)):
+        if value := max(least, word.weight * (1.0 if word.term in own else SUBJECT_SHARE)):
             other = word.term
             if language != query.language:
                 other = stem(query.text[word.start : word.end], language)

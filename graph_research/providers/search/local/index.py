@@ -28,9 +28,10 @@ from graph_research.providers.search.local.versions import superseded
 from graph_research.text.document import Document, source_id
 from graph_research.text.language.versions import is_marked_as_retracted, says_it_is_superseded
 from graph_research.text.language.words import index_text, language_of
+from graph_research.text.name_lists import lists_names
 from graph_research.text.passages import PassageSpan, passages
 
-_VERSION = 14  # raise it with every change of the schema or of what is indexed: an older index is made anew
+_VERSION = 15  # raise it with every change of the schema or of what is indexed: an older index is made anew
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.05
 
@@ -73,6 +74,7 @@ def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
         "layout": zlib.compress(orjson.dumps(document.layout())),
         "warnings": orjson.dumps(document.warnings).decode(),
         "own_date": document.date,
+        "lists_names": lists_names(document.text, document.blocks),
         "says_superseded": is_marked_as_retracted(document.title) or says_it_is_superseded(document.text),
     }
     return IndexEntry(columns, spans)
@@ -80,7 +82,17 @@ def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
 
 def failure_entry(values: Mapping[str, Any], reason: str) -> IndexEntry:
     """Remembers that a file gave no text."""
-    own = ("source_id", "own_title", "own_date", "text_hash", "language", "text", "layout", "says_superseded")
+    own = (
+        "source_id",
+        "own_title",
+        "own_date",
+        "text_hash",
+        "language",
+        "text",
+        "layout",
+        "says_superseded",
+        "lists_names",
+    )
     nothing = {**dict.fromkeys(own), "passages": 0, "length": 0}
     return IndexEntry({**values, **nothing, "reason": reason, "warnings": "[]"})
 

@@ -2,9 +2,10 @@
 
 A passage's value is BM25 over its text, the headings above it and its document's title, where a word of the title
 counts four times. How rare a term is and how long passages are is counted in the searched folders alone. A document is
-worth what its best passage is. Of a page in several languages the version in the question's language is searched, else
-the English one. Relevance is the share of the question's weight (how rarely the language uses each word)
-that the best passage of a search carries; that of every other passage is as much smaller as its value is.
+worth what its best passage is; an index or another list of names is worth half, and where a question lists many things
+each of them has its documents (`diversification.py`). Of a page in several languages the version in the question's
+language is searched, else the English one. Relevance is the share of the question's weight (how rarely the language
+uses each word) that the best passage of a search carries; that of every other passage is as much smaller as its value.
 
 With an embedding model, the passages that rank best by their words are ranked by meaning too, as sentences are.
 """
@@ -16,10 +17,12 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import islice
 
 import orjson
 
 from graph_research.providers.search.base import Passage
+from graph_research.providers.search.local.diversification import diversified
 from graph_research.providers.search.local.index import Index, Row
 from graph_research.providers.search.local.passage_ids import LENGTH_MASK, folder_of
 from graph_research.providers.search.local.query import query_terms
@@ -27,10 +30,15 @@ from graph_research.providers.search.local.translations import left_out
 from graph_research.text.bm25 import MOST_SATURATED, length_norm, rarity
 from graph_research.text.language.tags import question_language
 from graph_research.text.relevance.embedding import Embedder, nearness
+from graph_research.text.relevance.query import SUBJECT_SHARE, parse
 from graph_research.text.relevance.ranking import OLD_VERSION, STANDARD
 
 _CANDIDATES = 200  # passages, of which the best document may have many
 _TITLE = 4  # times that a word of the title counts
+_CANDIDATES_OF_A_PART = 30
+_FEWEST_PARTS = 4  # the documents for two or three things are found by a search for all of them
+_MOST_PARTS = 32
+_NAME_LIST = 0.5  # what a passage of a list of names is worth beside one of another document
 _RANKED_BY_MEANING = 30
 
 
@@ -62,7 +70,7 @@ def rank(
     counts = {
         term: _counts(index, term, folders) for term in sorted({term for one in weights.values() for term in one})
     }
-    values = _values(counts.values(), passages, length / max(1, passages))
+    worths = _worths(counts, passages, length / max(1, passages))
     versions: dict[Hashable, list[Row]] = {}
     for row in index.rows("pages", folders=_json(folders)):
         versions.setdefault(_page(row), []).append(row)
@@ -70,19 +78,27 @@ def rank(
         hidden = left_out(versions.values(), language or question_language(text))
         [row] = index.rows("passages_of", documents=_json(hidden))
         for passage in orjson.loads(f"[{row['ids'] or ''}]"):
-            values.pop(passage, None)
-    rows = _best(index, values, max(_CANDIDATES, most * most_passages))
+            for worth in worths.values():
+                worth.pop(passage, None)
+    values = _sums(worths)
+    parts = _parts(text, list(weights), worths)
+    rows = _best(index, values, parts, max(_CANDIDATES, most * most_passages))
     if embedder is not None:
         rows = _by_meaning(index, text, rows, embedder)
-    rows = _old_versions_behind(rows)
+    rows = _old_versions_behind(_name_lists_behind(rows))
     share = max(_covered(counts, rows[0]["id"], one) for one in weights.values()) / rows[0]["value"] if rows else 0
+    documents: Iterable[list[Row]] = _each_once(rows)
+    if rows and parts:
+        documents = diversified(
+            [[{**row, "weight": row["value"] / values[row["id"]]} for row in rows] for rows in documents], parts
+        )
     return [
         RankedDocument(
             found[0],
             [Passage(start=row["start"], end=row["end"], score=share * row["value"]) for row in found[:most_passages]],
             [other["url"] for other in versions.get(_page(found[0]), ()) if other["id"] != found[0]["document"]],
         )
-        for found in _each_once(rows)[:most]
+        for found in islice(documents, most)
     ]
 
 
@@ -97,17 +113,40 @@ def _counts(index: Index, term: str, folders: Sequence[int] | None) -> Counter[i
     return Counter({passage: count for passage, count in anywhere.items() if folder_of(passage) in folders})
 
 
-def _values(counts: Iterable[Mapping[int, int]], passages: int, average: float) -> dict[int, float]:
-    """BM25 of each passage that has a term."""
+def _worths(counts: Mapping[str, Mapping[int, int]], passages: int, average: float) -> dict[str, dict[int, float]]:
+    """What each term adds to the BM25 of each passage that has it."""
     norm = cache(partial(length_norm, average_length=average))
-    values: dict[int, float] = {}
-    for found in counts:
+    worths = {}
+    for term, found in counts.items():
         if found:
             most = rarity(passages, len(found)) * MOST_SATURATED
-            for passage, count in found.items():
-                worth = most * count / (count + norm(passage & LENGTH_MASK))
-                values[passage] = values.get(passage, 0.0) + worth
+            worths[term] = {
+                passage: most * count / (count + norm(passage & LENGTH_MASK)) for passage, count in found.items()
+            }
+    return worths
+
+
+def _sums(worths: Mapping[str, Mapping[int, float]], shares: Mapping[str, float] | None = None) -> dict[int, float]:
+    """BM25 of each passage, by these terms with their shares, or by all of them."""
+    values: dict[int, float] = {}
+    for term, share in (dict.fromkeys(worths, 1.0) if shares is None else shares).items():
+        for passage, worth in worths.get(term, {}).items():
+            values[passage] = values.get(passage, 0.0) + share * worth
     return values
+
+
+def _parts(text: str, languages: Sequence[str], worths: Mapping[str, Mapping[int, float]]) -> list[dict[int, float]]:
+    """BM25 by each part of a question that lists what it asks for, where any passage has a word of it; none for another
+    question. The words that a part has from the question's subject only count less."""
+    asked = parse(text).all_parts
+    found = []
+    for part in asked[:_MOST_PARTS] if len(asked) >= _FEWEST_PARTS else ():
+        shares: dict[str, float] = {}
+        for said, share in ((part.text, SUBJECT_SHARE), (part.own, 1.0)):
+            for terms in query_terms(said, languages).values():
+                shares |= dict.fromkeys(terms, share)
+        found.append(_sums(worths, shares))
+    return [part for part in found if part]
 
 
 def _each_once(rows: Iterable[Row]) -> list[list[Row]]:
@@ -127,16 +166,29 @@ def _page(row: Row) -> tuple[int, str] | None:
     return None if row["page"] is None else (row["folder"], row["page"])
 
 
-def _best(index: Index, values: Mapping[int, float], most: int) -> list[Row]:
-    """The best passages, best first."""
+def _best(index: Index, values: Mapping[int, float], parts: Sequence[Mapping[int, float]], most: int) -> list[Row]:
+    """The best passages, with those that are best by a part of the question; best first."""
+    best = set(_first(values, most))
+    for part in parts:
+        best.update(_first(part, _CANDIDATES_OF_A_PART))
+    rows = index.rows("passages", ids=_json(sorted(best)))
+    return sorted(({**row, "value": values[row["id"]]} for row in rows), key=lambda row: -row["value"])
+
+
+def _first(values: Mapping[int, float], most: int) -> list[int]:
     least = min(heapq.nlargest(most, values.values()), default=0.0)
     best = sorted((-value, passage) for passage, value in values.items() if value >= least)[:most]
-    rows = index.rows("passages", ids=_json([passage for _, passage in best]))
-    return sorted(({**row, "value": values[row["id"]]} for row in rows), key=lambda row: -row["value"])
+    return [passage for _, passage in best]
 
 
 def _json(value: object) -> str | None:
     return None if value is None else orjson.dumps(value).decode()
+
+
+def _name_lists_behind(rows: Sequence[Row]) -> list[Row]:
+    """Passages of indexes and other lists of names are worth less than those that say something of what they name."""
+    weighed = [{**row, "value": row["value"] * _NAME_LIST} if row["lists_names"] else row for row in rows]
+    return sorted(weighed, key=lambda row: -row["value"])
 
 
 def _old_versions_behind(rows: Sequence[Row]) -> list[Row]:

@@ -26,14 +26,14 @@ from graph_research.text.relevance.units import Unit
 from graph_research.text.sentences import SENTENCE_ENDS
 
 _PASSAGE_CHARS, _DEFINITION_CHARS = 500, 1_200
-_OF_A_SENTENCE, _OF_A_QUESTION, _MOST_TRIED = 2, 3, 20
+_OF_A_SENTENCE, _OF_A_QUESTION, _MOST_TRIED = 2, 4, 20
 _MOST_OF_A_LIMIT = 6
 _LEAST_COVERED = 0.5
 """Of a sentence's words, by weight, a unit has so much, else it is about something else."""
 _SPECIFIC, _LEAST_OF_RARE = 1.5, 0.6
 """A unit bears on a sentence if it holds the sentence's rarest word, which weighs so much in its language, and so much
 of all its words, each weighed by how rare it is in the sources, too."""
-_MOST_SOURCES = 100
+_MOST_SOURCES = 120
 _WORD = re.compile(r"\w+")
 NAME_OF_A_SETTING = re.compile(r"(?<![\w.])(?=\w*[a-z])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\w(])")
 """A name of words joined by underscores, as settings have in most programs; in capitals alone it is a constant."""
@@ -139,8 +139,8 @@ class NearPassages:
 
     def telling(self, text: str) -> list[str]:
         """The ids of the stretches nearest to what a reader wants to know, and of the definitions of the settings that
-        it names, whatever else is shown."""
-        near = self._add([nearest(self._pool, parse(text))], (), _OF_A_QUESTION, _OF_A_QUESTION)
+        it names, whatever else is shown; a model judges whether they tell it."""
+        near = self._add([iter(rank(self._pool, parse(text))[:_MOST_TRIED])], (), _OF_A_QUESTION, _OF_A_QUESTION)
         return list(dict.fromkeys([*self.definitions(text, ()), *near]))
 
     def limiting(self, text: str, context: str, shown: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -163,7 +163,12 @@ SETTINGS = "<h1>Settings</h1><dl>" + "".join(
 def test_a_section_on_settings_gets_the_definitions_of_those_that_the_findings_name_too() -> None:
     document = html_document(SETTINGS + "</dl>")
     source = Source(id="src-0000000001", title="Settings", archive_hash=document.hash)
-    settings = {"id": "sec-1", "heading": "Configuration", "answers": "Which lock_timeout?", "parts": ["old rows: max_age"]}
+    settings = {
+        "id": "sec-1",
+        "heading": "Configuration",
+        "answers": "Which lock_timeout?",
+        "parts": ["old rows: max_age"],
+    }
     crash = {"id": "sec-2", "heading": "Recovery", "answers": "What does wal_level decide?"}
     handoff = {
         "outline": [settings, crash],

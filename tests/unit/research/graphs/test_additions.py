@@ -17,7 +17,7 @@ from tests.unit.research.graphs.test_inconsistencies import objects_to, place_of
 
 READERS = "Readers do not block the writer."
 DEFAULTS = "Both ran with their defaults."
-UNHEARD = "How many butterflies hibernate in Alder?"
+UNHEARD = "Butterflies hibernating underneath"
 
 
 def misses(*wanted: Callable[[ModelRequest], Row]) -> Callable[[ModelRequest], Row]:
@@ -116,7 +116,7 @@ async def test_what_fails_of_it_is_left_out_a_row_whole() -> None:
     assert [row[0].text for row in table.rows] == ["Unit of a write lock", "Second writer"]
 
 
-async def test_what_no_source_tells_is_not_asked_for_and_a_section_that_is_not_there_is_told_by_an_event() -> None:
+async def test_what_shares_no_word_with_a_source_is_not_asked_for_and_an_unknown_section_is_told_by_an_event() -> None:
     def nowhere(request: ModelRequest) -> Row:
         return {"place": "9.1", "what": "whether readers block the writer"}
 

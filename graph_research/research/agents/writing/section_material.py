@@ -112,7 +112,7 @@ def section_material(
 
 
 def _scored(handoff: Row, sources: Mapping[str, Source]) -> list[Row]:
-    """The findings, each with its claim's confidence as the word that the report prints, its own where it is not scored,
+    """The findings, each with its claim's confidence as the word that the report prints, its own where it has none,
     whether a source contradicts it, and the weight of its sources."""
     claims = {row["finding_id"]: row for row in handoff.get("claims") or []}
     return [

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 
 from graph_research.research.evidence.cited import CitedBlock, CitedStatement
-from graph_research.research.report.formatting import one_line
+from graph_research.research.report.formatting import one_line, who_served
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report
@@ -15,13 +15,17 @@ from graph_research.research.report.model import Report
 COLUMNS = (
     *("section", "sentence", "text", "kind", "status", "problem", "support", "verdict", "reason"),
     *("n", "citation", "quote", "valid", "source", "publisher", "published_at", "url", "locator", "archive_hash"),
+    *("run_id", "graph_hash", "models", "finished_at"),
 )
 _FORMULA = ("=", "+", "-", "@")
 
 
 def render_evidence(report: Report) -> str:
-    """The table with its header. A cell that a spreadsheet would run as a formula begins with an apostrophe."""
+    """The table with its header; every row names the run that it is from. A cell that a spreadsheet would run as a
+    formula begins with an apostrophe."""
     labels = labels_for(report.language)
+    models = labels.semicolon.join(who_served(report, labels))
+    origin = [report.run_id, report.graph_hash, models, report.finished_at]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -39,7 +43,7 @@ def render_evidence(report: Report) -> str:
             place = [citation.n, name, citation.quote, citation.valid] if citation else [""] * 4
             who = [source.title, source.publisher, source.published_at, source.url] if source else [""] * 4
             where = [citation.locator, citation.archive_hash] if citation else [""] * 2
-            writer.writerow([_cell(value) for value in (*own, *place, *who, *where)])
+            writer.writerow([_cell(value) for value in (*own, *place, *who, *where, *origin)])
     return out.getvalue()
 
 

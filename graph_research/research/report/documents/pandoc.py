@@ -21,6 +21,7 @@ from graph_research.research.report.documents.elements import (
 )
 from graph_research.research.report.documents.layout import elements_of
 from graph_research.research.report.documents.markdown import fenced
+from graph_research.research.report.formatting import who_served
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 
@@ -30,16 +31,21 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~^$@\"'&:])")
 def render_pandoc(report: Report) -> str:
     """The file's text: `[@src-…, c7]` cites passage c7 of a source. Pandoc and its citeproc make any format of it."""
     sources = {source.id: source for source in report.sources if source.n is not None}
+    labels = labels_for(report.language)
     metadata = {
         "title": report.question,
         "lang": report.language,
         "date": (report.finished_at or report.started_at or "")[:10],
-        "keywords": [f"run {report.run_id}", f"graph {report.graph}", f"model {report.model}"],
+        "keywords": [
+            f"run {report.run_id}",
+            f"graph {report.graph} {report.graph_hash}",
+            f"model {labels.semicolon.join(who_served(report, labels))}",
+        ],
         "references": csl_items([source.to_json() for source in sources.values()]),
     }
     front = f"---\n{json.dumps(metadata, ensure_ascii=False, indent=1)}\n---"  # JSON is YAML
     cited = {citation.id: citation.source_id for citation in report.citations}
-    elements = elements_of(report, labels_for(report.language), for_print=True)
+    elements = elements_of(report, labels, for_print=True)
     body = [_element(element, cited) for element in elements[1:]]
     return "\n\n".join([front, *body, "::: {#refs}\n:::"]) + "\n"
 

@@ -165,6 +165,19 @@ def test_markdown_for_pandoc_cites_sources_of_its_own_bibliography() -> None:
     assert "<b>x" not in body
 
 
+@pytest.mark.parametrize("name", ["html", "pandoc", "csv", "docx"])
+def test_a_format_names_the_run_its_graph_and_model_and_no_address_of_a_model(name: str) -> None:
+    written = report()
+    statistics = written.statistics.model_copy(update={"model_roles": {}})
+    whole = written.model_copy(update={"model": "openai:tide@http://192.168.7.7:8080/v1", "statistics": statistics})
+    made = rendered(name, whole)
+    if name == "docx":
+        made = " ".join(paragraph.text for paragraph in Document(io.BytesIO(made)).paragraphs).encode()
+    shown = made.decode().replace("<wbr>", "").replace("\\", "")
+    assert all(word in shown for word in ("run-1", "sha256:abc", "tide"))
+    assert "192.168.7.7" not in shown
+
+
 def test_the_evidence_table_has_a_row_for_every_citation_and_runs_no_formula() -> None:
     whole = report(conclusions=[paragraph(*(fact(f"{sign}1+1 is said.", TURBINES) for sign in "=+-@"))])
     rows = list(csv.DictReader(io.StringIO(render_evidence(whole))))

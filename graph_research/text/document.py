@@ -145,6 +145,15 @@ class Document:
         above its paragraph, or above the paragraphs up to the next term."""
         return self._terms.get(bisect_left(self.blocks, place, key=lambda block: block.end - 1), "")
 
+    def term_start(self, place: int) -> int | None:
+        """Where the term begins whose explanation a place stands in; none elsewhere."""
+        number = bisect_left(self.blocks, place, key=lambda block: block.end - 1)
+        if number not in self._terms:
+            return None
+        while number in self._terms:
+            number -= 1
+        return self.blocks[number].start
+
     @cached_property
     def _terms(self) -> dict[int, str]:
         """By the number of a paragraph, the term that it explains."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -46,9 +46,15 @@ _MARKS: Mapping[str, str] = {
 }
 
 
-def find_quote(text: str, quote: str, start: int | None = None, about: str = "") -> tuple[int, int] | None:
+def find_quote(
+    text: str,
+    quote: str,
+    start: int | None = None,
+    about: str = "",
+    entry_start: Callable[[int], int | None] = lambda place: None,
+) -> tuple[int, int] | None:
     """Where `quote` stands in `text`; of several places the one nearest to `start`, else the one before which most of
-    the words of `about` stand, else the first.
+    the words of `about` stand, from the beginning of its entry on if `entry_start` knows that, else the first.
 
     Runs of white space and the shapes of quotation marks and dashes may differ (models change these); words may not.
     What counts is then `text[start:end]`, so that a stored quote is always the archive's own.
@@ -69,8 +75,9 @@ def find_quote(text: str, quote: str, start: int | None = None, about: str = "")
     wanted = term_weights(about)
 
     def held(place: tuple[int, int]) -> float:
-        before = term_weights(text[max(0, place[0] - _CHARS_BEFORE) : place[0]])
-        return held_weight(wanted, before)
+        begin = entry_start(place[0])
+        before = text[max(0, place[0] - _CHARS_BEFORE) if begin is None else begin : place[0]]
+        return held_weight(wanted, term_weights(before))
 
     return max(places, key=held)
 
@@ -220,7 +227,7 @@ class QuoteFinder:
         document = self.documents.get(quote["source_id"])
         if source is None or document is None:
             return None
-        place = find_quote(document.text, quote["quote"], quote.get("start"), about)
+        place = find_quote(document.text, quote["quote"], quote.get("start"), about, document.term_start)
         if place is None:
             return None
         locator = make_locator(document, *place)

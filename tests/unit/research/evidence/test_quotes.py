@@ -175,3 +175,17 @@ def test_figures_of_a_finding_are_quoted_from_the_same_section() -> None:
     assert added("a_time has two uses.") == [], "a count of the reader's own"
     both = added("The default of a_time is 0, the largest number 4000.")
     assert both == ["It may be any number up to 4,000.", "The default is 0, which disables it."]
+
+
+def test_of_several_places_the_entry_counts_that_explains_what_is_said() -> None:
+    items = [
+        ("vacuum_threshold (integer)", "The least number of changed rows for a vacuum of one table."),
+        ("analyze_threshold (integer)", "The least number of changed rows for an analyze of one table."),
+    ]
+    page = "".join(f"<dt>{term}</dt><dd><p>{said} The default is 50 rows.</p></dd>" for term, said in items)
+    document = html_document(f"<html><body><h1>Settings</h1><dl>{page}</dl></body></html>")
+    place = find_quote(
+        document.text, "The default is 50 rows.", None, "A vacuum runs after 50 changed rows.", document.term_start
+    )
+    assert place is not None
+    assert document.term_at(place[0]) == "vacuum_threshold (integer)"

@@ -51,7 +51,7 @@ def find_quote(
     quote: str,
     start: int | None = None,
     about: str = "",
-    entry_start: Callable[[int], int | None] = lambda place: None,
+    entry_start: Callable[[int], int | None] | None = None,
 ) -> tuple[int, int] | None:
     """Where `quote` stands in `text`; of several places the one nearest to `start`, else the one before which most of
     the words of `about` stand, from the beginning of its entry on if `entry_start` knows that, else the first.
@@ -75,7 +75,7 @@ def find_quote(
     wanted = term_weights(about)
 
     def held(place: tuple[int, int]) -> float:
-        begin = entry_start(place[0])
+        begin = entry_start(place[0]) if entry_start else None
         before = text[max(0, place[0] - _CHARS_BEFORE) if begin is None else begin : place[0]]
         return held_weight(wanted, term_weights(before))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -36,6 +36,7 @@ from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.report.draft import cited_only
 
 _SECTIONS = (
+    Section(name="untold", noun="finding", keep=0),
     Section(name="limits", noun="limit", keep=0),
     Section(name="gaps", noun="gap", keep=0),
     Section(name="sections", noun="section", text="text", least_chars=300),
@@ -141,6 +142,7 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
         "gaps": [row["description"] for row in _open_gaps(handoff)],
         "limits": latest_limits(handoff.get("topics") or []),
         "contradictions": list(handoff.get("contradictions") or []),
+        "untold": _untold(handoff.get("findings") or [], sections),
         "sections": [
             {
                 "n": n,
@@ -151,6 +153,12 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
             for n, section in enumerate(sections, 1)
         ],
     }
+
+
+def _untold(findings: Iterable[Mapping[str, Any]], sections: Sequence[DraftSection]) -> list[str]:
+    """The findings of whose evidence no section cites anything."""
+    cited = {name for section in sections for row in section.statements() for name in row.evidence_ids}
+    return [row["content"] for row in findings if row["evidence_ids"] and cited.isdisjoint(row["evidence_ids"])]
 
 
 def _openings(rows: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection]) -> list[dict[str, Any]]:

@@ -213,3 +213,18 @@ async def test_what_no_source_tells_is_searched_for_once_and_only_what_the_repor
     assert state["topics"][-1]["sub_query_id"] == further["id"]
     assert state["searches"][-1]["query"] == further["query"]
     assert report.sub_queries[-1].sources == 2
+
+
+async def test_the_editor_is_shown_the_findings_that_no_section_tells() -> None:
+    wrote = STORES.findings[0][0]
+
+    def without_figures(request: ModelRequest) -> Row:
+        rows = STORES.outline(request)["sections"]
+        return {"sections": [row for row in rows if row["heading"] != "What the figures say"]}
+
+    bench = bench_of(outliner=[without_figures])
+    await report_of(bench)
+    [edited] = bench.model.asked("editor")
+    assert set(edited.material["untold"]) == {"Larch wrote 180 rows a second.", "Alder wrote 2,340 rows a second."}
+    assert wrote not in edited.material["untold"]
+    assert "Findings of the research that no section tells" in edited.user

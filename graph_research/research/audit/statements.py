@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from graph_research.research.report.documents.sentences import ANALYSIS
 from graph_research.research.report.labels.languages import LANGUAGES, labels_for
 from graph_research.text.document import Block, Document
 from graph_research.text.language.dates import dates_in
@@ -67,7 +68,7 @@ class ReportSentence:
     @property
     def is_checkable(self) -> bool:
         """Whether it may state a fact: it asks nothing, leads to nothing, and has words that say something."""
-        if self.text.rstrip("”\"'»)* ").endswith(("?", ":")):
+        if self.text.rstrip("”\"'»)* ").endswith(("?", ":", "？", "：")):
             return False
         said = sum(word.weight > 0.0 for word in words(self.text, language_of(self.text)))
         return said >= _LEAST_WORDS
@@ -136,6 +137,7 @@ def _read(piece: str, before: ReportSentence | None, language: str) -> Iterator[
     text, cited, ended = "", list[str](), False
     for number, (said, marks) in enumerate(parts):
         if ended and not _has_end(parts, number):
+            cited += [] if said else marks
             continue
         if ended:
             yield from _split(text, cited, language)
@@ -189,7 +191,7 @@ def _author_and_year(cited: str) -> str:
 
 def _bare(text: str) -> str:
     """The text in one line, without quotation marks around all of it."""
-    line = " ".join(text.split()).strip("*| ")
+    line = _own_marks().sub("", " ".join(text.split())).strip("*| ")
     quoted = _QUOTED.fullmatch(line)
     return quoted[1].strip() if quoted else line
 
@@ -205,7 +207,7 @@ def _pieces(document: Document) -> Iterator[tuple[str, bool]]:
         text = document.text[block.start : block.end]
         if block.kind == "heading":
             listing = _listing(block, text, listing) if has_prose else 0
-        elif listing or _NOTE.match(text):
+        elif listing or _NOTE.match(text) or text in _legends():
             pass
         elif block.kind in PROSE:
             has_prose = True
@@ -217,6 +219,24 @@ def _pieces(document: Document) -> Iterator[tuple[str, bool]]:
             if not with_sentences:
                 yield " ".join(cells) or text, False
         before = block.kind
+
+
+@cache
+def _legends() -> frozenset[str]:
+    """What a report of this program says below its answer of how it marks analysis."""
+    every = [labels_for(language) for language in LANGUAGES]
+    return frozenset(
+        legend for labels in every for legend in (labels.analysis_legend.format(mark=ANALYSIS), labels.analysis_shaded)
+    )
+
+
+@cache
+def _own_marks() -> re.Pattern[str]:
+    """What a report of this program puts behind a sentence, and so before the next one."""
+    every = [labels_for(language) for language in LANGUAGES]
+    names = {name for labels in every for name in (labels.analysis, labels.disputed, labels.unsupported)}
+    named = "|".join(map(re.escape, sorted(names)))
+    return re.compile(rf"^\s*{ANALYSIS}(?!\w)\s*|\s*\((?:{named})\)")
 
 
 @cache

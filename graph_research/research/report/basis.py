@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.plan import SubQueryStatus
@@ -11,6 +11,7 @@ from graph_research.research.report.formatting import day, one_line
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.scoring.origin import UNNAMED
+from graph_research.research.scoring.tiers import is_maker
 
 _NAMED = 4
 _FEW_SOURCES = 10
@@ -23,7 +24,7 @@ _TOLD = (Status.PROVED, Status.VERIFIED, Status.CITED, Status.ANALYSIS, Status.U
 
 def basis_of(report: Report, labels: Labels) -> list[str]:
     """One line each: what was read, how sure the report is and why, how its sentences are proved, what limits it, and
-    what a citation does not show."""
+    what a citation does not show. How many sentences it lacks is left to `report.json`: a reader cannot use it."""
     cited = [source for source in report.sources if source.citations]
     undated = sum(source.published_at is None for source in cited)
     said_above = {
@@ -31,11 +32,12 @@ def basis_of(report: Report, labels: Labels) -> list[str]:
         labels.limit_one_origin,
         labels.limit_undated.format(n=undated, all=len(cited)),
     }
+    lacking = labels.limit_left_out.partition("{")[0]
     return [
         *_read(report, cited, labels),
         *_confidence(report, labels),
         *_sentences(report, labels),
-        *(limit for limit in report.limitations if limit not in said_above),
+        *(row for row in report.limitations if row not in said_above and not row.startswith(lacking)),
         labels.limit_standing,
     ]
 
@@ -55,7 +57,7 @@ def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator
     behind: dict[str, str] = {}
     for source in cited:
         if source.origin != UNNAMED:
-            behind.setdefault(source.origin, _name(source))
+            behind.setdefault(source.origin, _name(source, [row.name for row in report.newest_versions]))
     names = list(behind.values())
     named = labels.comma.join([*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])])
     template = labels.basis_read_names if names else labels.basis_read
@@ -64,8 +66,10 @@ def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator
     )
 
 
-def _name(source: ReportSource) -> str:
-    """The origin of a source as the source writes it."""
+def _name(source: ReportSource, products: Sequence[str]) -> str:
+    """The origin of a source as the source, or a product that is called like it, writes it."""
+    if product := next((name for name in products if is_maker(source.origin, [name])), ""):
+        return product
     written = (source.publisher or "", ", ".join(source.authors))
     return next((name for name in map(one_line, written) if name.casefold() == source.origin), source.origin)
 
@@ -87,13 +91,14 @@ def _confidence(report: Report, labels: Labels) -> Iterator[str]:
     failed = sum(one.status == SubQueryStatus.FAILED for one in report.sub_queries)
     unsupported = numbers.statements.get(Status.UNSUPPORTED, 0)
     disputed = sum(row.is_open for row in report.contradictions)
+    settled = len(report.contradictions) - disputed
     is_named = any(source.origin != UNNAMED for source in report.sources if source.citations)
     one_origin = labels.reason_one_origin if is_named else labels.why_one_origin
     reasons = [
         *([one_origin] if numbers.origins_cited == 1 else []),
         *([labels.reason_origins.format(n=numbers.origins_cited)] if numbers.origins_cited > 1 else []),
         *([labels.reason_few_sources.format(n=len(report.sources))] if len(report.sources) < _FEW_SOURCES else []),
-        *([labels.reason_disputed.format(n=disputed)] if disputed else []),
+        *([labels.reason_disputed.format(n=disputed, settled=settled)] if disputed else []),
         *_claims(report, labels),
         *([labels.reason_failed.format(n=failed)] if failed else []),
         *([labels.reason_unsupported.format(n=unsupported)] if unsupported else []),

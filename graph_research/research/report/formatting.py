@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from urllib.parse import quote, urlsplit
 
 from graph_research.research.evidence.cited import Citation, CitedContradiction, CitedPlace, QuoteSelector
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource, Retries, RoleUse
+from graph_research.research.scoring.tiers import is_maker
 from graph_research.text.language.dates import date_parts
 from graph_research.text.places import FilePlace, in_words
 from graph_research.text.wording import shortened
@@ -25,6 +26,7 @@ _RANGE_WORDS, _EDGE_WORDS = 12, 5
 _NO_MODEL = "extractive"
 _SPEC = re.compile(r"\b[a-z][a-z0-9_-]*:([^\s@,;]+)@https?://[^\s,;)]*")
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]*")  # what Debian and PyPI allow as the name of a package
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _BREAKING_SPACES = re.compile(r"[^\S\u00a0\u202f]+")
 _CITED_NUMBER = re.compile(r"\[\d+\]")
 _LOCATOR = re.compile(r"(?:page:(\d+):)?char:(\d+)-(\d+)")
@@ -74,10 +76,23 @@ def remarks(source: ReportSource, labels: Labels) -> list[str]:
     return [remark for remark in said if remark]
 
 
-def publisher(source: ReportSource) -> str:
-    """Who stands behind a source: its publisher, else its authors, else the host of its web address."""
+def publisher(source: ReportSource, products: Iterable[str] = ()) -> str:
+    """Who stands behind a source: its publisher, else its authors, else the host of its web address. One that is called
+    like one of the `products`, as the package `sqlite3` is, is written like it."""
     host = urlsplit(web_link(source.url) or "").hostname or ""
-    return one_line(source.publisher or "") or one_line(", ".join(source.authors)) or host.removeprefix("www.")
+    product = next((name for name in products if is_maker(source.publisher, [name])), "")
+    return (
+        product or one_line(source.publisher or "") or one_line(", ".join(source.authors)) or host.removeprefix("www.")
+    )
+
+
+def local_file(source: ReportSource, folders: Sequence[str]) -> str:
+    """A local document's path below the folder that was added, which is named where there are several; of an absolute
+    path only the file's name."""
+    url = one_line(source.url or "")
+    path = url.removeprefix("file://")
+    below = path.rsplit("/", 1)[-1] if path.startswith("/") or _DRIVE.match(path) else url
+    return f"{one_line(source.folder)}/{below}" if source.folder and len(folders) > 1 else below
 
 
 def identifiers(source: ReportSource) -> list[str]:

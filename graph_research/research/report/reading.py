@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from graph_research.research.evidence.cited import (
     Citation,
-    CitedBlock,
     CitedContradiction,
     CitedSection,
     CitedStatement,
@@ -109,16 +108,6 @@ def runs(statements: Sequence[CitedStatement]) -> list[tuple[bool, list[CitedSta
     ]
 
 
-def analysis_columns(block: CitedBlock) -> set[int]:
-    """The columns of a table whose cells are all analysis, but for empty ones: their header gets the mark."""
-    columns: set[int] = set()
-    for place in range(len(block.header)):
-        cells = [row[place] for row in block.rows if place < len(row) and row[place].text.strip()]
-        if cells and all(cell.status is Status.ANALYSIS for cell in cells):
-            columns.add(place)
-    return columns
-
-
 @dataclass(frozen=True)
 class SourceGroup:
     """The cited sources that have one and the same archived text, by number."""
@@ -145,6 +134,11 @@ def grouped_sources(report: Report) -> list[SourceGroup]:
         passages = {name for source in sources for name in source.citations}
         grouped.append(SourceGroup(sources, len(passages), sum(not passages.isdisjoint(names) for names in cited)))
     return grouped
+
+
+def cited_folders(report: Report) -> list[str]:
+    """The folders of the cited local files, in the order of their numbers."""
+    return list(dict.fromkeys(source.folder for source in report.sources if source.n and source.folder))
 
 
 def opens_with_limit(report: Report) -> bool:

@@ -25,13 +25,15 @@ class Style(StrEnum):
 @dataclass(frozen=True)
 class Span:
     """A stretch of text on one line, a link where `url` is set; or, where `citation` is set, the number `text` that
-    leads to that passage. `is_further` marks a passage after the first behind the same number."""
+    leads to that passage. `is_further` marks a passage after the first behind the same number. `leads_to` is the place
+    of the heading that the text leads to among all headings, from 0; formats without such links show the text."""
 
     text: str
     style: Style = Style.PLAIN
     citation: str = ""
     url: str = ""
     is_further: bool = False
+    leads_to: int | None = None
 
 
 Spans = tuple[Span, ...]

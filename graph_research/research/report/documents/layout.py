@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from graph_research.research.evidence.cited import CitedBlock, CitedContradiction
@@ -35,6 +34,7 @@ from graph_research.research.report.formatting import (
     day,
     description_beside_values,
     identifiers,
+    local_file,
     one_line,
     place,
     publisher,
@@ -47,6 +47,7 @@ from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.reading import (
     SourceGroup,
+    cited_folders,
     disputed_statements,
     grouped_sources,
     more_evidence,
@@ -73,19 +74,27 @@ class _Layout:
         self.labels = labels
         self.for_print = for_print
         self.sentences = Sentences(report, labels)
+        self.products = [row.name for row in report.newest_versions]
+        self.folders = cited_folders(report)
 
     def elements(self) -> Iterator[Element]:
-        report, labels = self.report, self.labels
-        yield Heading(one_line(report.question) or labels.untitled, 0)
-        yield from self._dates()
-        if report.notice:
-            yield Paragraph(line(report.notice), is_quoted=True)
-        yield from self._answer()
-        sections, rest = [*self._sections()], [*self._open(), *self._apparatus()]
-        if len(report.sections) >= _CONTENTS_FROM:
-            yield from self._contents([*_headings(sections), *(row for row in _headings(rest) if row.level == 1)])
+        head, sections, rest = [*self._head()], [*self._sections()], [*self._open(), *self._apparatus()]
+        yield from head
+        if len(self.report.sections) >= _CONTENTS_FROM:
+            of_head, of_sections = (len(list(_headings(part))) for part in (head, sections))
+            placed = list(enumerate(_headings([*head, *sections, *rest])))[of_head:]
+            yield from self._contents(
+                [*placed[:of_sections], *(row for row in placed[of_sections:] if row[1].level == 1)]
+            )
         yield from sections
         yield from rest
+
+    def _head(self) -> Iterator[Element]:
+        yield Heading(one_line(self.report.question) or self.labels.untitled, 0)
+        yield from self._dates()
+        if self.report.notice:
+            yield Paragraph(line(self.report.notice), is_quoted=True)
+        yield from self._answer()
 
     def _dates(self) -> Iterator[Element]:
         """The day of the report, for print, and the age of its sources."""
@@ -133,7 +142,7 @@ class _Layout:
                 yield Paragraph(line(labels.nothing_written))
             yield from self._blocks(report.short_answer)
             if any(row.status is Status.ANALYSIS for row in report.statements()):
-                yield Paragraph(line(f"{ANALYSIS} {labels.analysis_title}", Style.EMPHASIS))
+                yield Paragraph(line(labels.analysis_legend.format(mark=ANALYSIS), Style.EMPHASIS))
             return
         yield Heading(labels.not_found if report.written else labels.no_report_written, 1)
         if not report.written:
@@ -154,8 +163,8 @@ class _Layout:
             labels.claims_scored.format(n=len(report.claims)),
         ]
 
-    def _contents(self, headings: Iterable[Heading]) -> Iterator[Element]:
-        """The headings of a report of many sections; without links, since programs name their targets differently."""
+    def _contents(self, headings: Iterable[tuple[int, Heading]]) -> Iterator[Element]:
+        """The headings of a report of many sections, each with its place among all headings."""
         yield Paragraph(line(self.labels.contents, Style.STRONG))
         yield Items(tuple(_nested(headings)))
 
@@ -167,7 +176,7 @@ class _Layout:
                 yield self.sentences.table(block)
             elif block.type is BlockType.CODE:
                 for row in block.sentences:
-                    yield Code(clean(row.text).strip("\n"), block.language, self.sentences.marks(row))
+                    yield Code(clean(row.text).strip("\n"), block.language, self.sentences.of_block(row))
             elif block.type is BlockType.QUOTE:
                 yield Paragraph(self.sentences.item(block.sentences), is_quoted=True)
             else:
@@ -192,8 +201,8 @@ class _Layout:
     def _sources(self) -> Iterator[Element]:
         cited = grouped_sources(self.report)
         yield Heading(self.labels.sources, 1)
-        if folders := dict.fromkeys(row.folder for group in cited for row in group.sources if row.folder):
-            names = self.labels.comma.join(map(one_line, folders))
+        if len(self.folders) == 1:
+            names = self.labels.comma.join(map(one_line, self.folders))
             yield Paragraph(line(self.labels.folders.format(names=names)))
         if cited:
             yield Table(tuple(self.labels.source_columns), tuple(map(self._source_row, cited)))
@@ -208,7 +217,7 @@ class _Layout:
         return (
             joined(line(f"[{n}]", Style.NUMBER) for n in group.numbers),
             joined(dict.fromkeys([_titled(first), *places]), LINE_BREAK),
-            line(publisher(first) or "–"),
+            line(publisher(first, self.products) or "–"),
             line(day(first.published_at, self.labels)),
         )
 
@@ -218,7 +227,7 @@ class _Layout:
         if link:
             return () if source is first else (*line(self.labels.also_at), SPACE, Span(link, url=link))
         named = not source.url or one_line(source.url) == source_title(source)
-        return () if named else line(_relative(source.url or ""))
+        return () if named else line(local_file(source, self.folders))
 
     def _passages(self) -> Iterator[Element]:
         if self.report.citations:
@@ -245,15 +254,9 @@ def _headings(elements: Iterable[Element]) -> Iterator[Heading]:
     return (element for element in elements if isinstance(element, Heading))
 
 
-def _nested(headings: Iterable[Heading]) -> Iterator[Item]:
+def _nested(headings: Iterable[tuple[int, Heading]]) -> Iterator[Item]:
     """The headings with levels that no step of a list leaves out."""
     level = -1
-    for heading in headings:
+    for number, heading in headings:
         level = min(heading.level - 1, level + 1)
-        yield Item(line(heading.text), level)
-
-
-def _relative(url: str) -> str:
-    """A local document's path below the folder that was added; of an absolute one only the file's name."""
-    path = url.removeprefix("file://")
-    return path.rsplit("/", 1)[-1] if path.startswith("/") or re.match(r"[A-Za-z]:[\\/]", path) else url
+        yield Item((Span(one_line(heading.text), leads_to=number),), level)

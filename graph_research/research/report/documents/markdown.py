@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from graph_research.research.report.documents.elements import (
     LINE_BREAK,
@@ -28,6 +30,7 @@ _STAR = re.compile(r"\*")
 _STARS = re.compile(r"\*+(?=[^\s*])|\*+$")
 """Where emphasis may begin. Underscores behind a letter and stars before a space only end it."""
 _ENTITY = re.compile(r"&(?=#?\w+;)")
+_NOT_IN_ANCHORS = re.compile(r"[^\w\s-]")
 _LINE_START = re.compile(r"^(?=[#+*=-])|^(\d{1,9})(?=[.)](?:\s|$))")
 
 
@@ -51,7 +54,32 @@ def _escaped(match: re.Match[str]) -> str:
 def render_markdown(report: Report) -> str:
     """The report, ending in a newline. It holds no time, duration, absolute path or run id."""
     elements = elements_of(report, labels_for(report.language), for_print=False)
-    return "\n\n".join(map(_element, elements)) + "\n"
+    anchors = anchors_of(element.text for element in elements if isinstance(element, Heading))
+    return "\n\n".join(_element(_linked(element, anchors)) for element in elements) + "\n"
+
+
+def anchors_of(headings: Iterable[str]) -> list[str]:
+    """The name by which a link leads to each heading, as GitHub and most programs make it of the heading's words: small
+    letters, hyphens for spaces, no marks, and a number behind one that there is already."""
+    seen: Counter[str] = Counter()
+    anchors = []
+    for heading in headings:
+        name = _NOT_IN_ANCHORS.sub("", one_line(heading).lower()).replace(" ", "-")
+        anchors.append(f"{name}-{seen[name]}" if seen[name] else name)
+        seen[name] += 1
+    return anchors
+
+
+def _linked(element: Element, anchors: Sequence[str]) -> Element:
+    """The element, its texts that lead to a heading as links."""
+    if not isinstance(element, Items):
+        return element
+    items = [replace(item, spans=tuple(_to_heading(span, anchors) for span in item.spans)) for item in element.items]
+    return replace(element, items=tuple(items))
+
+
+def _to_heading(span: Span, anchors: Sequence[str]) -> Span:
+    return span if span.leads_to is None else replace(span, url=f"#{anchors[span.leads_to]}")
 
 
 def _element(element: Element) -> str:

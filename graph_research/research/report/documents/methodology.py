@@ -21,11 +21,10 @@ def _run(report: Report, labels: Labels, *, for_print: bool) -> list[str]:
     lines = [
         (labels.models, labels.semicolon.join(who_served(report, labels)) or labels.none),
         (labels.searches, labels.comma.join(report.search) or labels.none),
-        (labels.graph, f"{report.graph} {report.graph_hash}" if for_print else report.graph),
-        (labels.rounds, str(report.iterations)),
+        (labels.rounds, str(report.iterations) if report.iterations > 1 else ""),
         (labels.proved_passages, labels.of.format(n=proved, all=len(report.citations))),
         (labels.retried_requests, labels.comma.join(retries_in_words(report.statistics.retries, labels))),
     ]
     if for_print:
-        lines.append((labels.run, report.run_id))
+        lines += [(labels.graph, f"{report.graph} {report.graph_hash}"), (labels.run, report.run_id)]
     return [labels.pair.format(name=name, value=one_line(value)) for name, value in lines if value]

@@ -21,7 +21,6 @@ from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report
 from graph_research.research.report.reading import (
     also_in,
-    analysis_columns,
     disputed_statements,
     letter,
     same_source,
@@ -29,7 +28,7 @@ from graph_research.research.report.reading import (
 )
 
 ANALYSIS = "°"
-"""Stands behind analysis; the report says once what it means."""
+"""Stands behind a sentence of analysis; the report says once what it means. A table has analysis in italics."""
 
 
 class Sentences:
@@ -52,13 +51,10 @@ class Sentences:
         return self.paragraph(statements)
 
     def table(self, block: CitedBlock) -> Table:
-        """A table, filled up to equal rows. Where a whole column is analysis, its header has the mark."""
+        """A table, filled up to equal rows, with analysis in italics."""
         width = max([len(block.header), *map(len, block.rows)])
-        analysed = analysis_columns(block)
-        header = [one_line(head) + (f" {ANALYSIS}" if n in analysed else "") for n, head in enumerate(block.header)]
-        rows = [
-            [self._sentence(cell, says_analysis=n not in analysed) for n, cell in enumerate(row)] for row in block.rows
-        ]
+        header = [one_line(head) for head in block.header]
+        rows = [self._row(row) for row in block.rows]
         return Table(
             tuple(header + [""] * (width - len(header))),
             tuple(tuple(row + [()] * (width - len(row))) for row in rows),
@@ -85,16 +81,42 @@ class Sentences:
             ]
         return tuple(spans)
 
-    def marks(self, statement: CitedStatement, *, says_analysis: bool = True) -> Spans:
-        """The numbers behind a sentence, and whether it is disputed, analysis or unsupported."""
-        return joined([self.numbers(statement.citations), self._status(statement, says_analysis)])
+    def of_block(self, statement: CitedStatement) -> Spans:
+        """What stands below a block to copy: what it is made of, and by whom; nothing where it cites nothing."""
+        by_writer = statement.status is Status.ANALYSIS
+        lead = self._labels.block_by_writer if by_writer else self._labels.block_sources
+        numbers = self.numbers(statement.citations)
+        return joined([line(lead) if numbers else (), numbers, self._status(statement)])
 
-    def _status(self, statement: CitedStatement, says_analysis: bool) -> Spans:
-        is_analysis = statement.status is Status.ANALYSIS
+    def _row(self, row: Sequence[CitedStatement]) -> list[Spans]:
+        """The cells of a row. Where all that state something rest on one source, its number stands once, behind the
+        row's label; the passages of the other cells are cited there without a number of their own."""
+        stating = [cell for cell in row[1:] if cell.text.strip()]
+        names = list(dict.fromkeys(name for cell in row for name in cell.citations))
+        once = (
+            len(stating) > 1
+            and all(cell.citations for cell in stating)
+            and len({self._citations[name].n for name in names}) == 1
+        )
+        if not once:
+            return [self._cell(cell) for cell in row]
+        label, *cells = (self._cell(cell, is_numbered=False) for cell in row)
+        return [joined([label, self._number_of_all(names)]), *cells]
+
+    def _number_of_all(self, names: Sequence[str]) -> Spans:
+        first, *others = names
+        further = (Span("", citation=name, is_further=True) for name in others)
+        return (Span(f"[{self._citations[first].n}]", citation=first), *further)
+
+    def _cell(self, cell: CitedStatement, *, is_numbered: bool = True) -> Spans:
+        style = Style.EMPHASIS if cell.status is Status.ANALYSIS else Style.PLAIN
+        text = (Span(self._said(cell), style),) if self._said(cell) else ()
+        return joined([text, self.numbers(cell.citations) if is_numbered else (), self._status(cell)])
+
+    def _status(self, statement: CitedStatement) -> Spans:
         return joined(
             [
                 line(f"({self._labels.disputed})") if statement.id in self._disputed else (),
-                line(ANALYSIS) if is_analysis and says_analysis else (),
                 self._unsupported if statement.status is Status.UNSUPPORTED else (),
                 line(f"({self._labels.statuses[Status.USER]})") if statement.status is Status.USER else (),
             ]
@@ -104,10 +126,15 @@ class Sentences:
     def _unsupported(self) -> Spans:
         return line(f"({self._labels.unsupported})", Style.STRONG)
 
-    def _sentence(self, statement: CitedStatement, *, says_analysis: bool = True) -> Spans:
+    def _sentence(self, statement: CitedStatement) -> Spans:
+        said = self._said(statement)
+        numbered = joined([(Span(said),) if said else (), self.numbers(statement.citations)])
+        mark = line(ANALYSIS) if statement.status is Status.ANALYSIS else ()
+        return joined([(*numbered, *mark), self._status(statement)])
+
+    def _said(self, statement: CitedStatement) -> str:
         text = one_line(statement.text)
-        said = quoted(text, self._labels) if statement.kind is StatementKind.QUOTE else text
-        return joined([(Span(said),) if said else (), self.marks(statement, says_analysis=says_analysis)])
+        return quoted(text, self._labels) if statement.kind is StatementKind.QUOTE else text
 
     def _quote(self, statement: CitedStatement) -> Spans:
         first = self._citations[statement.citations[0]] if statement.citations else None
@@ -119,7 +146,7 @@ class Sentences:
                 line(quoted(one_line(statement.text), self._labels)),
                 self.numbers(same_source(statement, self._citations)),
                 (*who, *also),
-                self._status(statement, says_analysis=True),
+                self._status(statement),
             ]
         )
 

@@ -96,6 +96,10 @@ class Labels:
     analysis: str
     unsupported: str
     analysis_title: str
+    analysis_legend: str
+    analysis_shaded: str
+    block_sources: str
+    block_by_writer: str
     computed: str
     statuses: Mapping[str, str]
     meanings: Mapping[str, str]

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from graph_research.research.evidence.archive import Archive
 from graph_research.research.evidence.cited import Citation
+from graph_research.research.evidence.claim_support import Status
 from graph_research.research.report import formatting, reading
 from graph_research.research.report.basis import as_of, basis_of
 from graph_research.research.report.labels.languages import labels_for
@@ -58,13 +59,15 @@ def render_html(
         sources={source.id: source for source in report.sources},
         citations={citation.id: citation for citation in report.citations},
         groups=reading.grouped_sources(report),
-        folders=list(dict.fromkeys(source.folder for source in report.sources if source.folder and source.citations)),
+        folders=reading.cited_folders(report),
+        products=[row.name for row in report.newest_versions],
         untold=reading.untold_disagreements(report),
         explained=reading.explained_differences(report),
         more_evidence=reading.more_evidence(report),
         open_gaps=reading.open_gaps(report),
         matrix=reading.matrix_view(report, labels),
         closed_gaps=reading.closed_gaps(report, labels),
+        has_analysis=any(row.status is Status.ANALYSIS for row in report.statements()),
         as_of=as_of(report, labels),
         basis=basis_of(report, labels),
         searches=_searches(report, labels),
@@ -128,7 +131,6 @@ def page_template() -> Template:
         "formatting": formatting,
         "also_in": reading.also_in,
         "same_source": reading.same_source,
-        "analysis_columns": reading.analysis_columns,
         "runs": reading.runs,
         "source_marks": reading.source_marks,
         "direction": direction,

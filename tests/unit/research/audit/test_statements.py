@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from graph_research.research.audit.statements import ReportSentence, cited_entries, sentences_of
+from graph_research.research.report.documents.markdown import render_markdown
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.page.html import render_html
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.markdown import markdown_document
-from tests.support.research import finished_research
+from tests.support.research import finished_research, written_report
 
 
 def read(text: str) -> list[tuple[str, tuple[str, ...]]]:
@@ -20,6 +21,8 @@ def read(text: str) -> list[tuple[str, tuple[str, ...]]]:
     ("text", "expected"),
     [
         ("It turns [1]. It hums [2, 3].", [("It turns.", ("1",)), ("It hums.", ("2", "3"))]),
+        ("It turns [1] [2] [5]. It hums. [3] [4]", [("It turns.", ("1", "2", "5")), ("It hums.", ("3", "4"))]),
+        ("It turns. [1] [2]° It hums. [3]° Yes.", [("It turns.", ("1", "2")), ("It hums.", ("3",)), ("Yes.", ())]),
         ("It turns.[1] It hums.[2–4]", [("It turns.", ("1",)), ("It hums.", ("2", "3", "4"))]),
         ("It turns.[^1] It hums [2].", [("It turns.", ("1",)), ("It hums.", ("2",))]),
         ("It turns.¹ It covers 12 km².²³", [("It turns.", ("1",)), ("It covers 12 km².", ("23",))]),
@@ -77,6 +80,25 @@ def test_of_a_page_of_this_program_neither_the_archived_texts_nor_what_a_mark_sh
     assert labels_for("en").archived_texts_lead in page.text
     assert labels_for("en").archived_texts_lead not in said
     assert labels_for("en").meanings["proved"] not in said
+
+
+def test_of_a_report_of_this_program_each_sentence_keeps_its_sources() -> None:
+    report = written_report.built()
+    read = {row.text: row.marks for row in sentences_of(markdown_document(render_markdown(report)))}
+    numbers = {one.id: str(one.n) for one in report.citations}
+    written = [row for row in report.statements() if row.text[-1:] == "."]
+    assert {row.text: set(read[row.text]) for row in written} == {
+        row.text: {numbers[name] for name in row.citations} for row in written
+    }
+    assert read["Company 1.37 billion euros the cost is the lower one"] == ("2",)
+
+
+def test_of_a_report_of_this_program_the_marks_of_analysis_are_not_checked() -> None:
+    report = written_report.built()
+    page = html_document(render_html(report, texts=finished_research.texts()))
+    for document in (page, markdown_document(render_markdown(report))):
+        checked = [row.text for row in sentences_of(document) if row.is_checkable]
+        assert not [text for text in checked if "°" in text or "nalysis" in text]
 
 
 @pytest.mark.parametrize(

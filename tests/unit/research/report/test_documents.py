@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ from graph_research.research.report.model import Report
 from tests.support.research.finished_research import (
     COST_AUDIT,
     COST_REPORT,
+    INTEREST,
+    MAINTENANCE,
     TURBINES,
     fact,
     facts,
@@ -93,14 +96,49 @@ def test_every_format_has_the_parts_of_the_others_in_their_order() -> None:
     assert [escape(text) for text in word if text not in only_printed] == markdown
 
 
-def test_each_sentence_of_analysis_has_a_mark_and_the_report_says_once_what_it_means() -> None:
+def test_each_sentence_of_analysis_has_a_mark_a_cell_is_in_italics_and_the_report_says_once_what_they_mean() -> None:
     said = ("So the audit's figure is the higher one.", "So it is the one to plan with.")
-    whole = report(conclusions=[paragraph(*(analysis(text, COST_AUDIT) for text in said))])
+    cells = [fact("Cost", COST_AUDIT), analysis("much higher", COST_AUDIT)]
+    table = {"type": "table", "header": ["What", "How much"], "rows": [cells]}
+    whole = report(conclusions=[paragraph(*(analysis(text, COST_AUDIT) for text in said)), table])
     word = "\n".join(row.text for row in Document(io.BytesIO(rendered("docx", whole))).paragraphs)
     printed = "".join(page.extract_text() for page in PdfReader(io.BytesIO(rendered("pdf", whole))).pages)
     for text in (rendered("md", whole).decode(), word, printed):
         assert text.count("°") == 3 and "(analysis)" not in text
-        assert "° Analysis: what the writer infers from the cited passages" in text
+        assert "mark analysis: what the writer infers from the cited passages" in " ".join(text.split())
+    tables = Document(io.BytesIO(rendered("docx", whole))).tables
+    row = next(one.rows[1] for one in tables if one.cell(0, 0).text == "What")
+    assert [run.text for run in row.cells[1].paragraphs[0].runs if run.italic] == ["much higher"]
+    assert "*much higher* [2] |" in rendered("md", whole).decode()
+
+
+def test_a_row_that_rests_on_one_source_has_its_number_once_and_other_rows_have_one_in_each_cell() -> None:
+    label = {"text": "Audit", "kind": "transition"}
+    empty = {"text": "", "kind": "transition"}
+    rows = [
+        [label, fact("412 gigawatt hours", TURBINES), analysis("but for 2020", MAINTENANCE), empty],
+        [label, fact("412 gigawatt hours", TURBINES), fact("interest paid", INTEREST), empty],
+        [label, fact("412 gigawatt hours", TURBINES), {"text": "not found", "kind": "limit"}, empty],
+    ]
+    table = {"type": "table", "header": ["Who", "Yield", "With", "Else"], "rows": rows}
+    whole = report(conclusions=[table])
+    written = rendered("md", whole).decode()
+    assert "| Audit [1] | 412 gigawatt hours | *but for 2020* |  |" in written
+    assert "| Audit | 412 gigawatt hours [1] | interest paid [2] |  |" in written
+    assert "| Audit | 412 gigawatt hours [1] | not found |  |" in written
+
+
+def test_a_block_to_copy_says_what_it_is_made_of() -> None:
+    def code(row: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "code", "language": "ini", "sentences": [row]}
+
+    quoted, own = fact("turbines = 16", TURBINES), analysis("interest = 0  # judgement", INTEREST)
+    whole = report(conclusions=[code(quoted), code(own)])
+    for form in ("md", "html"):
+        text = re.sub(r"<[^>]+>", "", rendered(form, whole).decode())
+        assert re.search(r"Sources of this block: +\[\d\]", text) and re.search(
+            r"This block is analysis from: +\[\d\]", text
+        )
 
 
 def test_each_numbered_list_of_a_word_file_begins_with_one() -> None:

@@ -134,10 +134,11 @@ def test_sentences_by_a_model_are_laid_out_by_block_and_marked_by_kind():
         "What to do",
     ]
     runs = [one.text(separator=" ") for one in page.css("#section-1 .analysis")]
-    assert len(runs) == 1 and runs[0].rstrip().endswith("analysis"), "one mark for two sentences"
+    assert len(runs) == 1 and runs[0].rstrip().endswith("(analysis)"), "one mark for two sentences"
+    assert page.css_first(".legend").text() == "Shaded: analysis, what the writer infers from the cited passages"
     assert [one.text() for one in page.css("caption")] == ["Cost by account"]
-    assert [one.text() for one in page.css(".grid th")] == ["Account", "Cost", "What follows\xa0analysis"]
-    assert not page.css(".grid td .analysis"), "the column's header says it"
+    assert [one.text() for one in page.css(".grid th")] == ["Account", "Cost", "What follows"]
+    assert len(page.css(".grid td:nth-child(3) > .analysis")) == 2
     assert page.css_first("pre").attributes["data-language"] == "sql"
     assert page.css_first("pre code").text() == "select `cost`\n  from accounts; -- ``` <b>"
     assert [one.text() for one in page.css("#section-3 ol.items > li:last-child")] == [

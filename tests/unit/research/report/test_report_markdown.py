@@ -291,15 +291,19 @@ def test_escaped_text_at_the_start_of_a_line_stays_a_paragraph(text):
         assert [token.type for token in MARKDOWN.parse(shown)] == ["paragraph_open", "inline", "paragraph_close"]
 
 
-def test_the_contents_name_every_part_of_a_report_of_many_sections():
+def test_the_contents_lead_to_every_part_of_a_report_of_many_sections():
     blocks = [finished_research.paragraph(written_report.YIELD)]
-    sections = [{"heading": f"Part {n}", "blocks": blocks} for n in range(5)]
+    headings = ["Was kostet’s, und wer zahlt?", "Teil 1.5: `SQL`_x", "Methodology", "第二部分：费用", "Part 0"]
+    sections = [{"heading": heading, "blocks": blocks} for heading in headings]
     draft = {"summary": [], "sections": sections, "conclusions": [finished_research.paragraph(written_report.COST)]}
     text = render_markdown(built(draft=draft, contradictions=[]))
-    listed = text.partition("**Contents**")[2].partition("## Part 0")[0]
-    named = [line.lstrip("- ") for line in listed.splitlines() if line.strip()]
-    assert named == [line.lstrip("# ") for line in text.splitlines() if line.startswith("##")][1:]
-    assert "Conclusions" in named
+    listed = text.partition("**Contents**")[2].partition("\n## ")[0]
+    named = re.findall(r"^- \[(.*)\]\(<#(.*)>\)$", listed, re.MULTILINE)
+    assert [name for name, _ in named] == [line.lstrip("# ") for line in text.splitlines() if line.startswith("##")][1:]
+    assert [anchor for _, anchor in named] == [
+        *("was-kostets-und-wer-zahlt", "teil-15-sql_x", "methodology", "第二部分费用", "part-0"),
+        *("open-questions", "conclusions", "basis-and-limits", "sources", "methodology-1"),
+    ]
 
 
 def test_folders_licences_and_what_was_not_read_stand_with_the_sources():

@@ -21,6 +21,7 @@ from graph_research.research.models.draft import (
 from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.outline import SectionAction
 from graph_research.research.models.source import Source
+from graph_research.research.report.draft import only_repeating
 from graph_research.research.scoring.versions import newest_versions
 from graph_research.text.language.tables import any_of, word_of
 
@@ -206,15 +207,25 @@ def _with_places(section: DraftSection) -> Iterator[tuple[Statement, Row]]:
 
 
 def sections_to_mend(
-    outline: Rows, sections: Rows, checks: Rows, verdicts: Rows, inconsistencies: Rows, edited: Rows, missing: Rows
+    outline: Rows,
+    sections: Rows,
+    checks: Rows,
+    verdicts: Rows,
+    inconsistencies: Rows,
+    edited: Rows,
+    missing: Rows,
+    repeated: Sequence[Sequence[str]],
 ) -> list[Row]:
-    """`parts_to_mend` of the sections of this round, of one that is kept only what the editor found inconsistent; each
-    also with what it does not tell, as `missing`: `{after, what}`."""
+    """`parts_to_mend` of the sections of this round, of one that is kept only what the editor found inconsistent,
+    without what only repeats and is left out; each also with what it does not tell, as `missing`: `{after, what}`."""
+    left_out = only_repeating(map(DraftSection.model_validate, sections), repeated)
     written = {row["id"] for row in sections_to_write(outline)}
     named = {name for row in inconsistencies for name in row["change"]}
     failing = {
         part["section"]["id"]: [
-            row for row in part["failing"] if part["section"]["id"] in written or row["id"] in named
+            row
+            for row in part["failing"]
+            if row["id"] not in left_out and (part["section"]["id"] in written or row["id"] in named)
         ]
         for part in parts_to_mend(sections, checks, verdicts, inconsistencies, edited)
     }
@@ -222,9 +233,7 @@ def sections_to_mend(
         {
             "section": section,
             "failing": failing.get(section["id"], []),
-            "missing": [
-                {"after": row["after"], "what": row["what"]} for row in missing if row["section"] == section["id"]
-            ],
+            "missing": [row for row in missing if row["section"] == section["id"]],
         }
         for section in sections
     )

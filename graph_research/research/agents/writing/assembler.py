@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -32,7 +31,7 @@ from graph_research.research.models.draft import (
 )
 from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.report_options import ReportOptions, report_language
-from graph_research.research.report.draft import checked_draft, draft_markdown, report_metadata
+from graph_research.research.report.draft import checked_draft, draft_markdown, only_repeating, report_metadata
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.text.relevance.alike import said_again
@@ -112,20 +111,10 @@ class _Parts:
 
     @cached_property
     def repeated(self) -> set[str]:
-        """The sentences and the cells of rows that only repeat: each that the editor names in turn, as long as facts
-        that are left without it cite all that it cites."""
+        """The sentences and the cells of rows that only repeat, and those of them that fail anyway."""
         sections = [DraftSection.model_validate(row) for row in self.handoff["sections"]]
-        blocks = [block for section in sections for block in section.blocks if block.type is not BlockType.CODE]
-        known = {row.id: row for row in statements_of(blocks)}
-        facts = _cited_by_facts(known.values())
-        repeated: set[str] = set()
-        for ids in self.handoff["repeated"]:
-            named = [known[name] for name in ids if name in known and name not in repeated]
-            left = facts - _cited_by_facts(named)
-            if len(named) == len(ids) and all(left[name] for row in named for name in row.evidence_ids):
-                facts = left
-                repeated.update(ids)
-        return repeated
+        named = self.handoff["repeated"]
+        return only_repeating(sections, named) | self.failing.intersection(chain.from_iterable(named))
 
     def closed_gaps(self, draft: Draft) -> list[dict[str, Any]]:
         """The gaps that the header or a proved statement of the draft answers, closed in this round."""
@@ -331,12 +320,6 @@ def _without_rows(unsound: Collection[str], block: Block) -> Block:
 
 def _without(blocks: Iterable[Block], left_out: Collection[str]) -> list[Block]:
     return rewritten(blocks, lambda row: None if row.id in left_out else row)
-
-
-def _cited_by_facts(rows: Iterable[Statement]) -> Counter[str]:
-    """How many facts and quotes cite each piece of evidence."""
-    proved = (row for row in rows if row.kind in (StatementKind.FACT, StatementKind.QUOTE))
-    return Counter(name for row in proved for name in set(row.evidence_ids))
 
 
 def _notice(sections: Collection[DraftSection], labels: Labels) -> str:

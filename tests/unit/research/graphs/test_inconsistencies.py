@@ -14,7 +14,7 @@ from graph_research.research.models.draft import Block, BlockType, DraftSection,
 from graph_research.research.report.model import Report
 from graph_research.research.writing_functions import parts_to_mend
 from tests.support.research.harness import Bench, PlainContext, make_services, outside_quotations
-from tests.support.research.strong_model import FULL, NORMAL, STORES, Row, Writer, listing, paragraph, table
+from tests.support.research.strong_model import FULL, LOCK, NORMAL, STORES, Row, Writer, listing, paragraph, table
 
 SET_UP = "How to set it up"
 WRONG_CELL, RIGHT_CELL = "normal", "full"
@@ -276,3 +276,21 @@ def test_a_statement_is_shown_what_it_is_against_and_where_all_sides_are_to_chan
     assert beside([a, b], [other]) == {"1": ["B 0"], "A 0": ["B 0"]}
     assert beside([b, other], []) == {"A 0": ["B 0"], "1": ["A 1"]}
     assert beside([b], [a]) == {"A 0": ["A 0"]}
+
+
+async def test_what_only_repeats_is_not_mended_since_it_is_left_out() -> None:
+    again = "Larch lets a single transaction write to a file at a time."
+
+    def says_twice(request: ModelRequest) -> Row:
+        more = [lambda write: write.fact(again, LOCK)] if request.material["section"]["heading"] == SET_UP else []
+        return STORES.section(request, *more)
+
+    def repeats(request: ModelRequest) -> Row:
+        return {**STORES.edit(request), "repeated": [place_of(again, request)]}
+
+    bench = bench_of(
+        section_writer=[says_twice], editor=[repeats], verifier=[objects_to(again)], section_mender=["No."]
+    )
+    report, _ = await report_of(bench)
+    assert bench.model.asked("section_mender") == []
+    assert again not in [row.text for row in report.statements()]

@@ -23,7 +23,8 @@ from graph_research.research.models.outline import SectionAction
 from graph_research.research.models.source import Source
 from graph_research.research.report.draft import only_repeating
 from graph_research.research.scoring.versions import newest_versions
-from graph_research.text.language.tables import any_of, word_of
+from graph_research.text.language.opposites import DEFAULT
+from graph_research.text.language.tables import any_of
 
 STATEMENTS_OF_A_BATCH = 50  # at most; a smaller window shows fewer passages of a batch
 
@@ -33,9 +34,8 @@ _WORD = re.compile(r"[\w.]{3,}")
 _LOOKED_UP = "The program looked this up again in all sources of the research; passages near it are among those above."
 _BETWEEN = re.compile(r"[,;/]")
 _NUMERIC = re.compile(r"(?<!\w)\d")
-_DEFAULT = re.compile(word_of("defaults"), re.IGNORECASE)
 _STAYS = re.compile(
-    rf"(?:\w+\s+|[\u3040-\u9fff]){{0,3}}{_DEFAULT.pattern}|(?:{any_of('unchanged')})\s*(?:[,;:.()–，；：。]|$)",
+    rf"(?:\w+\s+|[\u3040-\u9fff]){{0,3}}{DEFAULT.pattern}|(?:{any_of('unchanged')})\s*(?:[,;:.()–，；：。]|$)",
     re.IGNORECASE,
 )
 """A cell that names the default among its first words, or begins by saying that something is left as it is."""
@@ -385,7 +385,7 @@ def _stays(row: Sequence[Statement], header: Sequence[str]) -> bool:
     """Whether a cell of a row of settings says that it stays at its default, or the first what it is not set to; a
     column of defaults says of none."""
     titles = [*header, *[""] * len(row)]
-    cells = [cell.text for cell, title in zip(row[1:], titles[1:], strict=False) if not _DEFAULT.search(title)]
+    cells = [cell.text for cell, title in zip(row[1:], titles[1:], strict=False) if not DEFAULT.search(title)]
     return any(map(_STAYS.match, cells)) or bool(cells and _DENIES.match(cells[0]))
 
 

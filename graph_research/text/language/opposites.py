@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from graph_research.text.language.tables import facts, groups, listed
+from graph_research.text.language.tables import facts, groups, listed, word_of
 from graph_research.text.language.words import UNSPACED, stem
 
 NEGATIONS = {language: frozenset(words) for language, words in listed("negations").items()}
@@ -15,6 +15,9 @@ NEGATIONS = {language: frozenset(words) for language, words in listed("negations
 _WORDS = re.compile(r"\w+")
 _ABSOLUTE = listed("absolute")
 _EXCEPTING = listed("excepting")
+_PERMITTING = listed("permitting")
+DEFAULT = re.compile(word_of("defaults"), re.IGNORECASE)
+"""A word for what holds where nothing is set, in any language."""
 
 CAPITALISED_NOUNS = frozenset(facts("capitalised_nouns"))
 """Languages in which a capital letter does not tell a name."""
@@ -47,6 +50,12 @@ def tells_exception(text: str, language: str) -> bool:
     """Whether a text holds a word with which one tells of a case that is otherwise: "unless", "however", "might". In a
     language that is not listed no text does."""
     return _holds(text, _EXCEPTING.get(language, ()), language)
+
+
+def permits(text: str, language: str) -> bool:
+    """Whether a text holds a word that permits something or calls it safe or enough: what follows in its source may add
+    a condition. In a language that is not listed no text does."""
+    return _holds(text, _PERMITTING.get(language, ()), language)
 
 
 def _holds(text: str, found: Sequence[str], language: str) -> bool:

@@ -15,7 +15,8 @@ from graph_research.research.agents.writing.notes import notes_of
 from graph_research.research.models.draft import BlockType, DraftSection, Statement, StatementKind
 from graph_research.text.bm25 import inverse_frequency
 from graph_research.text.language.opposites import is_absolute
-from graph_research.text.language.words import held_weight, language_of, whole_word_weights
+from graph_research.text.language.words import held_weight, language_of, term_weights, whole_word_weights
+from graph_research.text.relevance.query import parse
 
 _MOST_SHOWN = 16
 """Comparisons of a batch; the nearest ones."""
@@ -23,6 +24,8 @@ _OF_STATEMENT = 3
 """Comparisons of a statement."""
 _LEAST_SHARED = 0.4
 """Of the lesser of two texts, by weight: the words that both have, else they are about different things."""
+_LEAST_ALIKE = 0.3
+"""The geometric mean of the shares of both that they share, else a few words of a long one are a short one's."""
 _LEAST_NEW = 0.15
 """Of a note or finding, by weight: the words that the report does not have, else it says nothing new."""
 _LEAST_WORDS = 4
@@ -79,14 +82,16 @@ def checked_units(batch: Iterable[Mapping[str, Any]]) -> list[Checked]:
 
 class SaidElsewhere:
     """Notes and findings of a run with something that its sections leave out, ranked by the words that they share with
-    a statement."""
+    a statement. The names of the question do not count, since all of them are about these."""
 
     def __init__(
         self,
         findings: Iterable[Mapping[str, Any]],
         topics: Iterable[Mapping[str, Any]],
         sections: Iterable[DraftSection],
+        question: str = "",
     ) -> None:
+        self._asked = {term for name in parse(question).names for term in term_weights(name)}
         reported = [_words(text) for text in dict.fromkeys(_told(sections))]
         clauses = (Said(clause) for note in notes_of(topics) for clause in _CLAUSE.split(note.text))
         self._said = list(
@@ -122,11 +127,17 @@ class SaidElsewhere:
                 continue
             shared = held_weight(weights, asked)
             new = sum(weight for term, weight in weights.items() if term not in self._reported)
-            if shared >= _LEAST_SHARED * min(own, sum(asked.values())) > 0.0 and new >= _LEAST_NEW * own:
+            total = sum(asked.values())
+            is_near = shared >= _LEAST_SHARED * min(own, total) > 0.0 and shared >= _LEAST_ALIKE * sqrt(own * total)
+            if is_near and new >= _LEAST_NEW * own:
                 yield shared / sqrt(own + self._mean), said
 
     def _by_rarity(self, weights: Mapping[str, float]) -> dict[str, float]:
-        return {term: weight * inverse_frequency(self._texts, self._holding[term]) for term, weight in weights.items()}
+        return {
+            term: weight * inverse_frequency(self._texts, self._holding[term])
+            for term, weight in weights.items()
+            if term not in self._asked
+        }
 
 
 def _words(text: str) -> Mapping[str, float]:

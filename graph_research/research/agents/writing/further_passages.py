@@ -145,8 +145,9 @@ class NearPassages:
 
     def limiting(self, text: str, context: str, shown: Iterable[Mapping[str, Any]]) -> list[str]:
         """The ids of the stretches that may tell of an exception from what a text says of all cases, in its context."""
-        found = limiting(self._pool, text, context, self._question)
-        return self._add([found], shown, _OF_A_SENTENCE, _OF_A_SENTENCE)
+        rows = list(shown)
+        found = limiting(self._pool, text, context, self._question, {row["source_id"] for row in rows})
+        return self._add([found], rows, _OF_A_SENTENCE, _OF_A_SENTENCE)
 
     def definitions(self, text: str, shown: Iterable[Mapping[str, Any]]) -> list[str]:
         """The ids of what is not shown of the definitions of the first settings that a text names: the name and its

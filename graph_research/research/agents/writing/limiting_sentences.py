@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 
 from graph_research.text.language.opposites import is_absolute, tells_exception
@@ -14,24 +14,40 @@ from graph_research.text.relevance.ranking import Analysed, Pool, Ranked
 
 _LEAST_SHARED = 0.45
 """Of a clause, by weight and by rarity in the sources, a sentence has so much, else it is about something else."""
+_LEAST_ALIKE = 0.4
+"""The geometric mean of the shares of both that they share, else they only have a few words in common."""
 _LEAST_WORDS = 2
 """So many of the words that they share are no names of the question, which all sources are about."""
+_OF_SUBJECT = 4
+"""A source is about the names of the question that it writes a quarter as often at least as the one it writes most."""
 _CLAUSE = re.compile(r"(?<=[.;:])\s+|(?<=[。；：])")
 
 
-def limiting(pool: Pool, text: str, context: str, question: str) -> Iterator[Ranked]:
+def limiting(pool: Pool, text: str, context: str, question: str, cited: Collection[str] = ()) -> Iterator[Ranked]:
     """The sentences, nearest first, that hold a word such as "unless" or "might", and much of a clause of the text that
     says something of all cases, with its `context`, such as the row of a cell; none that itself speaks of all cases:
-    that says the same again."""
+    that says the same again. Where a question names two things, none of sources about the other thing than the `cited`
+    ones."""
     language = language_of(f"{context} {text}")
     clauses = [clause for clause in _CLAUSE.split(text) if is_absolute(clause, language)]
     asked = {term for name in parse(question).names for term in term_weights(name)}
-    found = chain.from_iterable(_near(pool, f"{context} {clause}", asked) for clause in clauses)
+    subjects = {source: _subjects(read, asked) for source, read in pool.read.items()} if clauses else {}
+    own = {term for source in cited for term in subjects.get(source, ())}
+    sources = [source for source, about in subjects.items() if not (own and about) or own & about]
+    found = chain.from_iterable(_near(pool, f"{context} {clause}", asked, sources) for clause in clauses)
     yield from sorted(found, key=lambda item: -item.score)
 
 
-def _near(pool: Pool, clause: str, asked: Collection[str]) -> Iterator[Ranked]:
-    for source, read in pool.read.items():
+def _subjects(read: Analysed, asked: Collection[str]) -> set[str]:
+    """The names of the question that a source is about."""
+    written = {term: sum(count for _, count in read.postings.get(term, ())) for term in asked}
+    most = max(written.values(), default=0)
+    return {term for term, count in written.items() if count and count * _OF_SUBJECT >= most}
+
+
+def _near(pool: Pool, clause: str, asked: Collection[str], sources: Iterable[str]) -> Iterator[Ranked]:
+    for source in sources:
+        read = pool.read[source]
         weights = _by_rarity(pool, clause, read.language, asked)
         total = sum(weights.values())
         for position, shared in _shared(read, weights).items():
@@ -41,7 +57,8 @@ def _near(pool: Pool, clause: str, asked: Collection[str]) -> Iterator[Ranked]:
                 continue
             if tells_exception(unit.text, read.language) and not is_absolute(unit.text, read.language):
                 own = sum(_by_rarity(pool, unit.text, read.language, asked).values())
-                yield Ranked(source, position, unit, held / math.sqrt(own + total), held / total)
+                if held >= _LEAST_ALIKE * math.sqrt(own * total):
+                    yield Ranked(source, position, unit, held / math.sqrt(own + total), held / total)
 
 
 def _shared(read: Analysed, weights: Mapping[str, float]) -> dict[int, list[str]]:

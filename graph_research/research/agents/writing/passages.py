@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graph_research.research.evidence.citations import AROUND_CHARS
@@ -17,6 +17,8 @@ from graph_research.text.sentences import sentence_spans
 _AROUND_CHARS = 150
 """Of the text on either side of a quote a prompt shows the sentences that lie whole in so much of it, or this much of
 a longer one."""
+_FOLLOWING_CHARS = 450
+"""So much of the text behind a quote is shown where a condition may follow."""
 _PLAIN = str.maketrans("⟦⟧", "[]")
 """Brackets of a source are shown as others, so that only the program marks a quote."""
 
@@ -47,14 +49,21 @@ class Passages:
         ]
 
     def rows(
-        self, evidence_ids: Iterable[str], around_chars: int = _AROUND_CHARS, *, enough_chars: int | None = None
+        self,
+        evidence_ids: Iterable[str],
+        around_chars: int = _AROUND_CHARS,
+        *,
+        enough_chars: int | None = None,
+        followed: Collection[str] = (),
     ) -> list[dict[str, Any]]:
         """`{id, source_id, title, date, heading, text, quote}` of each, once; `title` and `heading`, the path of those
         above the quote below the title and the term that it explains, if `text` does not name it, are one line each.
-        `text` has the quote between ⟦ and ⟧, and the sentences on both sides, of a quote of `enough_chars` none. Those
-        of one source stand together in its order, and what one shows the next does not repeat."""
+        `text` has the quote between ⟦ and ⟧, and the sentences on both sides, of a quote of `enough_chars` none, but
+        behind the quotes that are `followed` some more. Those of one source stand together in its order, and what one
+        shows the next does not repeat."""
         rows = []
-        for row, parts in self._in_order(self._known(dict.fromkeys(evidence_ids)), around_chars, enough_chars):
+        known = self._known(dict.fromkeys(evidence_ids))
+        for row, parts in self._in_order(known, around_chars, enough_chars, followed):
             before, quote, after = (text.translate(_PLAIN) for text in parts)
             source, text = self._sources.get(row.source_id), f"{before}⟦{quote}⟧{after}"
             rows.append(
@@ -87,7 +96,7 @@ class Passages:
         return " > ".join([*path, term] if term and term not in shown else path)
 
     def _in_order(
-        self, evidence: Sequence[Evidence], around_chars: int, enough_chars: int | None
+        self, evidence: Sequence[Evidence], around_chars: int, enough_chars: int | None, followed: Collection[str]
     ) -> Iterator[tuple[Evidence, tuple[str, str, str]]]:
         """The evidence by source and place, each with the text before it, the quote and the text behind it."""
         of_source: dict[str, list[Evidence]] = {}
@@ -104,11 +113,12 @@ class Passages:
             for place, ((start, end), row) in enumerate(placed):
                 chars = 0 if enough_chars and len(row.quote) >= enough_chars else around_chars
                 following = min((other[0] for other, _ in placed[place:] if other[0] >= end), default=len(text))
+                behind = max(chars, _FOLLOWING_CHARS) if row.id in followed else chars
                 first = max(start - chars, min(shown, start))
-                last = max(end, min(end + chars, following) if shown <= end else end)
+                last = max(end, min(end + behind, following) if shown <= end else end)
                 if first > shown and first == start - chars:
                     first = _next_sentence(text, first, start, end)
-                if last < following and last == end + chars:
+                if last < following and last == end + behind:
                     last = _last_sentence(text, start, end, last)
                 shown = max(shown, last)
                 yield row, (text[first:start], row.quote, text[end:last])

@@ -11,7 +11,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.comparisons import Checked, Said, SaidElsewhere, checked_units, decisions
-from graph_research.research.agents.writing.further_passages import NearPassages
+from graph_research.research.agents.writing.further_passages import NAME_OF_A_SETTING, NearPassages
 from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.claim_support import Status, judge
@@ -28,7 +28,7 @@ from graph_research.research.models.draft import (
     is_checked_by_code,
 )
 from graph_research.research.models.source import Source
-from graph_research.text.language.opposites import is_absolute
+from graph_research.text.language.opposites import DEFAULT, is_absolute, permits
 from graph_research.text.language.words import language_of
 
 _ENOUGH_CHARS = 200
@@ -142,7 +142,12 @@ class _Beside:
             row.id for section in sections for row in section.statements()
         )
         cited = [name for row, _ in asked for name in row.evidence_ids]
-        rows = passages.rows(cited, 0) if by_editor else passages.rows(cited, enough_chars=_ENOUGH_CHARS)
+        followed = _permitting(asked)
+        rows = (
+            passages.rows(cited, 0, followed=followed)
+            if by_editor
+            else passages.rows(cited, enough_chars=_ENOUGH_CHARS, followed=followed)
+        )
         units = checked_units({**given, "id": row.id} for row, given in asked)
         comparisons = await asyncio.to_thread(_comparisons, handoff, sections, units)
         compared = {name for unit in units if unit.ids[0] in comparisons for name in unit.ids}
@@ -189,7 +194,7 @@ class _Beside:
 def _comparisons(
     handoff: Mapping[str, Any], sections: Sequence[DraftSection], units: Sequence[Checked]
 ) -> dict[str, list[Said]]:
-    said = SaidElsewhere(handoff.get("findings") or [], handoff.get("topics") or [], sections)
+    said = SaidElsewhere(handoff.get("findings") or [], handoff.get("topics") or [], sections, str(handoff["question"]))
     return said.beside(units)
 
 
@@ -200,6 +205,16 @@ def _absolute(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[tupl
     return [pair for pair, text in zip(rows, texts, strict=True) if is_absolute(text, language_of(text))]
 
 
+def _permitting(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> set[str]:
+    """The evidence of the statements that permit something or call it safe, behind which a condition may follow."""
+    return {
+        name
+        for row, given in asked
+        if permits(f"{given.get('context') or ''} {row.text}", language_of(row.text))
+        for name in row.evidence_ids
+    }
+
+
 def _others(
     absolute: Sequence[tuple[Statement, str]], compared: Collection[str], passages: Passages, near: NearPassages
 ) -> dict[str, list[str]]:
@@ -208,11 +223,21 @@ def _others(
     others: dict[str, list[str]] = {}
     for row, context in absolute:
         shown = passages.rows(row.evidence_ids)
-        found = near.limiting(row.text, context, shown)
+        found = [*_defining(f"{context} {row.text}", shown, near), *near.limiting(row.text, context, shown)]
         if row.id not in compared:
             found = [*near.bearing(f"{context} {row.text}", shown), *found]
         others[row.id] = list(dict.fromkeys(found))
     return others
+
+
+def _defining(text: str, shown: Sequence[Mapping[str, Any]], near: NearPassages) -> list[str]:
+    """Where a text says what the default of settings is, the ids of the definitions of those of which no passage that
+    it cites stands under their name."""
+    if not DEFAULT.search(text):
+        return []
+    headings = " ".join(row["heading"] for row in shown)
+    names = [name for name in NAME_OF_A_SETTING.findall(text) if name not in headings]
+    return near.definitions(" ".join(names), shown)
 
 
 async def _ask(

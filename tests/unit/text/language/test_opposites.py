@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.text.language.opposites import is_absolute, tells_exception
+from graph_research.text.language.opposites import is_absolute, permits, tells_exception
 
 ABSOLUTE = {
     "en": ("A commit is never lost.", "A commit may be lost."),
@@ -66,3 +66,25 @@ def test_a_text_that_tells_of_an_exception_is_told_in_each_language_with_labels(
     assert tells_exception(EXCEPTIONS[language], language)
     assert not tells_exception(ABSOLUTE[language][0], language)
     assert not tells_exception(EXCEPTIONS[language], "xx")
+
+
+PERMISSIONS = {
+    "en": ("Copying is safe while nobody writes.", "Copying takes a minute."),
+    "de": ("Man darf die Datei kopieren.", "Man kopiert die Datei."),
+    "fr": ("La copie est permise.", "La copie est lente."),
+    "es": ("Basta copiar el archivo.", "Se copia el archivo."),
+    "it": ("La copia è consentita.", "La copia è lenta."),
+    "pt": ("A cópia é segura.", "A cópia é lenta."),
+    "nl": ("Kopiëren is toegestaan.", "Kopiëren duurt lang."),
+    "pl": ("Kopiowanie jest bezpieczne.", "Kopiowanie jest wolniejsze."),
+    "zh": ("复制是安全的。", "复制很慢。"),
+    "ja": ("コピーは安全である。", "コピーは遅い。"),
+}
+
+
+@pytest.mark.parametrize("language", PERMISSIONS)
+def test_a_text_that_permits_is_told_in_each_language_with_labels(language: str) -> None:
+    permitting, plain = PERMISSIONS[language]
+    assert permits(permitting, language)
+    assert not permits(plain, language)
+    assert not permits(permitting, "xx")

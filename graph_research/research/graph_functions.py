@@ -13,10 +13,14 @@ from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.phase import phase_of_node
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
 from graph_research.research.models.source import Quality
+from graph_research.research.retrieval.query_novelty import asked_before
 from graph_research.text.relevance.statements import Nature
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
+
+_MOST_QUERY_CHARS = 1_000
+"""Of a question that is searched for as it was asked."""
 
 _CAUSE_OF_ERROR: Mapping[str, Cause] = {"Cancelled": Cause.CANCELLED, "TimeoutError": Cause.TIMEOUT}
 """The engine's names for a run that was cancelled and for a time that was over; all else is an error."""
@@ -151,14 +155,26 @@ def unread(errors: Rows) -> list[Row]:
     ]
 
 
-def reopened(sub_queries: Rows) -> list[Row]:
-    """All sub-queries, the failed ones pending again."""
-    return [
+def reopened(sub_queries: Rows, sources: Rows, question: str) -> list[Row]:
+    """All sub-queries, the failed ones pending again. Where no source was found at all, and the question itself was not
+    searched for, it is one more."""
+    again = [
         {**row, "status": SubQueryStatus.PENDING.value, "error": None}
         if row["status"] == SubQueryStatus.FAILED
         else row
         for row in sub_queries
     ]
+    if sources or not sub_queries or asked_before(question, [row["query"] for row in sub_queries]):
+        return again
+    last = sub_queries[-1]
+    number = 1 + sum(row["iteration"] == last["iteration"] for row in sub_queries)
+    asked = SubQuery(
+        id=sub_query_id(last["iteration"], number),
+        query=question[:_MOST_QUERY_CHARS],
+        priority=1 + max(row["priority"] for row in sub_queries),
+        iteration=last["iteration"],
+    )
+    return [*again, asked.to_json()]
 
 
 def marked(sub_queries: Rows, outputs: Rows, errors: Rows) -> list[Row]:

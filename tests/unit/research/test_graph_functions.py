@@ -30,11 +30,20 @@ def source(name: str, text: str) -> dict[str, Any]:
 def test_only_pending_sub_queries_are_gathered_and_failed_ones_can_be_reopened() -> None:
     rows = [sub_query("a", "completed"), sub_query("b"), sub_query("c", "failed", error="no")]
     assert [row["id"] for row in pending(rows)] == ["b"]
-    assert [(row["status"], row["error"]) for row in reopened(rows)] == [
+    assert [(row["status"], row["error"]) for row in reopened(rows, [source("s", "x")], "query d")] == [
         ("completed", None),
         ("pending", None),
         ("pending", None),
     ]
+
+
+def test_where_no_source_was_found_the_question_is_searched_for_unless_it_was() -> None:
+    rows = [sub_query("a", "completed", priority=1), sub_query("b", "completed", priority=2)]
+    assert reopened(rows, [source("s", "x")], "the question") == rows
+    assert reopened(rows, [], "query a") == rows
+    *before, asked = reopened(rows, [], "the question")
+    assert before == rows
+    assert {**asked, "id": "sq-1-3", "query": "the question", "status": "pending", "priority": 3} == asked
 
 
 def test_researched_sub_queries_are_marked_and_the_others_left_alone() -> None:

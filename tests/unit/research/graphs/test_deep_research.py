@@ -272,6 +272,15 @@ async def test_searches_that_find_nothing_go_on_to_a_report_with_the_issue_on_re
     assert bench.model.asked("analyzer") == []
 
 
+async def test_where_the_sub_queries_of_a_plan_find_nothing_the_question_itself_is_searched_for() -> None:
+    plan = {**PLAN, "sub_queries": [{"query": f"潮汐潟湖的影响 {n}", "priority": n} for n in (1, 2)]}
+    question = "What of the opening of the Tarn plant?"
+    state = (await Bench(research_script(planner=[plan])).run(question=question, max_iterations=1)).state
+    assert [row["query"] for row in state["sub_queries"]][2:] == [question]
+    assert {row["status"] for row in state["sub_queries"]} == {"completed"}
+    assert state["sources"] and state["findings"]
+
+
 @pytest.mark.requirement("2.3")
 async def test_a_sub_query_whose_search_fails_is_marked_and_the_others_count() -> None:
     plan = {**PLAN, "sub_queries": [*PLAN["sub_queries"], {"query": "this search is down", "priority": 3}]}

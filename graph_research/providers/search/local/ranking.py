@@ -13,6 +13,7 @@ With an embedding model, the passages that rank best by their words are ranked b
 from __future__ import annotations
 
 import heapq
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ _TITLE = 4  # times that a word of the title counts
 _CANDIDATES_OF_A_PART = 30
 _FEWEST_PARTS = 4  # the documents for two or three things are found by a search for all of them
 _MOST_PARTS = 32
+_SEPARATED = re.compile(r"[;；]")
 _NAME_LIST = 0.5  # what a passage of a list of names is worth beside one of another document
 _RANKED_BY_MEANING = 30
 
@@ -140,7 +142,7 @@ def _parts(text: str, languages: Sequence[str], worths: Mapping[str, Mapping[int
     question. The words that a part has from the question's subject only count less."""
     asked = parse(text).all_parts
     found = []
-    for part in asked[:_MOST_PARTS] if len(asked) >= _FEWEST_PARTS else ():
+    for part in asked[:_MOST_PARTS] if _is_list(text, len(asked)) else ():
         shares: dict[str, float] = {}
         for said, share in ((part.text, SUBJECT_SHARE), (part.own, 1.0)):
             for terms in query_terms(said, languages).values():
@@ -164,6 +166,10 @@ def _each_once(rows: Iterable[Row]) -> list[list[Row]]:
 def _page(row: Row) -> tuple[int, str] | None:
     """The page of which a document is a version in one language; None where it has no other."""
     return None if row["page"] is None else (row["folder"], row["page"])
+
+
+def _is_list(text: str, parts: int) -> bool:
+    return parts >= (2 if _SEPARATED.search(text) else _FEWEST_PARTS)
 
 
 def _best(index: Index, values: Mapping[int, float], parts: Sequence[Mapping[int, float]], most: int) -> list[Row]:

@@ -215,7 +215,7 @@ async def test_each_search_of_a_sub_query_adds_its_best_sources() -> None:
 
 async def test_an_index_of_a_book_is_a_source_of_low_quality_comes_last_and_is_not_read() -> None:
     names = [f"{one} {other}, Settings" for one in ("lock", "commit", "vacuum") for other in ("writer", "reader") * 3]
-    text = "\n".join(names) * 3
+    text = "\n".join(names * 12)
     blocks, start = [], 0
     for line in text.split("\n"):
         blocks.append(Block("item", start, start + len(line)))

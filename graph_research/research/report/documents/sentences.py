@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from graph_research.research.evidence.cited import Citation, CitedBlock, CitedContradiction, CitedStatement
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import StatementKind
+from graph_research.research.report.clauses import Clause, clauses_of
 from graph_research.research.report.documents.elements import (
     LINE_BREAK,
     Span,
@@ -127,10 +128,15 @@ class Sentences:
         return line(f"({self._labels.unsupported})", Style.STRONG)
 
     def _sentence(self, statement: CitedStatement) -> Spans:
-        said = self._said(statement)
-        numbered = joined([(Span(said),) if said else (), self.numbers(statement.citations)])
+        clauses = clauses_of(statement, self._citations, self._sources)
+        numbered = tuple(span for clause in clauses for span in self._clause(statement, clause))
         mark = line(ANALYSIS) if statement.status is Status.ANALYSIS else ()
         return joined([(*numbered, *mark), self._status(statement)])
+
+    def _clause(self, statement: CitedStatement, clause: Clause) -> Spans:
+        said = quoted(clause.text, self._labels) if statement.kind is StatementKind.QUOTE else clause.text
+        numbered = joined([(Span(said),) if said else (), self.numbers(clause.citations)])
+        return (*numbered, Span(clause.end)) if clause.end else numbered
 
     def _said(self, statement: CitedStatement) -> str:
         text = one_line(statement.text)

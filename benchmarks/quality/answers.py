@@ -145,7 +145,7 @@ def _quoted(texts: Sequence[Text], query: Row, weights: Weights = STANDARD) -> l
     """The units of the short answer, best first."""
     asked = parse(query["text"])
     ranked = rank(Pool({text.id: text.document for text in texts}), asked, weights)
-    candidates = [Candidate(item.unit.text, item.score, is_heading=item.unit.kind == "heading") for item in ranked]
+    candidates = [Candidate(item.unit.text, item.score, kind=item.unit.kind) for item in ranked]
     return [ranked[position].unit for position in chosen(asked, candidates)]
 
 

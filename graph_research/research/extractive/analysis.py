@@ -18,14 +18,17 @@ from graph_research.text.relevance.answerability import FOUND, absent_words, fea
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import OLD_VERSION, Pool, Ranked, rank
+from graph_research.text.relevance.short_answer import is_question
 from graph_research.text.relevance.statements import SourceSentence
-from graph_research.text.relevance.units import MOST_CHARS
+from graph_research.text.relevance.units import MOST_CHARS, UnitKind
 
 _ALWAYS = 30
 _MOST_ROWS = 12
 _WORDS_OF_A_QUOTE = 20
 _LEAST_OF_BEST = 0.55
 _USUAL_WORDS = sum(LENGTHS["standard"])
+_NEAR_THE_BEST = 0.4
+_MOST_OF_IT = 0.5
 _MOST_OPENINGS = 4
 _MOST_COMPARED = 1_500
 _NEEDED_BEFORE = 0.15
@@ -49,7 +52,7 @@ class Quote:
     heading: str
     title: str
     shares: tuple[float, ...] = (0.0,)
-    is_heading: bool = False
+    kind: UnitKind = "sentence"
     table: int = -1
     completes_table: bool = False
 
@@ -178,9 +181,9 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: P
                 continue
             shares = tuple(share.get(_place(item), 0.0) for share in scores)
             if shares.index(max(shares)) == number:
-                first = _first_position(item, parts[number], pool, taken)
-                taken |= {(item.source, position) for position in range(first, item.position + 1)}
-                quotes.append(_quote(pool, item.source, first, item.position, shares))
+                first, last = _first_position(item, parts[number], pool, taken), _last_position(item, pool)
+                taken |= {(item.source, position) for position in range(first, last + 1)}
+                quotes.append(_quote(pool, item.source, first, last, shares))
     return quotes
 
 
@@ -200,11 +203,13 @@ def _current_first(items: Sequence[Ranked], sources: Mapping[str, SourceFacts]) 
 
 
 def _fit(items: Sequence[Ranked], depth: _Depth) -> list[Ranked]:
-    """What may be quoted for a part: the units that rank best, then further ones that hold enough of the part's words,
-    so that a long report is not filled up. There are more than a report can show, since some say the same."""
-    least = depth.least_of_best * max((item.covered for item in items), default=0.0)
-    further = (row for row in items[depth.always :] if row.covered >= least)
-    return [*items[: depth.always], *islice(further, 2 * depth.most)]
+    """What may be quoted for a part: of the units that score near the best, since others are mostly about something
+    else, those that rank best, then further ones that hold enough of the part's words, so that a long report is not
+    filled up. There are more than a report can show, since some say the same."""
+    near = [item for item in items if item.score >= _NEAR_THE_BEST * items[0].score]
+    least = depth.least_of_best * max((item.covered for item in near), default=0.0)
+    further = (row for row in near[depth.always :] if row.covered >= least)
+    return [*near[: depth.always], *islice(further, 2 * depth.most)]
 
 
 def _openings(pool: Pool) -> list[Quote]:
@@ -231,6 +236,13 @@ def _first_position(item: Ranked, query: Query, pool: Pool, taken: Collection[_P
     return earlier if fits and gain >= _NEEDED_BEFORE * sum(weights.values()) else item.position
 
 
+def _last_position(item: Ranked, pool: Pool) -> int:
+    """The position of the unit behind a question, which answers it; else the unit's own."""
+    units, position = pool.read[item.source].units, item.position
+    answered = is_question(item.unit.text) and position + 1 < len(units) and not is_question(units[position + 1].text)
+    return position + answered
+
+
 def _quote(pool: Pool, source: str, first: int, last: int, shares: tuple[float, ...] = (0.0,)) -> Quote:
     units, document = pool.read[source].units, pool.documents[source]
     start, end = units[first].start, units[last].end
@@ -242,18 +254,19 @@ def _quote(pool: Pool, source: str, first: int, last: int, shares: tuple[float, 
         heading=units[last].heading,
         title=document.title,
         shares=shares,
-        is_heading=units[last].kind == "heading",
+        kind=units[last].kind,
     )
 
 
 def grouped(quotes: Sequence[Quote], sources: Mapping[str, SourceFacts]) -> list[Group]:
-    """Quotations that say the same brought together, in the order of the best of each; the best tier leads."""
+    """Quotations that say the same brought together, in the order of the best of each; the best tier leads. What says
+    less than a better one says is left out."""
     growing: list[list[Quote]] = []
     for quote in quotes:
-        home = next((members for members in growing if any(_alike(member, quote) for member in members)), None)
+        home = next((members for members in growing if _repeats(quote, members[0])), None)
         if home is None:
             growing.append([quote])
-        else:
+        elif says(quote.text, home[0].text):
             home.append(quote)
     return [_group(members, sources) for members in growing]
 
@@ -264,9 +277,11 @@ def _group(members: Sequence[Quote], sources: Mapping[str, SourceFacts]) -> Grou
     return Group(lead=lead, others=tuple(reversed(others.values())))
 
 
-def _alike(one: Quote, other: Quote) -> bool:
-    """Whether one of two quotations says what the other says."""
-    return says(one.text, other.text) or says(other.text, one.text)
+def _repeats(quote: Quote, better: Quote) -> bool:
+    """Whether a better quotation says what this one says, or this one says it with little more."""
+    return says(better.text, quote.text) or (
+        says(quote.text, better.text) and says(better.text, quote.text, least=_MOST_OF_IT)
+    )
 
 
 def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document]) -> list[Group]:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from graph_research.research.extractive.analysis import Analysis, Group, Quote
 from graph_research.text.relevance.short_answer import Candidate, chosen
 
+_MOST_OF_SEVERAL = 4
+
 
 def short_answer(analysis: Analysis) -> list[Group]:
     """Empty where nothing is answered."""
@@ -16,9 +18,8 @@ def short_answer(analysis: Analysis) -> list[Group]:
         _current(chosen(analysis.parts[number].query, _candidates(analysis, number)), groups, analysis)
         for number in answered
     ]
-    if len(analysis.parts) > 1:
-        return list(dict.fromkeys(groups[best] for best, *_ in picked))
-    return [groups[position] for positions in picked for position in positions]
+    most = max(1, _MOST_OF_SEVERAL // len(analysis.parts))
+    return list(dict.fromkeys(groups[position] for positions in picked for position in positions[:most]))
 
 
 def _current(positions: Sequence[int], groups: Sequence[Group], analysis: Analysis) -> list[int]:
@@ -37,7 +38,7 @@ def _candidates(analysis: Analysis, part: int) -> list[Candidate]:
         Candidate(
             group.lead.text,
             max(_share(quote, part) for quote in (group.lead, *group.others)),
-            is_heading=group.lead.is_heading,
+            kind=group.lead.kind,
         )
         for group in analysis.groups
     ]

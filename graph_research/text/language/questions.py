@@ -109,6 +109,24 @@ def joins(between: str, language: str) -> bool:
     return bool(words or re.search("[,、]", between)) and known.issuperset(words)
 
 
+def asked_things(question: str, language: str) -> list[str]:
+    """The question cut into what it asks, one thing each: at the ends of clauses and between things that it lists, as
+    far as what stands behind asks too. Where nothing asks, its clauses."""
+    whole = clauses(question, language)
+    pieces = [piece for clause in whole for piece in listed(clause, language)]
+    if not any(_asks(piece, language) for piece in pieces):
+        return whole
+    things: list[tuple[int, int]] = []
+    end = 0
+    for piece in pieces:
+        start = question.index(piece, end)
+        end = start + len(piece)
+        if things and not (_asks(piece, language) and _asks(question[slice(*things[-1])], language)):
+            start, _ = things.pop()
+        things.append((start, end))
+    return [question[start:end] for start, end in things]
+
+
 def listed(clause: str, language: str) -> list[str]:
     """A clause cut at the commas and joining words between the things that it lists; joined names stay together."""
     pieces: list[str] = []
@@ -133,6 +151,15 @@ def _unspaced(clause: str, language: str) -> list[str]:
         if re.search(_UNSPACED_QUESTION_WORDS["zh"], piece):
             pieces.append("")
     return [*pieces[:-2], "".join(pieces[-2:])]
+
+
+def _asks(piece: str, language: str) -> bool:
+    """Whether a piece has a question word among its first three words, or asks for yes or no."""
+    if unspaced := _UNSPACED_QUESTION_WORDS.get(language):
+        return re.search(unspaced, piece) is not None
+    asking = _either(QUESTION_WORDS, language)
+    found = asking and re.match(rf"(?:\w+\s+){{0,2}}(?:{asking})\b", piece, re.IGNORECASE)
+    return bool(found) or is_yes_no(piece, language)
 
 
 def _pieces(parts: Iterable[str]) -> list[str]:

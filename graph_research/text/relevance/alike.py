@@ -20,12 +20,13 @@ _NEARLY_ALL = 0.9
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-def says(text: str, other: str) -> bool:
-    """Whether a text has the same numbers as the other and nearly all of its words, in any order and form."""
+def says(text: str, other: str, *, least: float = _NEARLY_ALL) -> bool:
+    """Whether a text has the same numbers as the other and nearly all of its words, in any order and form; with `least`
+    so much of their weight."""
     if _NUMBERS.findall(text) != _NUMBERS.findall(other):
         return False
     weights = term_weights(other)
-    return held_weight(weights, term_weights(text)) >= _NEARLY_ALL * sum(weights.values())
+    return held_weight(weights, term_weights(text)) >= least * sum(weights.values())
 
 
 def said_again(texts: Sequence[str], before: Sequence[str] = ()) -> set[int]:

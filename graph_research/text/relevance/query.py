@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from graph_research.text.language.questions import asked_only, clauses, is_question_word, is_yes_no, listed
+from graph_research.text.language.questions import (
+    asked_only,
+    asked_things,
+    clauses,
+    is_question_word,
+    is_yes_no,
+    listed,
+)
 from graph_research.text.language.tables import any_of
 from graph_research.text.language.words import Word, language_of, stem, terms, weight, words
 
@@ -24,11 +32,13 @@ _NAME = re.compile(
 
 @dataclass(frozen=True)
 class Query:
-    """A question, or a part of one: `own` is the part's text, `text` that with the names that the part leaves out."""
+    """A question, or a part of one: `own` is the part's text, `text` that with the names that the part leaves out,
+    `whole` the question, empty for one of several things that it lists."""
 
     text: str
     own: str
     language: str
+    whole: str = ""
 
     def weights(self, language: str) -> dict[str, float]:
         """The query's terms for texts in `language`, with the weight that its own language gives them."""
@@ -40,6 +50,11 @@ class Query:
         return frozenset(word.term for word in self.own_words if word.weight > 0.0)
 
     @property
+    def in_context(self) -> Query:
+        """The part with all words of the question that it is about."""
+        return Query(self.whole or self.text, self.own, self.language)
+
+    @property
     def own_words(self) -> list[Word]:
         """The words of the part itself, at their places in it."""
         return words(asked_only(self.own, self.language), self.language)
@@ -49,23 +64,35 @@ class Query:
         """The names, identifiers, titles and dates in order, whole and as written."""
         return tuple(dict.fromkeys(_names(self.text, self.language)))
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Query, ...]:
-        """The first eight of `all_parts`."""
-        return self.all_parts[:_MOST_PARTS]
+        """What is asked, one thing each, eight at most, in order; the question itself where it asks one thing."""
+        _, colon, rest = self.own.partition(": ")
+        if colon and _says(rest, self.language) and not is_yes_no(rest, self.language):
+            return self.things
+        return self._parted(asked_things(self.own, self.language), self.text)[:_MOST_PARTS]
+
+    @property
+    def things(self) -> tuple[Query, ...]:
+        """The first eight of `all_things`."""
+        return self.all_things[:_MOST_PARTS]
 
     @cached_property
-    def all_parts(self) -> tuple[Query, ...]:
-        """What is asked, one thing each, in order; the question itself where it asks one thing."""
-        lead, colon, rest = self.own.partition(": ")
-        asked = rest if colon and _says(rest, self.language) else self.own
-        pieces = [piece for clause in clauses(asked, self.language) for piece in _things(clause, self.language)]
+    def all_things(self) -> tuple[Query, ...]:
+        """What the text lists, one thing each, whether it asks or not; behind a colon, where there is one."""
+        _, colon, rest = self.own.partition(": ")
+        listing = rest if colon and _says(rest, self.language) else self.own
+        pieces = [piece for clause in clauses(listing, self.language) for piece in _things(clause, self.language)]
+        return self._parted(pieces, "")
+
+    def _parted(self, pieces: Sequence[str], whole: str) -> tuple[Query, ...]:
         kept = [piece for piece in dict.fromkeys(pieces) if _says(piece, self.language)]
         if len(kept) < 2:
             return (self,)
+        lead, colon, _ = self.own.partition(": ")
         named = lead if colon and words(lead, self.language) else kept[0]
         subject = self.subject or _rarest(named, self.language)
-        return tuple(Query(self._with(subject, piece), piece, self.language) for piece in kept)
+        return tuple(Query(self._with(subject, piece), piece, self.language, whole) for piece in kept)
 
     @cached_property
     def subject(self) -> str:

@@ -69,11 +69,14 @@ class Analysed:
         """The positions of the units below the same title, heading and table header, by the terms of these."""
         self.postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
         self.totals: Counter[str] = Counter(self.title)
+        """How often each term stands in the units, the title, and the headings and table headers above units."""
         for position, (unit, counted) in enumerate(zip(self.units, self.counts, strict=True)):
             self.contexts[self._context(unit.heading, unit.header)].append(position)
             self.totals.update(counted)
             for term, count in counted.items():
                 self.postings[term].append((position, count))
+        for context in self.contexts:
+            self.totals.update(context - self.title)
         self.length = self.totals.total()
 
     def _context(self, heading: str, header: str) -> frozenset[str]:
@@ -124,7 +127,7 @@ class Pool:
         """The query's terms with the mixture of their rarity in the pool and in the language."""
         share *= 1.0 - 1.0 / max(1, len(self.read))  # of few documents it says little what they share
         mixed = {}
-        for term, weight in query.weights(language).items():
+        for term, weight in query.in_context.weights(language).items():
             mixed[term] = (1 - share) * _SCALE * weight + share * self.rarity(term)
         return mixed
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from graph_research.text.language.quantities import values
 from graph_research.text.language.words import language_of, terms, words
 from graph_research.text.relevance.query import Query
+from graph_research.text.relevance.units import UnitKind
 
 _YES_NO_WORDS = 40
 _MOST_WORDS = 80
@@ -24,7 +25,7 @@ class Candidate:
 
     text: str
     score: float
-    is_heading: bool = field(default=False, kw_only=True)
+    kind: UnitKind = field(default="sentence", kw_only=True)
 
 
 def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
@@ -57,9 +58,9 @@ def _held(query: Query, text: str) -> dict[str, float]:
 
 
 def states_something(query: Query, candidate: Candidate) -> bool:
-    """Whether a text can answer: no heading, no labelled value (`From: Jo Ames`) whose label has no word of the
-    question, and nothing that only repeats the question's words, with neither a specific word nor a value more."""
-    if candidate.is_heading:
+    """Whether a text can answer: no heading, code or question, no labelled value (`From: Jo Ames`) whose label has no
+    word of the question, and nothing that only repeats the question's words without a specific word or a value more."""
+    if candidate.kind in ("heading", "line") or is_question(candidate.text):
         return False
     language = language_of(candidate.text)
     asked = query.weights(language)
@@ -70,3 +71,8 @@ def states_something(query: Query, candidate: Candidate) -> bool:
     return any(word.weight >= _SPECIFIC for word in further) or any(
         value.start <= word.start < value.end for value in values(candidate.text) for word in further
     )
+
+
+def is_question(text: str) -> bool:
+    """Whether a text ends with a question mark."""
+    return text.endswith(("?", "？"))

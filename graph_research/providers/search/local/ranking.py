@@ -140,7 +140,7 @@ def _sums(worths: Mapping[str, Mapping[int, float]], shares: Mapping[str, float]
 def _parts(text: str, languages: Sequence[str], worths: Mapping[str, Mapping[int, float]]) -> list[dict[int, float]]:
     """BM25 by each part of a question that lists what it asks for, where any passage has a word of it; none for another
     question. The words that a part has from the question's subject only count less."""
-    asked = parse(text).all_parts
+    asked = parse(text).all_things
     found = []
     for part in asked[:_MOST_PARTS] if _is_list(text, len(asked)) else ():
         shares: dict[str, float] = {}

@@ -165,7 +165,7 @@ class NearPassages:
         """The ids of the stretches that bear on what a text says was not found: on each thing that it names, or with a
         `context`, such as the row of a cell, on all of it and on both."""
         query = sought(text)
-        queries = [query] if context else query.parts
+        queries = [query] if context else query.things
         found = [nearest(self._pool, part, must_bear=True) for part in queries]
         if context:
             found.append(_in_context(self._pool, query, context))

@@ -293,7 +293,7 @@ def _near_limit(limit: str, pool: Pool, sources: Mapping[str, Source]) -> Iterat
     """What stands nearest to each thing that a limit names: in the sources that it names, then what bears on it in
     all."""
     names, limit = named_in(limit, {name: sources[name].title for name in pool.documents})
-    queries = sought(limit).parts
+    queries = sought(limit).things
     named = Pool({name: pool.documents[name] for name in names})
     for query in queries if named.documents else ():
         yield from rank(named, query)[:1]
@@ -305,7 +305,7 @@ def _near_gap(gap: Row, pool: Pool) -> Iterator[Ranked]:
     """What stands nearest to the queries that were sent for an open question, then to each thing that it names."""
     for query in gap.get("suggested_queries") or ():
         yield from islice(nearest(pool, parse(query)), _OF_A_GAP)
-    for part in parse(gap["description"]).parts:
+    for part in parse(gap["description"]).things:
         yield from islice(nearest(pool, part), _OF_A_GAP)
 
 

@@ -221,7 +221,7 @@ def _nearest(
     pool = Pool({name: documents[name]} if name in documents else {})
     units = {
         item.unit.start: item.unit
-        for part in parse(quote["quote"]).parts
+        for part in parse(quote["quote"]).things
         for item in islice(nearest(pool, part, must_bear=True), 1)
     }
     rows = [{"source_id": name, "quote": units[start].text, "start": start} for start in sorted(units)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email
 import email.policy
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from email.message import EmailMessage, MIMEPart
@@ -17,6 +18,9 @@ from graph_research.text.readers.plain import plain_document
 
 _HEADERS = ("From", "To", "Cc", "Date")
 _MAX_ATTACHMENTS = 100
+_QUOTE_MARKS = re.compile(r"^(?:> ?)+", re.MULTILINE)
+_SIGNATURE = re.compile(r"^-- ?\n.*?(?=^>|\Z)", re.MULTILINE | re.DOTALL)
+"""Marks of quoted lines, and a signature with the line that opens it, see RFC 3676, sections 4.5 and 4.3."""
 
 
 def read_eml(data: bytes, read: Callable[[bytes, str], Document]) -> Document:
@@ -27,9 +31,8 @@ def read_eml(data: bytes, read: Callable[[bytes, str], Document]) -> Document:
     builder = DocumentBuilder()
     subject = _header(message, "Subject")
     builder.add("heading", subject, level=1)
-    for name in _HEADERS:
-        if value := _header(message, name):
-            builder.add("paragraph", f"{name}: {value}")
+    headers = [f"{name}: {value}" for name in _HEADERS if (value := _header(message, name))]
+    builder.add("heading", ", ".join(headers), level=2)
     builder.add_document(_body(message))
     warnings = []
     for number, attachment in enumerate(message.iter_attachments()):
@@ -74,7 +77,20 @@ def _body(message: EmailMessage) -> Document:
         text = _content(part).decode("utf-8", "replace")
     if not isinstance(text, str):
         return Document(text="")
-    return html_document(text) if part.get_content_type() == "text/html" else plain_document(text)
+    return html_document(text) if part.get_content_type() == "text/html" else _plain(text)
+
+
+def _plain(text: str) -> Document:
+    """The text without the marks of quoted lines; its signature is boilerplate behind it."""
+    text = text.replace("\r\n", "\n")
+    signatures = _SIGNATURE.findall(text)
+    builder = DocumentBuilder()
+    builder.add_document(
+        plain_document(_QUOTE_MARKS.sub("", _SIGNATURE.sub(lambda found: "\n" * found[0].count("\n"), text)))
+    )
+    for signature in signatures:
+        builder.add("boilerplate", signature)
+    return builder.document()
 
 
 def _content(part: MIMEPart) -> bytes:

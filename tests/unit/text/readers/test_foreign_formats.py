@@ -216,6 +216,14 @@ async def test_the_header_of_a_mail_is_not_quoted_with_its_first_sentence() -> N
     assert units(document)[-1].text == "Seals last 18 months."
 
 
+async def test_quoted_lines_of_a_mail_lose_their_marks_and_its_signature_is_boilerplate() -> None:
+    source = "Subject: Re: Seals\nFrom: Ann <ann@x.org>\n\nYes.\n\n-- \nAnn | Dock 4\n\n> They last\n> 18 months.\n"
+    document = await read(source.encode(), "seals.eml")
+    assert [unit.text for unit in units(document)] == ["Yes.", "They last 18 months."]
+    assert blocks(document)[-1] == ("boilerplate", "-- Ann | Dock 4")
+    assert where(document, "They last") == "line 6"
+
+
 async def test_a_mail_of_parts_without_a_boundary_has_its_lines_as_body() -> None:
     source = "From: ann@example.org\nSubject: Gates\nContent-Type: multipart/mixed\n\nOpen both gates, Zoë.\n"
     document = await read(source.encode(), "gates.eml")

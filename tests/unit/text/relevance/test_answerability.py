@@ -31,3 +31,10 @@ def test_a_stretch_of_chinese_that_no_text_has_is_named_whole() -> None:
     pool = Pool({"plant": markdown_document("# 月湖水厂\n\n水厂每天供水十二万吨，供水成本不高。")})
     assert absent_words(pool, parse("水厂的除藻设施是什么？")) == ("除藻设施",)
     assert absent_words(pool, parse("水厂的供水成本是多少？")) == ()
+
+
+def test_a_word_of_a_heading_stands_in_the_text() -> None:
+    pool = Pool(
+        {"minutes": markdown_document("# Meeting\n\n## Forklifts\n\nTwo new ones are leased from 1 September.\n")}
+    )
+    assert absent_words(pool, parse("From when do we lease the new forklifts?")) == ()

@@ -30,14 +30,25 @@ def test_names_dates_initials_and_identifiers_stay_whole(question: str, names: t
     [
         ("How old is the bridge?", ["How old is the bridge?"]),
         ("Who built the bridge, and what did it cost?", ["Who built the bridge", "what did it cost"]),
-        ("The Alder Dam: at what cost, with what effects on eels and trout?", None),
+        (
+            "The Alder Dam: at what cost, with what effects on eels and trout?",
+            ["at what cost", "with what effects on eels", "trout"],
+        ),
         ("Wie hoch sind die Kosten, und wann wird gebaut?", ["Wie hoch sind die Kosten", "wann wird gebaut"]),
         ("駅は何年に建てられ、誰が設計しましたか", ["駅は何年に建てられ", "誰が設計しましたか"]),
         ("Who wrote Romeo and Juliet?", ["Who wrote Romeo and Juliet?"]),
+        ("Does age predict pain in women, independently of weight?", None),
+        ("Is sonography a reliable and sensitive procedure?", None),
+        ("Which bread goes stale sooner, the rye or the white one?", None),
+        ("What is the population of St. Paul, Texas?", None),
+        ("Wie kann ich den Platz begrenzen, den das Journal belegt, und alte Einträge löschen?", None),
+        ("貸出カードをなくしたときは、いくら払えばよいですか。", None),
+        ("Tide gates: is silting slow and harmless?", None),
+        ("Can two write at once, and does a log change that?", ["Can two write at once", "does a log change that"]),
     ],
 )
 def test_each_thing_that_is_asked_is_a_part(question: str, parts: list[str] | None) -> None:
-    assert own_texts(question) == (parts or ["at what cost", "with what effects on eels", "trout"])
+    assert own_texts(question) == (parts or [question])
 
 
 def test_a_part_without_a_name_takes_the_subject_of_the_question() -> None:

@@ -23,8 +23,14 @@ def test_what_states_nothing_is_not_the_answer(text: str) -> None:
 
 
 def test_a_heading_is_not_the_answer() -> None:
-    heading = Candidate("How the Marrow Bay lagoon prepared for its commercial operation", 1.0, is_heading=True)
+    heading = Candidate("How the Marrow Bay lagoon prepared for its commercial operation", 1.0, kind="heading")
     assert chosen(QUESTION, [heading, ANSWER]) == [1]
+
+
+def test_neither_code_nor_a_question_is_the_answer() -> None:
+    code = Candidate("start = lagoon.begin(operation=True, bay='Marrow Bay')", 1.0, kind="line")
+    asked = Candidate("Does anyone know the start of operation of the lagoon at Skerrow?", 1.0)
+    assert chosen(QUESTION, [code, asked, ANSWER]) == [2]
 
 
 def test_it_is_where_nothing_else_is_there() -> None:

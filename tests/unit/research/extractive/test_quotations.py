@@ -1,0 +1,41 @@
+"""Which passages a report quotes, and which sources it cites for a quotation."""
+
+from __future__ import annotations
+
+from graph_research.research.extractive.analysis import analyze
+from tests.support.research.extractive_sources import written
+
+JURY = "# Hung jury\n\nIn most states the jurors of a criminal case must reach a unanimous verdict."
+WEDDING = "# Jewish wedding\n\nThe primary reason is that joy must always be tempered. Many guests reach for a glass."
+
+
+def test_what_shares_only_common_words_with_the_question_is_not_quoted() -> None:
+    material = {**written([JURY, WEDDING]), "question": "How many jurors must agree to reach a verdict in a case?"}
+    assert {group.lead.title for group in analyze(material).groups} == {"Hung jury"}
+
+
+def test_only_a_source_that_says_all_of_a_quotation_is_cited_beside_it() -> None:
+    full = "# Streams\n\nThe Gudgeon server encrypts all traffic between clients with a certificate."
+    same = "# Overview\n\nAll traffic between clients the Gudgeon server encrypts with a certificate."
+    name_alone = "# Manual\n\nGudgeon server traffic"
+    material = {**written([full, name_alone, same]), "question": "Does the Gudgeon server encrypt traffic?"}
+    lead = analyze(material).groups[0]
+    assert [quote.source_id for quote in lead.quotes] == ["s0", "s2"]
+
+
+def test_a_part_is_ranked_with_the_words_of_the_whole_question() -> None:
+    ferry = "# Ferry\n\nThe winter ferry takes two hours. A day ticket for the museum costs 12 crowns."
+    prices = "# Prices\n\nA day ticket for the winter ferry costs 40 crowns."
+    material = {
+        **written([ferry, prices]),
+        "question": "How long does the winter ferry take, and what does a day ticket cost?",
+    }
+    time, cost = ([group for group in analyze(material).groups if group.lead.part == part] for part in (0, 1))
+    assert time[0].lead.text == "The winter ferry takes two hours."
+    assert cost[0].lead.text == "A day ticket for the winter ferry costs 40 crowns."
+
+
+def test_a_question_of_a_text_is_quoted_with_what_answers_it() -> None:
+    page = "# Questions\n\n## I pushed a bad commit. How should I undo it?\n\nMake a new one with revert.\n\nRead on."
+    material = {**written([page]), "question": "How do I undo a commit that I have pushed?"}
+    assert "How should I undo it? Make a new one with revert." in analyze(material).groups[0].lead.text

@@ -42,6 +42,9 @@ _LANGUAGES_OF = {
 }
 _IRREGULAR = {form: forms.split()[0] for forms in facts("irregular")["en"].split(",") for form in forms.split()[1:]}
 """English forms that no rule of endings brings to their first form."""
+_PARTICIPLES = {language: re.compile(pattern) for language, pattern in facts("participle").items()}
+"""Participles with a prefix that no other form of the verb has, which no stemmer takes off; nouns that begin so are
+written with a capital."""
 _SAMPLE_CHARS = 3_000
 _LEAST_FREQUENT = 0.08  # of a text's words are its language's commonest; lists of names and formulas have fewer
 
@@ -153,7 +156,7 @@ class _JoinedTerms(dict[str, str]):
         if len(self) >= _MOST_REMEMBERED:
             self.clear()
         if _is_spaced(written):
-            made = " ".join([_stem(form, self._language) for form in _folded_forms(written)])
+            made = " ".join([_stem(form, self._language) for form in _folded_forms(written, self._language)])
         else:
             made = " ".join([term for term, _, _, _ in _pairs(written)])
         self[written] = made
@@ -162,13 +165,13 @@ class _JoinedTerms(dict[str, str]):
 
 def weight(word: str, language: str = "en") -> float:
     """How much a word says: 6 less its Zipf frequency (log10 of occurrences in a billion words), at least 0."""
-    form = _folded(word)
+    form = _folded(word, language)
     return _weight(_stem(form, language), form, language)
 
 
 def stem(word: str, language: str = "en") -> str:
     """The term of one word."""
-    return _stem(_folded(word), language)
+    return _stem(_folded(word, language), language)
 
 
 def language_of(text: str) -> str:
@@ -220,6 +223,18 @@ def unspaced_runs(text: str) -> list[str]:
     return _UNSPACED.findall(text)
 
 
+def written_words(text: str, found: Iterable[Word]) -> list[str]:
+    """Words as they stand in the text, each once; pairs of Chinese or Japanese characters that overlap are one."""
+    stretches: list[tuple[int, int]] = []
+    for word in found:
+        start, end = stretches[-1] if stretches else (0, 0)
+        if start <= word.start < end:
+            stretches[-1] = (start, max(end, word.end))
+        else:
+            stretches.append((word.start, word.end))
+    return list(dict.fromkeys(text[start:end] for start, end in stretches))
+
+
 def written_word(text: str, start: int, end: int) -> str:
     """What a reader takes `text[start:end]` for: of a pair of Chinese or Japanese characters the whole stretch of
     ideographs or katakana, else the text itself."""
@@ -238,14 +253,14 @@ def _is_spaced(written: str) -> bool:
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def _spaced_forms(written: str, language: str) -> Sequence[_Form]:
     """A word, then its parts where it is in camel case or has underscores; each at the place of the whole."""
-    return tuple((_stem(form, language), form, 0, len(written)) for form in _folded_forms(written))
+    return tuple((_stem(form, language), form, 0, len(written)) for form in _folded_forms(written, language))
 
 
-def _folded_forms(written: str) -> list[str]:
+def _folded_forms(written: str, language: str) -> list[str]:
     parts: list[str] = []
     if ("_" in written or written[1:].lower() != written[1:]) and len(written) <= MOST_STEMMED_CHARS:
         parts = [part for piece in written.split("_") for part in _HUMPS.findall(piece) or [piece] if part]
-    return [_folded(part) for part in (written, *(parts if len(parts) > 1 else ()))]
+    return [_folded(part, language) for part in (written, *(parts if len(parts) > 1 else ()))]
 
 
 def _pairs(run: str) -> Iterator[_Form]:
@@ -253,7 +268,7 @@ def _pairs(run: str) -> Iterator[_Form]:
     for match in re.finditer(f"(?P<unspaced>{_UNSPACED.pattern})|[^{_IDEOGRAPHS}{_KANA}]+", run):
         start = match.start()
         if match["unspaced"] is None:
-            form = _folded(match[0])
+            form = _folded(match[0], "en")
             yield _stem(form, "en"), form, start, match.end()
         elif len(match[0]) == 1:
             yield match[0], match[0], start, match.end()
@@ -263,9 +278,11 @@ def _pairs(run: str) -> Iterator[_Form]:
                 yield pair, pair, at, at + 2
 
 
-def _folded(word: str) -> str:
-    """In lower case and without ligatures."""
+def _folded(word: str, language: str) -> str:
+    """In lower case and without ligatures; of a participle what the verb's other forms have."""
     word = word[:MOST_STEMMED_CHARS]
+    if language in _PARTICIPLES and (participle := _PARTICIPLES[language].fullmatch(word)):
+        word = participle[1]
     return (word if word.isascii() else unicodedata.normalize("NFKC", word)).lower()
 
 

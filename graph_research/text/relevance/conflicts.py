@@ -13,7 +13,7 @@ from typing import Literal
 
 from graph_research.text.language.opposites import NEGATIONS, opposites
 from graph_research.text.language.quantities import agree, values
-from graph_research.text.language.words import Word, held_weight, language_of, words
+from graph_research.text.language.words import Word, held_weight, language_of, words, written_words
 from graph_research.text.relevance.statements import (
     SourceSentence,
     Statement,
@@ -139,7 +139,7 @@ def _reworded(sentences: Sequence[SourceSentence], read: Sequence[_Read]) -> Ite
                 for sentence, stretch in zip((sentences[a], sentences[b]), stretches, strict=True)
             )
             before = [word for word in read[a][1] if word.weight > 0 and word not in stretches[0]]
-            topic = " ".join(sentences[a].text[word.start : word.end] for word in before[:_MOST_TOPIC_WORDS])
+            topic = " ".join(written_words(sentences[a].text, before[:_MOST_TOPIC_WORDS]))
             yield Conflict(
                 kind="statement", topic=topic, description=" · ".join(side.value for side in sides), sides=sides
             )
@@ -220,15 +220,13 @@ def _topic(one: Statement, other: Statement) -> str:
     text = one.text
     both = named(one, other).keys() & named(other, one).keys()
     above = one.sentence.heading or one.sentence.title
-    over = [
-        above[word.start : word.end] for word in words(above, language_of(text)) if word.term in both - one.near.keys()
-    ]
+    over = [word for word in words(above, language_of(text)) if word.term in both - one.near.keys()]
     shared = [
-        text[word.start : word.end]
+        word
         for word in words(text, language_of(text))
         if word.term in both and not one.value.start <= word.start < one.value.end
     ]
-    return " ".join(dict.fromkeys([*over, *shared]))
+    return " ".join(dict.fromkeys([*written_words(above, over), *written_words(text, shared)]))
 
 
 def _sides(group: Sequence[Statement]) -> list[list[Statement]]:

@@ -23,6 +23,7 @@ from graph_research.text.language.words import (
     weight,
     whole_word_weights,
     words,
+    written_words,
 )
 
 INFLECTED = [
@@ -137,3 +138,22 @@ def test_threads_do_not_mix_up_each_others_words() -> None:
 def test_a_name_counts_once_and_not_its_parts_beside_it() -> None:
     assert [*whole_word_weights("TaskGroup, lock_timeout, group", "en")] == ["taskgroup", "lock_timeout", "group"]
     assert [*whole_word_weights("行级锁", "zh")] == ["行级", "级锁"]
+
+
+@pytest.mark.parametrize(
+    ("participle", "form"),
+    [("gekostet", "kostete"), ("gebauten", "baute"), ("geöffnet", "öffnete"), ("gemessene", "gemessenen")],
+)
+def test_a_german_participle_has_the_stem_of_the_verbs_other_forms(participle: str, form: str) -> None:
+    assert stem(participle, "de") == stem(form, "de")
+    assert terms(f"Sie {participle} hier", "de")[-1] == index_text(f"Sie {form}", "de").split()[-1]
+
+
+def test_a_german_noun_that_begins_like_a_participle_keeps_its_beginning() -> None:
+    assert terms("Das Geschlecht der Lachse", "de")[0] != stem("schlecht", "de")
+
+
+def test_words_are_written_as_they_stand_and_overlapping_pairs_of_characters_as_one() -> None:
+    chinese, english = "南江大桥总投资为120亿元", "The test_group of Tarn"
+    assert written_words(chinese, words(chinese, "zh")[:6]) == ["南江大桥总投资"]
+    assert written_words(english, words(english, "en")) == ["The", "test_group", "of", "Tarn"]

@@ -210,6 +210,13 @@ def test_the_same_sentence_with_another_value_conflicts_under_titles_that_name_n
     assert len(found) == count
 
 
+def test_a_topic_without_spaces_between_words_is_written_as_it_stands() -> None:
+    texts = ("南江大桥总投资为120亿元。", "审计署表示,南江大桥总投资为136亿元。")
+    sentences = [SourceSentence.of_text(text, f"src-{n}") for n, text in enumerate(texts)]
+    [found] = find_contradictions(sentences)
+    assert found.topic == "南江大桥总投资为"
+
+
 def test_the_topic_is_made_of_words_of_the_first_sentence() -> None:
     (found,) = conflicts("The Alder Dam has 14 steel gates.", "The Alder Dam has 16 steel gates.")
     assert found.topic == "Alder Dam steel gates"

@@ -18,7 +18,7 @@ def versions_in(question: str, title: str, publisher: str | None, text: str = ""
     """The highest version that a document names of each thing that the question names. In a document about one of them
     alone, by its publisher or its title, a version counts without the name: behind a word for it in the title, and
     beside its date in a list of releases."""
-    names = _names(question)
+    names = version_names(question)
     about = [name for name in names if is_maker(publisher, [name])] or [name for name in names if name in title]
     found = {name: named_versions(name, f"{title}\n{text}") for name in names}
     if len(about) == 1:
@@ -40,11 +40,12 @@ def newest_versions(
 
 def highest_versions(question: str, rows: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """Of each thing that the question names the highest version that stands in the rows, in its order."""
-    named = {name: [row[name] for row in rows if name in row] for name in _names(question)}
+    named = {name: [row[name] for row in rows if name in row] for name in version_names(question)}
     return {name: highest_version(versions) for name, versions in named.items() if versions}
 
 
-def _names(question: str) -> Sequence[str]:
-    """The words of the question's names that are no common words."""
+def version_names(question: str) -> Sequence[str]:
+    """The things that a question names, of which there may be versions: the words of its names that are no common
+    words."""
     words = (word for name in parse(question).names for word in _WORD.findall(name))
     return list(dict.fromkeys(word for word in words if word != word.lower()))

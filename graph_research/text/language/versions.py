@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from graph_research.text.language.dates import dates_in
-from graph_research.text.language.tables import any_of
+from graph_research.text.language.tables import any_of, facts
 
 _VERSION_WORD = r"(?:version|versión|versione|versie|wersja|revision|rev|release|edition|ausgabe|auflage|fassung|v|r)"
 _NUMBER = re.compile(rf"(?<![a-z]){_VERSION_WORD}[\s._-]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%])", re.IGNORECASE)
@@ -28,6 +28,7 @@ _DATE = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+")
 _HEAD_CHARS = 1_500
+_RELEASE_NOTES = facts("release_notes")
 _SUBJECT = (
     r"(?:this|the\s+present)\s+(?:document|page|policy|version|edition|report|guide|manual|specification|standard|notice"
     r"|article|paper|study|procedure|release|rfc|memo)\s+(?:is|has\s+been|was)\s+(?:now\s+)?"
@@ -81,6 +82,12 @@ def own_versions(title: str, text: str) -> set[str]:
 def highest_version(versions: Iterable[str]) -> str:
     """The highest of some version numbers; empty where there is none."""
     return max(versions, key=lambda version: tuple(map(int, version.split("."))), default="")
+
+
+def release_notes_query(name: str, language: str) -> str:
+    """What one searches for to find the list of a thing's releases, in English and in a language."""
+    words = [_RELEASE_NOTES[known] for known in dict.fromkeys(("en", language)) if known in _RELEASE_NOTES]
+    return " ".join([name, *words])
 
 
 def says_it_is_superseded(text: str) -> bool:

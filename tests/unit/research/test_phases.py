@@ -242,6 +242,24 @@ async def test_a_plan_for_the_library_alone_is_shown_what_else_it_has(searched: 
     assert request.material["versions"] == [f"Tarn {7 + titles}.2"]
 
 
+async def test_a_plan_knows_the_newest_release_that_the_library_has_notes_on() -> None:
+    def library(request: SearchRequest) -> list[SearchHit]:
+        if "release notes" not in request.query:
+            return [hit("The plant is described as of Tarn version 2.1.", url="file:///plant", title="The plant")]
+        return [
+            hit(f"Changes in Tarn version {n}.2.", url=f"file:///{n}", title=f"Tarn release {n}") for n in (1, 4, 3)
+        ]
+
+    model = ScriptedModel(research_script())
+    services = make_services([model], search=[FolderOfHits("local", library)])
+    question = {"original_query": "What is the Tarn plant?"}
+    found = await scout(services)(question, PlainContext())  # type: ignore[arg-type]
+    await planner(services)({**question, "iteration": 1, "max_sub_queries": 5, **found}, PlainContext())  # type: ignore[arg-type]
+    [request] = model.asked("planner")
+    assert request.material["versions"] == ["Tarn 4.2"]
+    assert request.material["titles"] == ["Tarn release 4"]
+
+
 @pytest.mark.requirement("13.7")
 async def test_a_plan_is_shown_passages_within_a_tenth_of_the_window() -> None:
     def many(request: SearchRequest) -> list[SearchHit]:

@@ -39,6 +39,7 @@ _TITLE = 4  # times that a word of the title counts
 _CANDIDATES_OF_A_PART = 30
 _FEWEST_PARTS = 4  # the documents for two or three things are found by a search for all of them
 _MOST_PARTS = 32
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
 _SEPARATED = re.compile(r"[;；]")
 _NAME_LIST = 0.5  # what a passage of a list of names is worth beside one of another document
 _RANKED_BY_MEANING = 30
@@ -105,8 +106,8 @@ def rank(
 
 
 def _counts(index: Index, term: str, folders: Sequence[int] | None) -> Counter[int]:
-    """How often each of the searched passages has a term."""
-    [row] = index.rows("occurrences", term=term)
+    """How often each of the searched passages has a term; 3.40 stands in 3.40.1 too."""
+    [row] = index.rows("occurrences_of_version" if _VERSION.fullmatch(term) else "occurrences", term=term)
     anywhere, in_title = (Counter(orjson.loads(f"[{row[column] or ''}]")) for column in ("anywhere", "in_title"))
     for passage, count in in_title.items():
         anywhere[passage] += (_TITLE - 1) * count

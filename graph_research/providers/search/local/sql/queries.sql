@@ -84,6 +84,10 @@ GROUP BY language ORDER BY language
 SELECT group_concat(doc) AS anywhere, group_concat(CASE col WHEN 'title' THEN doc END) AS in_title
 FROM terms WHERE term = :term
 
+-- name: occurrences_of_version
+SELECT group_concat(doc) AS anywhere, group_concat(CASE col WHEN 'title' THEN doc END) AS in_title
+FROM terms WHERE term = :term OR (term >= :term || '.' AND term < :term || '/')
+
 -- name: passages
 SELECT passages.id AS id, passages.start, passages.end, passages.document, url, folders.path AS root, documents.path AS path,
        source_id, own_title, content_type, text_hash, bytes_hash, entry, folder, superseded, lists_names, page

@@ -488,6 +488,17 @@ async def test_of_many_things_that_a_question_lists_each_has_its_document(tmp_pa
     assert found[0].relevance <= 1.0
 
 
+async def test_a_version_is_found_in_the_notes_on_its_later_releases(tmp_path: Path, library: Library) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for version in ("1.9", "2.4.1", "2.40.0", "2.5"):
+        (folder / f"{version}.md").write_text(f"# Release {version}\n\nFixes a crash in the sluice.\n")
+    await library.add([folder])
+    found = await library.find("release 2.4 fixes")
+    assert found[0].facts.url == "2.4.1.md"
+    assert found[0].relevance > found[1].relevance
+
+
 async def test_relevance_is_the_share_of_the_question_that_is_answered(folder: Path, library: Library) -> None:
     await library.add([folder])
     whole, part = [await library.find(text) for text in ("shaft seals", "shaft seals of xylophones")]

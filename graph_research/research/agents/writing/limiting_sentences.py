@@ -1,4 +1,4 @@
-"""Sentences of the sources that may tell of a case in which what a text says of all cases does not hold."""
+"""Sentences of sources that may tell when what is said of all cases does not hold, or one side of a contradiction."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
+from typing import Any
 
 from graph_research.text.language.opposites import is_absolute, tells_exception
 from graph_research.text.language.words import language_of, term_weights, whole_word_weights
 from graph_research.text.relevance.query import parse
-from graph_research.text.relevance.ranking import Analysed, Pool, Ranked
+from graph_research.text.relevance.ranking import Analysed, Pool, Ranked, rank
+from graph_research.text.relevance.statements import Nature
 
 _LEAST_SHARED = 0.45
 """Of a clause, by weight and by rarity in the sources, a sentence has so much, else it is about something else."""
@@ -36,6 +38,17 @@ def limiting(pool: Pool, text: str, context: str, question: str, cited: Collecti
     sources = [source for source, about in subjects.items() if not (own and about) or own & about]
     found = chain.from_iterable(_near(pool, f"{context} {clause}", asked, sources) for clause in clauses)
     yield from sorted(found, key=lambda item: -item.score)
+
+
+def settling(pool: Pool, conflict: Mapping[str, Any]) -> Iterator[Ranked]:
+    """The sentences nearest to what sources contradict each other on, by its topic and what the sides say: they may
+    tell the mode, scope or version in which each holds. None where that is known."""
+    if conflict.get("settled") or conflict.get("nature", Nature.CONFLICT) != Nature.CONFLICT:
+        return
+    values = (side["value"] for side in conflict["sides"])
+    for item in rank(pool, parse(". ".join([conflict["topic"], *values]))):
+        if item.covered >= _LEAST_SHARED:
+            yield item
 
 
 def _subjects(read: Analysed, asked: Collection[str]) -> set[str]:

@@ -11,6 +11,7 @@ from math import log, sqrt
 from typing import Any
 
 from graph_research.research.agents.writing.further_passages import FurtherPassages, nearest, sought
+from graph_research.research.agents.writing.limiting_sentences import settling
 from graph_research.research.agents.writing.notes import Note, notes_of
 from graph_research.research.agents.writing.passages import Passages
 from graph_research.research.agents.writing.setting_definitions import definitions
@@ -31,6 +32,7 @@ _MOST_SOURCES = 60
 _MOST_DEFINITIONS, _MOST_PASSAGES = 8, 5
 _MOST_OF_LIMITS, _OF_A_LIMIT = 8, 3
 _MOST_OF_GAPS, _OF_A_GAP = 8, 2
+_OF_A_CONFLICT = 2
 """Passages in which what a researcher did not find, or an open question asks for, may stand: of both so many in all,
 of each limit, and of each query for a question and each thing that it names."""
 _MOST_OF_A_SOURCE = 4
@@ -86,7 +88,7 @@ def section_material(
     said += [note.text for note in notes_of(all_topics)]
     others = [OutlineSection.model_validate(row) for row in handoff.get("outline") or [] if row["id"] != section.id]
     defined = partial(definitions, section, others, said, sources)
-    passages = _passages(needs, sources, texts, defined)
+    passages, near = _passages(needs, sources, texts, defined)
     numbers: dict[str, int] = {}
     for row in (*own, *passages):
         numbers.setdefault(row.source_id, len(numbers) + 1)
@@ -104,7 +106,7 @@ def section_material(
             "checklist": [row["text"] for row in handoff.get("checklist") or [] if needs.is_near(row["text"])],
             "limits": list(needs.limits),
             "gaps": list(needs.gaps),
-            "contradictions": list(needs.conflicts),
+            "contradictions": [{**row, "near": near.get(row["id"], [])} for row in needs.conflicts],
         },
         evidence={row.id: row for row in (*own, *passages)},
         fresh={row.id: row for row in passages},
@@ -256,10 +258,11 @@ def _passages(
     sources: Mapping[str, Source],
     documents: Mapping[str, Document],
     defined: Callable[[Pool], Iterator[Ranked]],
-) -> list[Evidence]:
+) -> tuple[list[Evidence], dict[str, list[str]]]:
     """Further stretches of the sources, none of them among the section's evidence: those in which settings are
-    `defined`, those that bear on what it must answer and not more on another section, those nearest to what the
-    researchers did not find, and to what is open."""
+    `defined`, those nearest to a contradiction that is open, those that bear on what it must answer and not more on
+    another section, those nearest to what the researchers did not find, and to what is open. Also the ids of those near
+    each contradiction, by its id."""
     finder = QuoteFinder(needs.query.text, sources, documents)
     further = FurtherPassages(((row.source_id, row.quote) for row in needs.evidence), finder)
     pool = Pool(documents)
@@ -267,6 +270,7 @@ def _passages(
         if len(further.chosen) == _MOST_DEFINITIONS:
             break
         further.add(item)
+    near = {row["id"]: _added_near(settling(pool, row), further) for row in needs.conflicts}
     most = len(further.chosen) + _MOST_PASSAGES
     for item in rank(pool, needs.query):
         if len(further.chosen) == most:
@@ -286,7 +290,17 @@ def _passages(
             further.add(item)
             if len(further.chosen) == most:
                 break
-    return list(further.chosen.values())
+    return list(further.chosen.values()), near
+
+
+def _added_near(ranking: Iterable[Ranked], further: FurtherPassages) -> list[str]:
+    """The ids of the first stretches of a ranking that are new."""
+    before = len(further.chosen)
+    for item in ranking:
+        if len(further.chosen) == before + _OF_A_CONFLICT:
+            break
+        further.add(item)
+    return list(further.chosen)[before:]
 
 
 def _near_limit(limit: str, pool: Pool, sources: Mapping[str, Source]) -> Iterator[Ranked]:

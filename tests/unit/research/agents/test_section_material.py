@@ -211,7 +211,12 @@ def test_notes_on_the_documents_give_way_to_notes_on_what_the_section_is_about()
             }
         ],
         "contradictions": [
-            {"topic": "Locks", "sides": [{"value": "Locks", "evidence_ids": ["ev-0000000001"]}], "description": ""}
+            {
+                "id": "con-0000000001",
+                "topic": "Locks",
+                "sides": [{"value": "Locks", "evidence_ids": ["ev-0000000001"]}],
+                "description": "",
+            }
         ],
     }
     quoted = {
@@ -451,3 +456,43 @@ def test_what_is_missing_is_looked_up_with_what_it_is_missing_of(
     near = near_limits()
     names = near.bearing(missing, [], context=sentence)
     assert [near.evidence[name].quote for name in names] == [found] * bool(found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_shown"), [({}, True), ({"settled": True}, False), ({"nature": "scope"}, False)]
+)
+def test_near_an_open_conflict_stands_what_may_tell_when_which_side_holds(
+    changes: Mapping[str, Any], is_shown: bool
+) -> None:
+    third = "Since release 7 the checkpoint of Larch stops no readers; before, readers waited for the checkpoint."
+    sources, documents = shelf(
+        one="A checkpoint of Larch stops readers. Larch has oars and sails.",
+        other="Readers go on during a checkpoint of Larch. The harbour is deep.",
+        third=f"Larch is old. {third} The pier is long. It was built of wood.",
+        fourth="Ferries leave at noon. Crews change at night. Fuel is bought ashore.",
+    )
+    finder = QuoteFinder("q", sources, documents)
+    sides = [
+        *finder.evidence([{"source_id": next(iter(sources)), "quote": "A checkpoint of Larch stops readers."}]),
+        *finder.evidence([{"source_id": [*sources][1], "quote": "Readers go on during a checkpoint of Larch."}]),
+    ]
+    values = ("a checkpoint stops readers", "readers go on during a checkpoint")
+    conflict = {
+        "id": "con-0000000001",
+        "topic": "Larch: checkpoint and readers",
+        "sides": [{"value": value, "evidence_ids": [row.id]} for value, row in zip(values, sides, strict=True)],
+        **changes,
+    }
+    section = {"id": "sec-1", "heading": "Checkpoints", "answers": "What does a checkpoint of Larch stop?"}
+    handoff = {
+        "section": {**section, "finding_ids": []},
+        "outline": [section],
+        "findings": [],
+        "evidence": [row.to_json() for row in sides],
+        "contradictions": [conflict],
+        "topics": [],
+    }
+    material = section_material(SectionNeeds.of(handoff), sources, documents)
+    [shown] = material.rows["contradictions"]
+    rows = {row["id"]: row["quote"] for row in material.rows["passages"]}
+    assert any(third in rows[name] for name in shown["near"]) is is_shown

@@ -19,6 +19,7 @@ from graph_research.research.agents.writing.section_text import (
     section_text,
     too_long,
 )
+from graph_research.research.agents.writing.summary_sources import with_sources_of_sections
 from graph_research.research.evidence.citations import without_markers
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
@@ -69,10 +70,13 @@ def editor(services: Services) -> Handler:
             windows=handoff.get("model_windows"),
             review=lambda answer: _too_long(answer, words),
         )
-        known = {row["id"] for row in handoff["evidence"]}
-        summary, made_up = cited_only(_blocks(result, "summary", words), known)
-        conclusions, more_made_up = cited_only(_blocks(result, "conclusions", words), known)
-        summary, conclusions = placed(summary, "summary"), placed(conclusions, "conclusions")
+        quotes = {row["id"]: row["quote"] for row in handoff["evidence"]}
+        summary, made_up = cited_only(_blocks(result, "summary", words), quotes)
+        conclusions, more_made_up = cited_only(_blocks(result, "conclusions", words), quotes)
+        summary, conclusions = (
+            placed(with_sources_of_sections(blocks, sections, quotes), name)
+            for name, blocks in (("summary", summary), ("conclusions", conclusions))
+        )
         numbered = {str(n): section for n, section in enumerate(sections, 1)}
         own = {"summary": summary, "conclusions": conclusions}
         parts = {**numbered, **{name: DraftSection(heading=name, blocks=blocks) for name, blocks in own.items()}}

@@ -1,0 +1,98 @@
+"""What a sentence of the summary or the conclusions cites, beside what the sections cite for the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from graph_research.research.models.draft import (
+    Block,
+    BlockType,
+    DraftSection,
+    Statement,
+    StatementKind,
+    rewritten,
+)
+from graph_research.text.language.quantities import Value
+from graph_research.text.language.stated import unstated
+from graph_research.text.language.words import held_share, language_of, term_weights
+
+_LEAST_REPEATED = 0.5
+"""A fact of a section gives its evidence to a sentence of whose words, by weight, it and its quotes hold so much,
+the figures left out that it lacks."""
+_LEAST_RELATED = 0.3
+"""Evidence with none of a sentence's words stays, where a fact that cites it holds so much of them."""
+
+
+@dataclass(frozen=True)
+class _Fact:
+    """A fact of a section, with its row's label and column, and the quotes that it cites."""
+
+    text: str
+    evidence_ids: Sequence[str]
+    quotes: Sequence[str]
+
+    @cached_property
+    def terms(self) -> Mapping[str, float]:
+        return term_weights("\n".join([self.text, *self.quotes]))
+
+
+def with_sources_of_sections(
+    blocks: Iterable[Block], sections: Iterable[DraftSection], quotes: Mapping[str, str]
+) -> list[Block]:
+    """The blocks, in which each fact cites what a section cites for the figures that its own evidence lacks, and no
+    longer cites what has none of its words; `quotes` are those of all evidence by id. A fact that would lose all its
+    evidence is left as it is. What an analysis rests on is its writer's to say."""
+    facts = [fact for section in sections for block in section.blocks for fact in _facts(block, quotes)]
+
+    def change(statement: Statement) -> Statement:
+        if statement.kind is not StatementKind.FACT or not statement.evidence_ids:
+            return statement
+        ids = [*statement.evidence_ids, *_lacking(statement, facts, quotes)]
+        related = [name for name in ids if _is_related(name, statement.text, facts, quotes)]
+        return statement.model_copy(update={"evidence_ids": list(dict.fromkeys(related or ids))})
+
+    return rewritten(blocks, change)
+
+
+def _facts(block: Block, quotes: Mapping[str, str]) -> Iterable[_Fact]:
+    if block.type is BlockType.CODE:
+        return []
+    named = [("", row) for row in block.prose()]
+    for cells in block.rows:
+        named += [(f"{cells[0].text} {head}", cell) for head, cell in zip(block.header, cells, strict=False)]
+    return [
+        _Fact(f"{under} {row.text}".strip(), row.evidence_ids, [quotes.get(name, "") for name in row.evidence_ids])
+        for under, row in named
+        if row.kind in (StatementKind.FACT, StatementKind.QUOTE) and row.evidence_ids
+    ]
+
+
+def _lacking(statement: Statement, facts: Iterable[_Fact], quotes: Mapping[str, str]) -> Sequence[str]:
+    """The evidence of the nearest fact that states every figure which a sentence's own evidence lacks."""
+    own = [quotes.get(name, "") for name in statement.evidence_ids]
+    lacking = unstated(statement.text, own)
+    if statement.computed or not lacking:
+        return ()
+    weights = term_weights(_without(statement.text, lacking))
+    near = [(held_share(weights, fact.terms), fact) for fact in facts]
+    giving = [
+        (share, fact)
+        for share, fact in near
+        if share >= _LEAST_REPEATED and not unstated(statement.text, [*own, *fact.quotes])
+    ]
+    return max(giving, key=lambda row: row[0])[1].evidence_ids if giving else ()
+
+
+def _without(text: str, values: Iterable[Value]) -> str:
+    for value in sorted(values, key=lambda value: -value.start):
+        text = text[: value.start] + text[value.end :]
+    return text
+
+
+def _is_related(name: str, text: str, facts: Iterable[_Fact], quotes: Mapping[str, str]) -> bool:
+    quote, weights = quotes.get(name, ""), term_weights(text)
+    if language_of(quote) != language_of(text) or held_share(weights, term_weights(quote)) > 0.0:
+        return True
+    return any(name in fact.evidence_ids and held_share(weights, fact.terms) >= _LEAST_RELATED for fact in facts)

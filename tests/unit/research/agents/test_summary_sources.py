@@ -1,0 +1,60 @@
+"""What the sentences of a summary cite, beside what the sections cite for the same."""
+
+from __future__ import annotations
+
+from graph_research.research.agents.writing.summary_sources import with_sources_of_sections
+from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement, StatementKind
+
+QUOTES = {
+    "ev-checks": "The lock gates are checked at every change of the tide.",
+    "ev-times": "The defaults are 5 hours and 3 metres, respectively.",
+    "ev-other": "Visitors buy their tickets beside the harbour office.",
+    "ev-fails": "This is known as a shutdown of last resort.",
+    "ev-5": "A ferry takes 5 hours, and its draught is 3 metres.",
+    "ev-fremd": "Die Tore der Schleuse werden bei jedem Wechsel der Gezeiten geprüft, und das ist nicht neu.",
+}
+CELL = Statement(text="every 5 hours or 3 metres of tide by default", evidence_ids=["ev-times"])
+LABEL = Statement(text="When lock gates are checked", kind=StatementKind.TRANSITION)
+SECTIONS = [
+    DraftSection(
+        heading="Gates",
+        blocks=[
+            Block(type=BlockType.TABLE, header=["What", "Value"], rows=[[LABEL, CELL]]),
+            Block(
+                sentences=[
+                    Statement(text="A ferry takes 5 hours.", evidence_ids=["ev-5"]),
+                    Statement(text="Where the gates jam, the plant stops.", evidence_ids=["ev-fails"]),
+                ]
+            ),
+        ],
+    )
+]
+
+
+def cited(text: str, *evidence_ids: str, kind: StatementKind = StatementKind.FACT) -> list[str]:
+    block = Block(sentences=[Statement(text=text, kind=kind, evidence_ids=list(evidence_ids))])
+    [changed] = with_sources_of_sections([block], SECTIONS, QUOTES)
+    return changed.sentences[0].evidence_ids
+
+
+def test_a_fact_cites_what_a_section_cites_for_the_figures_that_it_repeats() -> None:
+    assert cited("The lock gates are checked every 5 hours or 3 metres.", "ev-checks") == ["ev-checks", "ev-times"]
+    assert cited("The lock gates are checked at a change of the tide.", "ev-checks") == ["ev-checks"]
+    assert cited("The lock gates are checked every 7 hours.", "ev-checks") == ["ev-checks"]
+    assert cited("Larks sing for 5 hours over 3 metres.", "ev-checks") == ["ev-checks"]
+
+
+def test_a_fact_does_not_cite_what_has_none_of_its_words() -> None:
+    text = "The lock gates are checked at a change of the tide."
+    assert cited(text, "ev-other", "ev-checks") == ["ev-checks"]
+    assert cited(text, "ev-other") == ["ev-other"], "else it would cite nothing"
+    assert cited(text, "ev-fremd", "ev-checks") == ["ev-fremd", "ev-checks"], "another language has other words"
+
+
+def test_what_a_section_cites_for_the_same_stays_whatever_its_words() -> None:
+    assert cited("The plant stops where gates jam.", "ev-fails", "ev-checks") == ["ev-fails", "ev-checks"]
+
+
+def test_what_an_analysis_rests_on_is_its_writers_to_say() -> None:
+    text = "So check the lock gates every 5 hours or 3 metres."
+    assert cited(text, "ev-other", kind=StatementKind.ANALYSIS) == ["ev-other"]

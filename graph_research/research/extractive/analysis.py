@@ -23,7 +23,8 @@ from graph_research.text.relevance.statements import SourceSentence
 from graph_research.text.relevance.units import MOST_CHARS, UnitKind
 
 _ALWAYS = 30
-_MOST_ROWS = 12
+MOST_ROWS = 12
+"""A table of no more is quoted whole."""
 _WORDS_OF_A_QUOTE = 20
 _LEAST_OF_BEST = 0.55
 _USUAL_WORDS = sum(LENGTHS["standard"])
@@ -294,7 +295,7 @@ def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document
         lead = replace(group.lead, table=header)
         if lead.start != header:
             found.setdefault((source, lead.start), replace(group, lead=lead))
-        for start in rows if len(rows) <= _MOST_ROWS else ():
+        for start in rows if len(rows) <= MOST_ROWS else ():
             text = " ".join(filter(None, document.rows[start]))
             row = replace(lead, start=start, end=start + len(text), text=text, completes_table=True)
             own = ranked.get((source, start))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graph_research.research.extractive.analysis import Analysis, Group, Quote
+from graph_research.research.extractive.analysis import MOST_ROWS, Analysis, Group, Quote
+from graph_research.text.language.words import language_of, terms
 from graph_research.text.relevance.short_answer import Candidate, chosen
 
 _MOST_OF_SEVERAL = 4
@@ -19,7 +20,18 @@ def short_answer(analysis: Analysis) -> list[Group]:
         for number in answered
     ]
     most = max(1, _MOST_OF_SEVERAL // len(analysis.parts))
-    return list(dict.fromkeys(groups[position] for positions in picked for position in positions[:most]))
+    quoted = [group for positions in picked for place in positions[:most] for group in _rows(groups[place], analysis)]
+    return list(dict.fromkeys(quoted))
+
+
+def _rows(group: Group, analysis: Analysis) -> list[Group]:
+    """The group; of a small table every row where the group's has no word of the question, which then names columns."""
+    lead = group.lead
+    rows = [g for g in analysis.groups if (g.lead.source_id, g.lead.table) == (lead.source_id, lead.table)]
+    asked = analysis.query.weights(language := language_of(lead.text))
+    if lead.table < 0 or len(rows) > MOST_ROWS or asked.keys() & set(terms(lead.text, language)):
+        return [group]
+    return sorted(rows, key=lambda row: row.lead.start)
 
 
 def _current(positions: Sequence[int], groups: Sequence[Group], analysis: Analysis) -> list[int]:

@@ -76,3 +76,11 @@ def test_the_short_answer_gives_the_row_that_is_asked_for_under_its_header() -> 
     (table,) = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))["summary"]
     assert table["header"] == ["Year", "Pumps sold"]
     assert [[cell["text"] for cell in row] for row in table["rows"]] == [["2023", "18.2"]]
+
+
+def test_the_short_answer_gives_every_row_where_only_the_header_has_words_of_the_question() -> None:
+    rows = "| Travel | 24,000 | 26,750 |\n| Fuel | 118,000 | 109,300 |\n| Repairs | 31,000 | 40,120 |\n"
+    page = f"# Figures\n\n| Cost centre | Budget | Spent |\n|---|---|---|\n{rows}"
+    handoff = {**written([page]), "question": "Which cost centres spent more than their budget?"}
+    (table,) = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))["summary"]
+    assert [row[0]["text"] for row in table["rows"]] == ["Travel", "Fuel", "Repairs"]

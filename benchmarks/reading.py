@@ -1,13 +1,15 @@
 """Which marked sentences of a documentation reach the prompt of a model that extracts findings from it.
 
-    python benchmarks/reading.py [--sources N] [--missed] [--ablation]
+    python benchmarks/reading.py [--sources N] [--missed] [--ablation] [--sections]
 
 `benchmarks/data/reading.json` holds questions, each with the searches of its sub-queries and with sentences that a good
 answer needs, each in a page of documentation that Debian installs (`sqlite3-doc`, `postgresql-doc-15`, `git-doc`,
 `python3.11-doc`, `apache2-doc`, `python-django-doc`). The handlers of the graph search the library, keep sources and
 make the prompts, for half, once and twice the room that a topic has; a question whose pages are not installed is left
 out. `--sources` sets `max_sources_per_query`; `--missed` lists what did not arrive in the room that a topic has;
-`--ablation` does it again without each constant of `text/relevance/coverage.py`.
+`--ablation` does it again without each constant of `text/relevance/coverage.py`. `--sections` counts instead the
+sentences that the writer of the section which needs them is shown, for sections of an outline that `reading.json` has
+for some questions; these have no findings, so that only passages are counted.
 """
 
 from __future__ import annotations
@@ -30,6 +32,9 @@ from graph_research.providers.search.local import Library
 from graph_research.providers.search.local.provider import LocalSearch
 from graph_research.research.agents.gathering.extractor import extractor
 from graph_research.research.agents.gathering.gatherer import gatherer
+from graph_research.research.agents.writing.section_material import SectionNeeds, section_material, sources_of_section
+from graph_research.research.evidence.archive import read_documents
+from graph_research.research.models.source import Source
 from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.topic_functions import new_sources, readings, topic_results
 from graph_research.text.relevance import coverage
@@ -48,6 +53,30 @@ class Question:
     sentences: Sequence[tuple[str, str]]
     handoffs: Sequence[Mapping[str, Any]]
     ctx: PlainContext
+    sections: Sequence[Mapping[str, Any]] = ()
+
+    async def write(self) -> list[str]:
+        """What the writer of each section is shown of the sources."""
+        rows = {row["id"]: row for handoff in self.handoffs for row in handoff["sources"]}
+        sources = {name: Source.model_validate(row) for name, row in rows.items()}
+        outline = [
+            {**{name: row[name] for name in ("heading", "answers", "parts")}, "id": f"sec-{n}", "gap_ids": [f"gap-{n}"]}
+            for n, row in enumerate(self.sections, 1)
+        ]
+        gaps = [
+            {"id": f"gap-{n}", "description": gap, "addressed": False}
+            for n, row in enumerate(self.sections, 1)
+            for gap in row.get("gaps") or ()
+        ]
+        topics = [{"sub_query_id": "sq-1-1", "queries": [], "source_ids": list(rows)}]
+        given = {"question": self.name, "outline": outline, "topics": topics, "sources": list(rows.values())}
+        shown = []
+        for row in outline:
+            needs = SectionNeeds.of({**given, "section": row, "findings": [], "evidence": [], "gaps": gaps})
+            documents = await read_documents(sources_of_section(needs, sources), self.ctx)
+            passages = section_material(needs, sources, documents).rows["passages"]
+            shown.append(" ".join(" ".join(passage["quote"].split()) for passage in passages))
+        return shown
 
     async def read(self, room: int) -> list[tuple[str, str]]:
         """The sources of the prompts, `(address, text)`, each topic's in so many characters."""
@@ -88,7 +117,8 @@ async def searched(questions: Sequence[Mapping[str, Any]], most: int) -> list[Qu
                 await search(row, searches, library, most, ctx)
                 for row, searches in zip(rows, question["topics"], strict=True)
             ]
-        found.append(Question(question["name"], question["sentences"], _handoffs(question, rows, outputs), ctx))
+        handoffs, sections = _handoffs(question, rows, outputs), question.get("sections") or ()
+        found.append(Question(question["name"], question["sentences"], handoffs, ctx, sections))
     return found
 
 
@@ -131,6 +161,24 @@ async def tell(questions: Sequence[Question], *, missed: bool) -> None:
     print(f"  {'together':26} {_columns(sums)}   of {sum(len(question.sentences) for question in questions):3}")
 
 
+async def tell_sections(questions: Sequence[Question], *, missed: bool) -> None:
+    """A row for each question that has sections, and their sum."""
+    print("Sentences that the writer of their section is shown")
+    sums = [0, 0, 0]
+    for question in questions:
+        count = chars = 0
+        for row, text in zip(question.sections, await question.write(), strict=True):
+            lacking = [sentence for _, sentence in row["sentences"] if sentence not in text]
+            count += len(row["sentences"]) - len(lacking)
+            chars += len(text)
+            for sentence in lacking if missed else ():
+                print(f"    {row['heading']}: {sentence[:90]}")
+        most = sum(len(row["sentences"]) for row in question.sections)
+        print(f"  {question.name:26} {count:8}   of {most:3}; {chars:,} characters")
+        sums = [a + b for a, b in zip(sums, (count, most, chars), strict=True)]
+    print(f"  {'together':26} {sums[0]:8}   of {sums[1]:3}; {sums[2]:,} characters")
+
+
 async def ablate(questions: Sequence[Question]) -> None:
     """The sums once more, each without one constant."""
     for name, off in (("AROUND", 0.0), ("REPEATED", 0.0), ("LISTED", 1.0)):
@@ -145,7 +193,13 @@ def _columns(counts: Sequence[int]) -> str:
     return " ".join(f"{count:8}" for count in counts)
 
 
-async def run(questions: Sequence[Mapping[str, Any]], most: int, *, missed: bool, ablation: bool) -> None:
+async def run(
+    questions: Sequence[Mapping[str, Any]], most: int, *, missed: bool, ablation: bool, sections: bool
+) -> None:
+    if sections:
+        having = [question for question in questions if question.get("sections")]
+        await tell_sections(await searched(having, most), missed=missed)
+        return
     found = await searched(questions, most)
     print(f"Sentences that reach a prompt for extraction by a topic's room, at most {most} sources a search")
     print(f"  {'':26} {_columns(ROOMS)}")
@@ -159,13 +213,15 @@ def main() -> None:
     parser.add_argument("--sources", type=int, default=5)
     parser.add_argument("--missed", action="store_true")
     parser.add_argument("--ablation", action="store_true")
+    parser.add_argument("--sections", action="store_true")
     options = parser.parse_args()
     questions = json.loads(QUESTIONS.read_text())
     installed = [question for question in questions if all(Path(folder).is_dir() for folder in question["folders"])]
     for question in questions:
         if question not in installed:
             print(f"  {question['name']:26} not installed")
-    asyncio.run(run(installed, options.sources, missed=options.missed, ablation=options.ablation))
+    chosen = {"missed": options.missed, "ablation": options.ablation, "sections": options.sections}
+    asyncio.run(run(installed, options.sources, **chosen))
 
 
 if __name__ == "__main__":

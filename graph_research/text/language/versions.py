@@ -13,6 +13,7 @@ from graph_research.text.language.tables import any_of, facts
 _VERSION_WORD = r"(?:version|versión|versione|versie|wersja|revision|rev|release|edition|ausgabe|auflage|fassung|v|r)"
 _NUMBER = re.compile(rf"(?<![a-z]){_VERSION_WORD}[\s._-]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%])", re.IGNORECASE)
 _POINTED = r"(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,]\d)"
+_ASKED = re.compile(r"(?<![\w.])\d{1,4}(?:\.\d{1,4}){1,3}(?![\w%]|[.,]\d)")
 _DOCUMENT_WORD = r"documentation|manual|reference|handbook|release\s+notes|dokumentation|handbuch|manuel|manuale"
 _DAY = r"(?:19|20)\d{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
 _RELEASE = rf"(?:{_VERSION_WORD}[^\S\n]*)?(\d{{1,4}}(?:\.\d{{1,4}}){{1,3}})"
@@ -69,6 +70,16 @@ def named_versions(name: str, text: str) -> set[str]:
     behind = rf"[^\S\n]+(?:{worded}|{documented})|(?<=^{literal})[^\S\n]+{_POINTED}"
     pattern = re.compile(rf"{literal}(?<!\w{literal})(?:{behind})", re.MULTILINE)
     return {match[match.lastindex or 0] for match in pattern.finditer(text)}
+
+
+def is_of_another_version(asked: str, title: str, heading: str) -> bool:
+    """Whether a title, or the heading of a release, names a version, and none of those that are asked for with a point,
+    as in `3.40`, which has 3.40.1."""
+    wanted = set(_ASKED.findall(asked))
+    own = own_versions(title, heading)
+    return bool(wanted and own) and not any(
+        f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.") for one in own for other in wanted
+    )
 
 
 def own_versions(title: str, text: str) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.document import Document
 from graph_research.text.language.words import index_text, language_of
 from graph_research.text.passages import PassageSpan, passages
+from graph_research.text.relevance.entries import Entry
 from graph_research.text.relevance.query import parse
 from graph_research.text.sentences import SENTENCE_ENDS, sentences
 
@@ -60,10 +61,14 @@ class _Candidate(NamedTuple):
 
 
 def covering_passages(
-    documents: Mapping[str, Document], aspects: Sequence[Aspect], first: Mapping[str, Sequence[int]] | None = None
+    documents: Mapping[str, Document],
+    aspects: Sequence[Aspect],
+    first: Mapping[str, Sequence[int]] | None = None,
+    entries: Iterable[Entry] = (),
 ) -> Iterator[CoveringPassage]:
     """The passages of all documents that share a term with an aspect, in the order in which each adds the most to those
-    before it; before them of each document that `first` names the passages that hold these places of its text.
+    before it; before them these `entries`, and of each document that `first` names the passages that hold these places
+    of its text.
 
     A passage is worth the sum of BM25 over the terms of each aspect, with a term's rarity among the passages of all
     documents; terms of the headings above it count `AROUND`. A term counts less the more earlier passages hold it
@@ -74,6 +79,12 @@ def covering_passages(
     read = {source: _read(document) for source, document in documents.items()}
     candidates = _candidates(read, aspects)
     held: Counter[str] = Counter()
+    for entry in entries:
+        text = documents[entry.source].text[entry.start : entry.end]
+        held.update(set(index_text(text, read[entry.source].language).split()))
+        yield CoveringPassage(
+            entry.source, entry.start, entry.end, " > ".join(documents[entry.source].path_at(entry.start))
+        )
     leading = dict.fromkeys(
         place
         for source, starts in (first or {}).items()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import groupby, islice
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -19,7 +21,8 @@ from graph_research.research.models.source import Source
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.text.document import Document
 from graph_research.text.language.opposites import NEGATIONS
-from graph_research.text.language.words import held_share, held_weight, language_of, whole_word_weights
+from graph_research.text.language.words import MOST_WEIGHT, held_share, held_weight, language_of, whole_word_weights
+from graph_research.text.relevance.entries import Entries, Entry, names_in
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import Pool, Ranked, analysed, rank
 from graph_research.text.relevance.units import Unit
@@ -35,52 +38,116 @@ _SPECIFIC, _LEAST_OF_RARE = 1.5, 0.6
 of all its words, each weighed by how rare it is in the sources, too."""
 _MOST_SOURCES = 120
 _WORD = re.compile(r"\w+")
-NAME_OF_A_SETTING = re.compile(r"(?<![\w.])(?=\w*[a-z])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\w(])")
-"""A name of words joined by underscores, as settings have in most programs; in capitals alone it is a constant."""
+_IN_CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,}(?!\w)")
+"""The name of a value, though its language may have it as a common word."""
 _TITLE_CHARS = 120
 """A block without the end of a sentence and no longer than this is the title of what follows."""
 
 
 class FurtherPassages:
-    """Passages beside those that are held, given as source and text; each of them new."""
+    """Passages beside those that are held, given as source, start and end in its text; each of them new."""
 
-    def __init__(self, held: Iterable[tuple[str, str]], finder: QuoteFinder) -> None:
+    def __init__(self, held: Iterable[tuple[str, int, int]], finder: QuoteFinder) -> None:
         self.chosen: dict[str, Evidence] = {}
         self.of_source: dict[str, int] = {}
-        self._held = list(held)
-        self._added: list[tuple[str, int, int]] = []
+        self._told = list(held)
         self._finder = finder
 
     def add(self, item: Ranked) -> None:
         """Add the stretch around a unit, if the unit is not held, and the stretch ends as a sentence or is a row of a
-        table: titles, names in a list and declarations say nothing."""
-        text, name = item.unit.text, item.source
-        document = self._finder.documents[name]
-        known = [held for source, held in self._held if source == name]
-        added = [(start, end) for source, start, end in self._added if source == name]
-        told = [*known, *(document.text[start:end] for start, end in added)]
-        if self._finder.sources[name].tier == "FLAGGED" or any(text in held or held in text for held in told):
+        table: titles, names in a list and declarations say nothing. A term stands for what explains it."""
+        document = self._finder.documents[item.source]
+        units, place = analysed(document).units, item.position
+        if (
+            place + 1 < len(units)
+            and units[place + 1].kind == "definition"
+            and units[place + 1].start == item.unit.start
+        ):
+            place += 1
+        unit, told = units[place], self._of(item.source)
+        said = [document.text[start:end] for start, end in told]
+        if not self._is_told(item.source, unit) and not any(unit.text in text for text in said):
+            self._take(item.source, *_stretch(place, document, told), is_row=unit.kind == "row")
+
+    def add_first(self, ranking: Iterable[Ranked], most: int) -> list[str]:
+        """Add the first stretches of a ranking that are new, and give their ids."""
+        before = len(self.chosen)
+        for item in ranking:
+            if len(self.chosen) == before + most:
+                break
+            self.add(item)
+        return list(self.chosen)[before:]
+
+    def add_entry(self, entry: Entry, query: Query, most_chars: int = _DEFINITION_CHARS) -> None:
+        """Add what is not held of an entry: of one that is longer than `most_chars` its beginning, up to half of that,
+        where nothing is held, and the sentences that hold, for their length, most of what the query asks for and the
+        others lack."""
+        document = self._finder.documents[entry.source]
+        read = analysed(document)
+        units = [place for place, unit in enumerate(read.units) if entry.start <= unit.start < entry.end]
+        told = [place for place in units if self._is_told(entry.source, read.units[place])]
+        is_whole = entry.end - entry.start <= most_chars
+        end = entry.end if is_whole else entry.start + most_chars // 2
+        begin = [place for place in units if read.units[place].end <= end and (is_whole or not told)]
+        shown = sorted({*begin, *told, *units[:1]})
+        room = most_chars - sum(len(read.units[place].text) for place in shown if place not in told)
+        lacking = query.weights(read.language) | dict.fromkeys(_IN_CAPITALS.findall(query.text), MOST_WEIGHT)
+        said = {place: {*read.counts[place], *_IN_CAPITALS.findall(read.units[place].text)} for place in units}
+        while behind := [place for place in units if place not in shown and len(read.units[place].text) <= room]:
+            told_of = [said[place] for place in shown if read.units[place].text.endswith(SENTENCE_ENDS)]
+            lacking = {term: value for term, value in lacking.items() if not any(term in words for words in told_of)}
+            held = {place: held_weight(lacking, said[place]) for place in behind}
+            best = max(behind, key=lambda place: held[place] / math.sqrt(read.lengths[place] or 1))
+            if not held[best]:
+                break
+            shown.append(best)
+            room -= len(read.units[best].text)
+        for _, run in groupby(enumerate(sorted(shown)), key=lambda pair: pair[1] - pair[0]):
+            self._take_units(entry.source, [place for _, place in run])
+
+    def _take_units(self, source: str, places: Sequence[int]) -> None:
+        """Add units that follow each other as far as they are not held, without the titles behind the last sentence."""
+        units = analysed(self._finder.documents[source]).units
+        for known, run in groupby(places, key=lambda place: self._is_told(source, units[place])):
+            told = [units[place] for place in run]
+            while told and told[-1].kind != "row" and not told[-1].text.endswith(SENTENCE_ENDS):
+                told.pop()
+            if told and not known:
+                self._take(source, told[0].start, told[-1].end, is_row=told[-1].kind == "row")
+
+    @property
+    def documents(self) -> Mapping[str, Document]:
+        """The texts that passages are taken from."""
+        return self._finder.documents
+
+    @property
+    def chars(self) -> int:
+        """The characters of all that was added."""
+        return sum(len(row.quote) for row in self.chosen.values())
+
+    def _of(self, source: str) -> list[tuple[int, int]]:
+        return [(start, end) for name, start, end in self._told if name == source]
+
+    def _is_told(self, source: str, unit: Unit) -> bool:
+        return any(start <= unit.start < end or unit.start <= start < unit.end for start, end in self._of(source))
+
+    def _take(self, source: str, start: int, end: int, *, is_row: bool = False) -> None:
+        document = self._finder.documents[source]
+        if self._finder.sources[source].tier == "FLAGGED":
             return
-        start, end = _stretch(item, document, known, added)
-        if item.unit.kind != "row" and not document.text[start:end].endswith(SENTENCE_ENDS):
+        if not is_row and not document.text[start:end].endswith(SENTENCE_ENDS):
             return
-        for row in self._finder.evidence([{"source_id": name, "quote": document.text[start:end], "start": start}]):
+        for row in self._finder.evidence([{"source_id": source, "quote": document.text[start:end], "start": start}]):
             self.chosen.setdefault(row.id, row)
-            self._added.append((name, start, end))
-            self.of_source[name] = self.of_source.get(name, 0) + 1
+            self._told.append((source, start, end))
+            self.of_source[source] = self.of_source.get(source, 0) + 1
 
 
-def _stretch(
-    item: Ranked, document: Document, known: Sequence[str], added: Sequence[tuple[int, int]]
-) -> tuple[int, int]:
-    """The unit with those before and after it in its block that are neither known nor added, as far as `_PASSAGE_CHARS`
-    go; where a term is explained, in all its paragraphs, as far as `_DEFINITION_CHARS` go, so that the default of a
-    setting stands with its name. What was added counts by its place, since definitions often end in the same sentence.
-    The term alone stands for what explains it."""
+def _stretch(place: int, document: Document, told: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The unit with those before and after it in its block that are not told, as far as `_PASSAGE_CHARS` go; where a
+    term is explained, in all its paragraphs, as far as `_DEFINITION_CHARS` go, so that the default of a setting stands
+    with its name."""
     units = analysed(document).units
-    place = item.position
-    if place + 1 < len(units) and units[place + 1].kind == "definition" and units[place + 1].start == item.unit.start:
-        place += 1
     first = last = begin = place
     while begin > 0 and _entry(document, units[begin - 1]) == _entry(document, units[place]):
         begin -= 1
@@ -91,8 +158,7 @@ def _stretch(
         for step in (first - 1, last + 1):
             if not 0 <= step < len(units) or _entry(document, units[step]) != _entry(document, units[place]):
                 continue
-            unit = units[step]
-            if any(unit.text in held for held in known) or any(start < unit.end <= end for start, end in added):
+            if any(start < units[step].end and units[step].start < end for start, end in told):
                 continue
             if max(units[last].end, units[step].end) - min(units[first].start, units[step].start) <= most:
                 first, last, grows = min(first, step), max(last, step), True
@@ -149,17 +215,20 @@ class NearPassages:
         found = limiting(self._pool, text, context, self._question, {row["source_id"] for row in rows})
         return self._add([found], rows, _OF_A_SENTENCE, _OF_A_SENTENCE)
 
-    def definitions(self, text: str, shown: Iterable[Mapping[str, Any]]) -> list[str]:
-        """The ids of what is not shown of the definitions of the first settings that a text names: the name and its
-        default often stand at the two ends of a long one."""
-        names = [name for name in dict.fromkeys(NAME_OF_A_SETTING.findall(text)) if name in self._defined]
-        begun = [self._defined[name] for name in names]
-        found = [_explained(self._documents[item.source], self._pool, item) for item in begun]
-        return self._add(found, shown, 1, _OF_A_SENTENCE)
+    def definitions(self, text: str, shown: Iterable[Mapping[str, Any]], *, besides: Collection[str] = ()) -> list[str]:
+        """The ids of what is not shown of what explains the first things that a text names, `besides` these: the name
+        of a setting and its default often stand at the two ends of a long definition."""
+        further = FurtherPassages(self._places(shown), self._finder)
+        for entry in self._entries.named(text, {*besides, *names_in(self._question)}):
+            if len(further.chosen) < _OF_A_SENTENCE:
+                further.add_entry(entry, parse(text))
+        found = dict(islice(further.chosen.items(), _OF_A_SENTENCE))
+        self._found.update(found)
+        return list(found)
 
     @cached_property
-    def _defined(self) -> Mapping[str, Ranked]:
-        return defined_settings(self._pool)
+    def _entries(self) -> Entries:
+        return Entries(self._documents)
 
     def lacking(self, text: str, context: str, shown: Iterable[Mapping[str, Any]]) -> list[str]:
         """The ids of the stretches that bear on what a text says was not found: on each thing that it names, or with a
@@ -171,13 +240,15 @@ class NearPassages:
             found.append(_in_context(self._pool, query, context))
         each = _OF_A_SENTENCE if len(found) <= _OF_A_SENTENCE else 1
         rows = list(shown)
-        return list(dict.fromkeys([*self.definitions(text, rows), *self._add(found, rows, each, _MOST_OF_A_LIMIT)]))
+        defined = self.definitions(text, rows)
+        rows += [{"source_id": self._found[name].source_id, "text": self._found[name].quote} for name in defined]
+        return list(dict.fromkeys([*defined, *self._add(found, rows, each, _MOST_OF_A_LIMIT)]))
 
     def _add(
         self, found: Iterable[Iterator[Ranked]], shown: Iterable[Mapping[str, Any]], each: int, most: int
     ) -> list[str]:
         """The ids of the first stretches of each of the rankings that are new."""
-        further = FurtherPassages(((row["source_id"], _plain(row["text"])) for row in shown), self._finder)
+        further = FurtherPassages(self._places(shown), self._finder)
         for ranking in found:
             before = len(further.chosen)
             for item in ranking:
@@ -186,6 +257,14 @@ class NearPassages:
                 further.add(item)
         self._found.update(further.chosen)
         return list(further.chosen)
+
+    def _places(self, shown: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, int, int]]:
+        """The source, start and end of what rows of a prompt show."""
+        for row in shown:
+            text = _plain(row["text"])
+            document = self._documents.get(row["source_id"])
+            if document is not None and (start := document.text.find(text)) >= 0:
+                yield row["source_id"], start, start + len(text)
 
     def rows(self, besides: Collection[str]) -> list[dict[str, Any]]:
         """What was found as a prompt shows passages, `besides` those of these ids, which it shows already."""
@@ -233,15 +312,6 @@ def _with_context(pool: Pool, found: Iterable[Ranked], query: Query, context: st
         own = parse(context).weights(read.language).keys() - query.weights(read.language).keys()
         if not own or any(read.counts[item.position][term] for term in own):
             yield item
-
-
-def _explained(document: Document, pool: Pool, item: Ranked) -> Iterator[Ranked]:
-    """The unit that begins a definition and those behind it there."""
-    units = pool.read[item.source].units
-    for place in range(item.position, len(units)):
-        if _entry(document, units[place]) != _entry(document, item.unit):
-            break
-        yield replace(item, position=place, unit=units[place])
 
 
 def _below(pool: Pool, item: Ranked, query: Query) -> Ranked | None:
@@ -317,19 +387,3 @@ def _without_headings(tried: Sequence[Ranked]) -> list[Ranked]:
 
 def _plain(text: str) -> str:
     return text.replace("⟦", "").replace("⟧", "")
-
-
-def defined_settings(pool: Pool) -> dict[str, Ranked]:
-    """The unit that explains a setting as its term; where several do, that in the text that explains most."""
-    of_source = {
-        source: {
-            match[0]: Ranked(source=source, position=place, unit=unit, score=0.0, covered=1.0)
-            for place, unit in reversed(list(enumerate(read.units)))
-            if unit.kind == "definition" and (match := NAME_OF_A_SETTING.match(unit.text))
-        }
-        for source, read in pool.read.items()
-    }
-    found: dict[str, Ranked] = {}
-    for units in sorted(of_source.values(), key=len):
-        found |= units
-    return found

@@ -1,9 +1,9 @@
-"""The researchers' notes as single statements."""
+"""The researchers' notes as single statements, and what their latest reading lacked."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,3 +30,14 @@ def notes_of(topics: Iterable[Mapping[str, Any]]) -> list[Note]:
             read = [names[int(n)] for n in _NUMBER.findall(marks) if int(n) in names]
             notes.setdefault(said, Note(said, tuple(read)))
     return list(notes.values())
+
+
+def latest_limits(topics: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the reading of the latest round lacked: what earlier ones lacked was searched for since."""
+    return list(dict.fromkeys(limit for topic in latest(topics) for limit in topic.get("limits") or []))
+
+
+def latest(topics: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The topics of the latest round."""
+    rounds = [int(topic["sub_query_id"].split("-")[1]) for topic in topics]
+    return [topic for topic, own in zip(topics, rounds, strict=True) if own == max(rounds)]

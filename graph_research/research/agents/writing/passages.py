@@ -124,13 +124,7 @@ class Passages:
                 yield row, (text[first:start], row.quote, text[end:last])
 
     def _span(self, row: Evidence) -> tuple[int, int] | None:
-        document = self._documents.get(row.source_id)
-        if document is None:
-            return None
-        try:
-            return resolve(document.text, row.locator, document.pages)
-        except LocatorInvalid:
-            return None
+        return span_of(row, self._documents)
 
     def _beside(self, row: Evidence) -> str:
         span = self._span(row)
@@ -142,6 +136,30 @@ class Passages:
             return "", row.quote, ""
         (start, end), document = span, self._documents[row.source_id]
         return document.text[max(0, start - chars) : start], row.quote, document.text[end : end + chars]
+
+
+def span_of(row: Evidence, documents: Mapping[str, Document]) -> tuple[int, int] | None:
+    """Where the quote starts and ends in its text; None without the text, or where the locator leads nowhere."""
+    document = documents.get(row.source_id)
+    if document is None:
+        return None
+    try:
+        return resolve(document.text, row.locator, document.pages)
+    except LocatorInvalid:
+        return None
+
+
+def contained(evidence: Sequence[Evidence], documents: Mapping[str, Document]) -> dict[str, str]:
+    """The ids of quotes that are a part of another one, each with that of the longest that holds it."""
+    spans = {row.id: (row.source_id, *span) for row in evidence if (span := span_of(row, documents)) is not None}
+    longest = sorted(spans, key=lambda name: spans[name][1] - spans[name][2])
+    holding: dict[str, str] = {}
+    for name, (source, start, end) in spans.items():
+        around = (other for other in longest if spans[other][0] == source and spans[other][1] <= start)
+        best = next((other for other in around if end <= spans[other][2]), name)
+        if best != name:
+            holding[name] = best
+    return holding
 
 
 def _one_line(text: str) -> str:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
 from math import log, sqrt
 from typing import Any
 
 from graph_research.research.agents.writing.further_passages import FurtherPassages, nearest, sought
 from graph_research.research.agents.writing.limiting_sentences import settling
-from graph_research.research.agents.writing.notes import Note, notes_of
-from graph_research.research.agents.writing.passages import Passages
-from graph_research.research.agents.writing.setting_definitions import definitions
+from graph_research.research.agents.writing.notes import Note, latest, latest_limits, notes_of
+from graph_research.research.agents.writing.passages import Passages, contained, span_of
+from graph_research.research.agents.writing.setting_definitions import add_definitions
 from graph_research.research.budget.priority import weight
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.graph_functions import open_gaps
@@ -23,15 +23,17 @@ from graph_research.research.models.outline import OutlineSection, SectionAction
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.reading import named_in
 from graph_research.text.document import Document
+from graph_research.text.language.versions import is_of_another_version
 from graph_research.text.language.words import held_weight, language_of, term_weights
+from graph_research.text.relevance.entries import names_in
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import Pool, Ranked, rank
 
 _MOST_SOURCES = 60
 """So many documents beside those of the evidence are searched for further passages."""
-_MOST_DEFINITIONS, _MOST_PASSAGES = 8, 5
-_MOST_OF_LIMITS, _OF_A_LIMIT = 8, 3
-_MOST_OF_GAPS, _OF_A_GAP = 8, 2
+_MOST_PASSAGES = 4
+_MOST_OF_LIMITS, _OF_A_LIMIT = 6, 2
+_MOST_OF_GAPS, _OF_A_GAP = 6, 2
 _OF_A_CONFLICT = 2
 """Passages in which what a researcher did not find, or an open question asks for, may stand: of both so many in all,
 of each limit, and of each query for a question and each thing that it names."""
@@ -79,16 +81,14 @@ def section_material(
 ) -> SectionMaterial:
     """The material of the section. `documents` are those of `sources_of_section`. Where only what is new is to be added
     to the last round's section, passages and notes of earlier rounds, which it was written from, are left out."""
-    handoff, section, own = needs.handoff, needs.section, needs.evidence
+    handoff, section = needs.handoff, needs.section
+    within = contained(needs.evidence, documents)
+    own = [row for row in needs.evidence if row.id not in within]
     all_topics = handoff.get("topics") or []
-    offered = _latest(all_topics) if _only_adds(handoff, section) else all_topics
+    offered = latest(all_topics) if _only_adds(handoff, section) else all_topics
     before = {name for topic in all_topics if topic not in offered for name in topic["source_ids"]}
     texts = {name: document for name, document in documents.items() if name not in before}
-    said = [row["content"] for row in handoff["findings"]]
-    said += [note.text for note in notes_of(all_topics)]
-    others = [OutlineSection.model_validate(row) for row in handoff.get("outline") or [] if row["id"] != section.id]
-    defined = partial(definitions, section, others, said, sources)
-    passages, near = _passages(needs, sources, texts, defined)
+    passages, near = _passages(needs, sources, texts)
     numbers: dict[str, int] = {}
     for row in (*own, *passages):
         numbers.setdefault(row.source_id, len(numbers) + 1)
@@ -98,7 +98,7 @@ def section_material(
     shown = _rows(own, passages, numbers, sources, documents)
     return SectionMaterial(
         rows={
-            "findings": [findings[name] for name in section.finding_ids if name in findings],
+            "findings": [_citing(findings[name], within) for name in section.finding_ids if name in findings],
             "evidence": [row for row in shown if row["id"] in evidence_ids],
             "passages": [row for row in shown if row["id"] not in evidence_ids],
             "sources": [_source(sources[name], n) for name, n in numbers.items() if name in sources],
@@ -106,11 +106,19 @@ def section_material(
             "checklist": [row["text"] for row in handoff.get("checklist") or [] if needs.is_near(row["text"])],
             "limits": list(needs.limits),
             "gaps": list(needs.gaps),
-            "contradictions": [{**row, "near": near.get(row["id"], [])} for row in needs.conflicts],
+            "contradictions": [
+                {**row, "sides": [_citing(side, within) for side in row["sides"]], "near": near.get(row["id"], [])}
+                for row in needs.conflicts
+            ],
         },
-        evidence={row.id: row for row in (*own, *passages)},
+        evidence={row.id: row for row in (*needs.evidence, *passages)},
         fresh={row.id: row for row in passages},
     )
+
+
+def _citing(row: Row, within: Mapping[str, str]) -> dict[str, Any]:
+    """The row with the longer quote in place of each that is a part of one."""
+    return {**row, "evidence_ids": list(dict.fromkeys(within.get(name, name) for name in row["evidence_ids"]))}
 
 
 def _scored(handoff: Row, sources: Mapping[str, Source]) -> list[Row]:
@@ -163,6 +171,7 @@ class SectionNeeds:
 
     handoff: Row
     section: OutlineSection
+    other_sections: Sequence[OutlineSection]
     query: Query
     others: Sequence[Query]
     evidence: Sequence[Evidence] = ()
@@ -175,11 +184,12 @@ class SectionNeeds:
     def of(cls, handoff: Row) -> SectionNeeds:
         section = OutlineSection.model_validate(handoff["section"])
         outline = [OutlineSection.model_validate(row) for row in handoff.get("outline") or []]
-        query, *others = (_query_of(row) for row in (section, *(row for row in outline if row.id != section.id)))
+        other_sections = [row for row in outline if row.id != section.id]
+        query, *others = map(_query_of, (section, *other_sections))
         limits = latest_limits(handoff.get("topics") or [])
         gaps = open_gaps(handoff.get("gaps") or [])
         named = {name for row in outline if row.action is not SectionAction.KEEP for name in row.gap_ids}
-        own = cls(handoff, section, query, others)
+        own = cls(handoff, section, other_sections, query, others)
         conflicts = own._conflicts()
         return replace(
             own,
@@ -193,6 +203,16 @@ class SectionNeeds:
             conflicts=conflicts,
             found_since=_found_for(gaps, handoff),
         )
+
+    @property
+    def open_texts(self) -> list[str]:
+        """What was not found and what is open, with the queries that were sent for it."""
+        return [*self.limits, *map(_words_of_gap, self.gaps)]
+
+    def excludes(self, item: Ranked, pool: Pool) -> bool:
+        """Whether a unit tells of another version than those that the section and what is open in it name."""
+        asked = " ".join([self.query.text, *self.open_texts])
+        return is_of_another_version(asked, pool.documents[item.source].title, item.unit.heading)
 
     def _conflicts(self) -> list[Row]:
         """The conflicts of which the section cites a passage, and those that have more to do with it than with another
@@ -254,60 +274,51 @@ def _words_of_sections(sections: Sequence[Query], language: str) -> Sequence[Map
 
 
 def _passages(
-    needs: SectionNeeds,
-    sources: Mapping[str, Source],
-    documents: Mapping[str, Document],
-    defined: Callable[[Pool], Iterator[Ranked]],
+    needs: SectionNeeds, sources: Mapping[str, Source], documents: Mapping[str, Document]
 ) -> tuple[list[Evidence], dict[str, list[str]]]:
-    """Further stretches of the sources, none of them among the section's evidence: those in which settings are
-    `defined`, those nearest to a contradiction that is open, those that bear on what it must answer and not more on
-    another section, those nearest to what the researchers did not find, and to what is open. Also the ids of those near
-    each contradiction, by its id."""
+    """Further stretches of the sources, none of them among the section's evidence: those that explain what it names,
+    those nearest to a contradiction that is open, those that bear on what it must answer and not more on another
+    section, those nearest to what the researchers did not find, and to what is open. Also the ids of those near each
+    contradiction, by its id."""
     finder = QuoteFinder(needs.query.text, sources, documents)
-    further = FurtherPassages(((row.source_id, row.quote) for row in needs.evidence), finder)
+    spans = ((row.source_id, span_of(row, documents)) for row in needs.evidence)
+    further = FurtherPassages(((name, *span) for name, span in spans if span is not None), finder)
+    outline = [needs.section, *needs.other_sections]
+    findings = {row["id"]: row.get("content") or "" for row in needs.handoff["findings"]}
+    besides = names_in(needs.handoff.get("question") or "")
+    explained = add_definitions(further, outline, needs.open_texts, findings, besides, needs.query, needs.shares)
     pool = Pool(documents)
-    for item in defined(pool):
-        if len(further.chosen) == _MOST_DEFINITIONS:
-            break
-        further.add(item)
-    near = {row["id"]: _added_near(settling(pool, row), further) for row in needs.conflicts}
+    near = {row["id"]: further.add_first(settling(pool, row), _OF_A_CONFLICT) for row in needs.conflicts}
     most = len(further.chosen) + _MOST_PASSAGES
     for item in rank(pool, needs.query):
         if len(further.chosen) == most:
             break
-        if further.of_source.get(item.source, 0) < _MOST_OF_A_SOURCE and needs.is_owned(item.unit.text):
+        is_new = further.of_source.get(item.source, 0) < _MOST_OF_A_SOURCE
+        if is_new and needs.is_owned(item.unit.text) and not needs.excludes(item, pool):
             further.add(item)
     most = len(further.chosen) + _MOST_OF_LIMITS
     for limit in needs.limits:
         found = len(further.chosen)
-        for item in _near_limit(limit, pool, sources) if found < most else ():
-            further.add(item)
+        for item in _near_limit(limit, pool, sources, explained) if found < most else ():
+            if not needs.excludes(item, pool):
+                further.add(item)
             if len(further.chosen) == min(most, found + _OF_A_LIMIT):
                 break
-    most = len(further.chosen) + _MOST_OF_GAPS
     for gap in needs.gaps:
-        for item in _near_gap(gap, pool) if len(further.chosen) < most else ():
-            further.add(item)
+        most = len(further.chosen) + max(1, _MOST_OF_GAPS // len(needs.gaps))
+        for item in _near_gap(gap, pool, explained):
+            if not needs.excludes(item, pool):
+                further.add(item)
             if len(further.chosen) == most:
                 break
     return list(further.chosen.values()), near
 
 
-def _added_near(ranking: Iterable[Ranked], further: FurtherPassages) -> list[str]:
-    """The ids of the first stretches of a ranking that are new."""
-    before = len(further.chosen)
-    for item in ranking:
-        if len(further.chosen) == before + _OF_A_CONFLICT:
-            break
-        further.add(item)
-    return list(further.chosen)[before:]
-
-
-def _near_limit(limit: str, pool: Pool, sources: Mapping[str, Source]) -> Iterator[Ranked]:
-    """What stands nearest to each thing that a limit names: in the sources that it names, then what bears on it in
-    all."""
+def _near_limit(limit: str, pool: Pool, sources: Mapping[str, Source], explained: set[str]) -> Iterator[Ranked]:
+    """What stands nearest to each thing that a limit names and that is not `explained`: in the sources that it names,
+    then what bears on it in all."""
     names, limit = named_in(limit, {name: sources[name].title for name in pool.documents})
-    queries = sought(limit).things
+    queries = [query for query in sought(limit).things if explained.isdisjoint(names_in(query.text))]
     named = Pool({name: pool.documents[name] for name in names})
     for query in queries if named.documents else ():
         yield from rank(named, query)[:1]
@@ -315,12 +326,13 @@ def _near_limit(limit: str, pool: Pool, sources: Mapping[str, Source]) -> Iterat
         yield from islice(nearest(pool, query, must_bear=True), _OF_A_LIMIT)
 
 
-def _near_gap(gap: Row, pool: Pool) -> Iterator[Ranked]:
-    """What stands nearest to the queries that were sent for an open question, then to each thing that it names."""
-    for query in gap.get("suggested_queries") or ():
-        yield from islice(nearest(pool, parse(query)), _OF_A_GAP)
-    for part in parse(gap["description"]).things:
-        yield from islice(nearest(pool, part), _OF_A_GAP)
+def _near_gap(gap: Row, pool: Pool, explained: set[str]) -> Iterator[Ranked]:
+    """What stands nearest to the queries that were sent for an open question, then to each thing that it names, if they
+    name nothing that is `explained`."""
+    queries = map(parse, gap.get("suggested_queries") or ())
+    for query in (*queries, *parse(gap["description"]).things):
+        if explained.isdisjoint(names_in(query.text)):
+            yield from islice(nearest(pool, query), _OF_A_GAP)
 
 
 def _rows(
@@ -348,22 +360,11 @@ def _rows(
     ]
 
 
-def latest_limits(topics: Sequence[Row]) -> list[str]:
-    """What the reading of the latest round lacked: what earlier ones lacked was searched for since."""
-    return list(dict.fromkeys(limit for topic in _latest(topics) for limit in topic.get("limits") or []))
-
-
 def _only_adds(handoff: Row, section: OutlineSection) -> bool:
     """Whether a section of the last round gets what is new, and nobody said what else it should do better."""
     return section.action is SectionAction.REVISE and not (
         handoff.get("report_improvements") or handoff.get("guidance")
     )
-
-
-def _latest(topics: Sequence[Row]) -> list[Row]:
-    """The topics of the latest round."""
-    rounds = [int(topic["sub_query_id"].split("-")[1]) for topic in topics]
-    return [topic for topic, own in zip(topics, rounds, strict=True) if own == max(rounds)]
 
 
 def _source(source: Source, n: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.comparisons import Checked, Said, SaidElsewhere, checked_units, decisions
-from graph_research.research.agents.writing.further_passages import NAME_OF_A_SETTING, NearPassages
+from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.claim_support import Status, judge
@@ -30,6 +30,7 @@ from graph_research.research.models.draft import (
 from graph_research.research.models.source import Source
 from graph_research.text.language.opposites import DEFAULT, is_absolute, permits
 from graph_research.text.language.words import language_of
+from graph_research.text.relevance.entries import names_in
 
 _ENOUGH_CHARS = 200
 """A quote that long is read without the text around it."""
@@ -236,8 +237,7 @@ def _defining(text: str, shown: Sequence[Mapping[str, Any]], near: NearPassages)
     if not DEFAULT.search(text):
         return []
     headings = " ".join(row["heading"] for row in shown)
-    names = [name for name in NAME_OF_A_SETTING.findall(text) if name not in headings]
-    return near.definitions(" ".join(names), shown)
+    return near.definitions(text, shown, besides=[name for name in names_in(text) if name in headings])
 
 
 async def _ask(

@@ -20,6 +20,7 @@ from graph_research.research.evidence.findings import proved_findings
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
+from graph_research.text.locators import make_locator
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.plain import plain_document
 from graph_research.text.tokens import count_tokens
@@ -160,33 +161,109 @@ SETTINGS = "<h1>Settings</h1><dl>" + "".join(
 )
 
 
-def test_a_section_on_settings_gets_the_definitions_of_those_that_the_findings_name_too() -> None:
+CONFIGURATION = {
+    "id": "sec-1",
+    "heading": "Configuration",
+    "answers": "Which lock_timeout, with its default?",
+    "parts": ["old rows: max_age"],
+    "finding_ids": ["f"],
+}
+CRASH = {"id": "sec-2", "heading": "Recovery", "answers": "What does wal_level decide?", "finding_ids": ["f"]}
+
+
+def explained(section: Mapping[str, Any], quoted: str = "", **handoff: Any) -> list[str]:
+    """What is shown of the settings to a section of two."""
     document = html_document(SETTINGS + "</dl>")
     source = Source(id="src-0000000001", title="Settings", archive_hash=document.hash)
-    settings = {
-        "id": "sec-1",
-        "heading": "Configuration",
-        "answers": "Which lock_timeout?",
-        "parts": ["old rows: max_age"],
+    start = document.text.find(quoted)
+    evidence = {
+        "id": "ev-0000000001",
+        "source_id": source.id,
+        "quote": quoted,
+        "locator": make_locator(document, start, start + len(quoted)),
+        "archive_hash": document.hash,
     }
-    crash = {"id": "sec-2", "heading": "Recovery", "answers": "What does wal_level decide?"}
+    given = {
+        "question": "How is it set up?",
+        "section": section,
+        "outline": [CONFIGURATION, CRASH],
+        "findings": [{"id": "f", "content": "It was log_spare.", "evidence_ids": [evidence["id"]] if quoted else []}],
+        "evidence": [evidence] if quoted else [],
+        "topics": [],
+        **handoff,
+    }
+    rows = section_material(SectionNeeds.of(given), {source.id: source}, {source.id: document}).rows["passages"]
+    return [row["quote"] for row in rows]
+
+
+def named(quotes: Sequence[str]) -> list[str]:
+    return [quote.partition(" ")[0] for quote in quotes if "(integer)" in quote]
+
+
+def test_a_section_gets_what_explains_the_settings_that_it_names_and_that_its_findings_name() -> None:
+    assert {"lock_timeout", "log_spare", "max_age"} <= set(named(explained(CONFIGURATION)))
+    assert named(explained(CRASH)) == ["wal_level"]
+
+
+def test_a_section_gets_what_explains_the_settings_that_its_open_question_names() -> None:
+    gap = {"id": "gap-0000000001", "description": "What log_spare keeps", "addressed": False}
+    crash = {**CRASH, "gap_ids": [gap["id"]]}
+    assert named(explained(crash, gaps=[gap], outline=[CONFIGURATION, crash])) == ["wal_level", "log_spare"]
+
+
+def test_a_sentence_that_two_definitions_share_is_shown_with_the_one_that_is_not_quoted() -> None:
+    assert any("The default is off." in quote for quote in explained(CONFIGURATION, "The default is zero."))
+    alike = [
+        quote
+        for quote in explained(CONFIGURATION, "How old a page may be.")
+        if "old a page" in quote or "is ten" in quote
+    ]
+    assert alike == ["The default is ten."]
+
+
+def test_releases_of_other_versions_than_those_that_are_asked_for_are_left_out() -> None:
+    history = html_document(
+        "<h1>History</h1>"
+        + "".join(
+            f"<h2>2020-01-0{n} ({version})</h2><p>Fixes the corruption of the log after a crash of version.</p>"
+            for n, version in enumerate(("2.8.12", "3.39.1", "3.40.0"), 1)
+        )
+    )
+    source = Source(id="src-0000000001", title="History", archive_hash=history.hash)
+    section = {"id": "sec-1", "heading": "Faults", "answers": "Which corruption do 3.39 and 3.40 fix?"}
+    handoff = {"question": "?", "section": section, "findings": [], "evidence": [], "topics": []}
+    material = section_material(SectionNeeds.of(handoff), {source.id: source}, {source.id: history})
+    assert {row["heading"].rpartition("(")[2] for row in material.rows["passages"]} <= {"3.39.1)", "3.40.0)"}
+
+
+def test_a_quote_that_is_a_part_of_another_is_shown_once() -> None:
+    document = plain_document("Log\n\nA writer holds the lock. It lets go at the end.")
+    source = Source(id="src-0000000001", title="Log", archive_hash=document.hash)
+    quotes = {
+        "ev-0000000001": "A writer holds the lock.",
+        "ev-0000000002": "A writer holds the lock. It lets go at the end.",
+    }
+    evidence = [
+        {
+            "id": name,
+            "source_id": source.id,
+            "quote": quote,
+            "locator": make_locator(document, (start := document.text.find(quote)), start + len(quote)),
+            "archive_hash": document.hash,
+        }
+        for name, quote in quotes.items()
+    ]
     handoff = {
-        "outline": [settings, crash],
-        "findings": [{"id": "f", "content": "An archive needs wal_level to be replica.", "evidence_ids": []}],
-        "evidence": [],
+        "question": "?",
+        "section": {"id": "sec-1", "heading": "Locks", "finding_ids": ["f"]},
+        "findings": [{"id": "f", "content": "It holds it.", "evidence_ids": list(quotes)}],
+        "evidence": evidence,
         "topics": [],
     }
-    shown = {
-        section["id"]: [
-            row["quote"].partition(" ")[0]
-            for row in section_material(
-                SectionNeeds.of({**handoff, "section": section}), {source.id: source}, {source.id: document}
-            ).rows["passages"]
-            if "(integer)" in row["quote"]
-        ]
-        for section in (settings, crash)
-    }
-    assert shown == {"sec-1": ["lock_timeout", "wal_level", "max_age"], "sec-2": ["wal_level"]}
+    material = section_material(SectionNeeds.of(handoff), {source.id: source}, {source.id: document})
+    assert [row["id"] for row in material.rows["evidence"]] == ["ev-0000000002"]
+    assert material.rows["findings"][0]["evidence_ids"] == ["ev-0000000002"]
+    assert set(material.evidence) == set(quotes)
 
 
 def test_notes_on_the_documents_give_way_to_notes_on_what_the_section_is_about() -> None:

@@ -164,3 +164,14 @@ def test_a_passage_is_read_in_the_page_of_its_own_and_not_in_the_one_that_holds_
         assert "gets a busy error" in texts["own"]
         assert "gets a busy error" not in texts["whole"]
         assert "It may rain on the lock" in texts["whole"]
+
+
+def test_what_explains_a_named_setting_is_read_whole_before_what_stands_beside_it() -> None:
+    def entry(name: str, text: str) -> str:
+        return f"<dt><code>{name}</code> (integer)</dt><dd><p>{text}</p><p>The default is a number.</p></dd>"
+
+    others = "".join(entry(f"pool_{n}", f"Slots beside max_slots, and slots of the pool. {FILLER}") for n in range(9))
+    document = html_document(f"<h1>Slots</h1><dl>{others}{entry('max_slots', 'How many there are.')}</dl>")
+    reading = Reading([source("a", document)], {"a": document}, [Aspect("max_slots default")], naming=["max_slots"])
+    text = reading.texts(most_chars=700, most_each=None, least_each=0)["a"]
+    assert "max_slots (integer) How many there are. The default is a number." in " ".join(text.split())

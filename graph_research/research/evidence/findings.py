@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from graph_research.research.evidence.claims import Ground, claim_of, levelled
@@ -197,14 +198,31 @@ def _restated(findings: Sequence[Finding], confidences: Sequence[Mapping[str, An
 
 def _thinned(findings: Sequence[Finding], places: Mapping[str, Place]) -> list[Finding]:
     """The findings, those that say the same merged into the first of them, which keeps its id."""
-    kept: list[Finding] = []
+    kept: list[_Compared] = []
     for finding in findings:
-        place = next((place for place, other in enumerate(kept) if _alike(other, finding, places)), None)
+        compared = _Compared(finding, places)
+        place = next((place for place, other in enumerate(kept) if _alike(other, compared)), None)
         if place is None:
-            kept.append(finding)
+            kept.append(compared)
         else:
-            kept[place] = _with_another(kept[place], finding)
-    return kept
+            kept[place] = _Compared(_with_another(kept[place].finding, finding), places)
+    return [one.finding for one in kept]
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """A finding with what it is compared by, worked out once for all the others; `places` are those of the evidence."""
+
+    finding: Finding
+    places: Mapping[str, Place]
+
+    @cached_property
+    def words(self) -> list[str]:
+        return _words(self.finding.content)
+
+    @cached_property
+    def passages(self) -> list[Place]:
+        return [self.places[name] for name in self.finding.evidence_ids if name in self.places]
 
 
 def _united(findings: Sequence[Finding], groups: Iterable[Sequence[str]]) -> list[Finding]:
@@ -228,29 +246,27 @@ def _have_the_same_values(one: Finding, other: Finding) -> bool:
     return not (unstated(one.content, [other.content]) or unstated(other.content, [one.content]))
 
 
-def _alike(one: Finding, other: Finding, places: Mapping[str, Place]) -> bool:
+def _alike(one: _Compared, other: _Compared) -> bool:
     """Whether the other finding adds nothing: it has the same words, or it rests on the same passage, has the same
     numbers and negations, and either two parts of the sentence swapped or only some of the words. A finding in other
     words counts as another statement, since no score of words tells a paraphrase from another scope or role."""
-    if _same_words(one.content, other.content):
+    if one.words == other.words:
         return True
-    if not _share_a_passage(one, other, places) or _turns(one.content) != _turns(other.content):
+    if not _share_a_passage(one, other) or _turns(one.finding.content) != _turns(other.finding.content):
         return False
-    if not _have_the_same_values(one, other):  # another unit
+    if not _have_the_same_values(one.finding, other.finding):  # another unit
         return False
-    mine, theirs = _words(one.content), _words(other.content)
-    return _is_moved(mine, theirs) or _is_within(theirs, mine)
+    return _is_moved(one.words, other.words) or _is_within(other.words, one.words)
 
 
-def _share_a_passage(one: Finding, other: Finding, places: Mapping[str, Place]) -> bool:
+def _share_a_passage(one: _Compared, other: _Compared) -> bool:
     """Whether they have a quote in common, or quotes that overlap in the text of a source."""
-    if set(one.evidence_ids) & set(other.evidence_ids):
+    if not set(one.finding.evidence_ids).isdisjoint(other.finding.evidence_ids):
         return True
-    mine, theirs = ([places[name] for name in row.evidence_ids if name in places] for row in (one, other))
     return any(
         source == source_too and max(start, start_too) < min(end, end_too)
-        for source, start, end in mine
-        for source_too, start_too, end_too in theirs
+        for source, start, end in one.passages
+        for source_too, start_too, end_too in other.passages
     )
 
 
@@ -272,10 +288,6 @@ def _is_within(words: Sequence[str], others: Sequence[str]) -> bool:
     """Whether the words stand in this order in the others."""
     rest = iter(others)
     return all(word in rest for word in words)
-
-
-def _same_words(one: str, other: str) -> bool:
-    return _words(one) == _words(other)
 
 
 def _words(text: str) -> list[str]:
@@ -335,7 +347,7 @@ def _gaps(
 
 
 def _same_gap(gap: Gap, name: str, description: str) -> bool:
-    return gap.id == name or _same_words(gap.description, description)
+    return gap.id == name or _words(gap.description) == _words(description)
 
 
 def _covered(known: Known, fresh: Sequence[Finding], evidence: Mapping[str, Evidence]) -> set[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 from math import inf, nan
 from typing import Literal
 
@@ -178,15 +179,16 @@ def _spelled(words: str) -> int:
     return sum(SPELLED.get(word, 0) for word in re.split(r"[ -]", words.lower()))
 
 
-def _figures(text: str) -> Iterator[tuple[Value, bool]]:
-    """The dates, then the numbers, each with whether it can be compared."""
-    taken = []
-    for value, comparable in _dates(text):
-        taken.append((value.start, value.end))
-        yield value, comparable
-    for value, comparable in _numbers(text):
-        if not any(value.start < end and start < value.end for start, end in taken):
-            yield value, comparable
+@lru_cache(maxsize=1024)
+def _figures(text: str) -> Sequence[tuple[Value, bool]]:
+    """The dates, then the numbers, each with whether it can be compared; each round reads the same sentences again."""
+    dates = list(_dates(text))
+    numbers = (
+        (value, comparable)
+        for value, comparable in _numbers(text)
+        if not any(value.start < taken.end and taken.start < value.end for taken, _ in dates)
+    )
+    return (*dates, *numbers)
 
 
 def _dates(text: str) -> Iterator[tuple[Value, bool]]:

@@ -34,8 +34,7 @@ def _occurs(term: str, lowered: str) -> bool:
     start = lowered.find(term)
     while start >= 0:
         end = start + len(term)
-        rest = _WORD.match(lowered, end)
-        if rest is None and not lowered[start - 1 : start].isalnum():
+        if not (lowered[start - 1 : start].isalnum() or lowered[end : end + 1].isalnum()):
             return True
-        start = lowered.find(term, end if rest is None else rest.end())
+        start = lowered.find(term, end)
     return False

@@ -147,6 +147,8 @@ def _reworded(sentences: Sequence[SourceSentence], read: Sequence[_Read]) -> Ite
 
 def _stretches(one: Sequence[Word], other: Sequence[Word]) -> tuple[Sequence[Word], Sequence[Word]] | None:
     """The one stretch of words in which two sentences differ, if the rest says enough."""
+    if any(mine.term != theirs.term for mine, theirs in zip(one[:_LEAST_BEFORE], other, strict=False)):
+        return None
     mine, theirs = [word.term for word in one], [word.term for word in other]
     least = min(len(mine), len(theirs))
     start = next((i for i in range(least) if mine[i] != theirs[i]), least)

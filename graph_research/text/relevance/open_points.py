@@ -60,7 +60,7 @@ def left_open(point: str, told: Sequence[Told]) -> str:
     """
     language = language_of(point)
     asked = clauses(point, language)
-    left = [clause for clause in asked if not any(_answers(row, clause, language) for row in told)]
+    left = [clause for clause in asked if not _is_answered(clause, language, told)]
     if not left:
         return "" if asked else point
     leads = left[0] == asked[0]
@@ -103,10 +103,11 @@ def _stands_alone(clause: str, language: str, *, leads: bool) -> bool:
     return leads or (len(asked_words(clause, language)) >= _FEWEST and not points_back(clause, language))
 
 
-def _answers(row: Told, clause: str, language: str) -> bool:
+def _is_answered(clause: str, language: str, told: Sequence[Told]) -> bool:
     asked = asked_words(clause, language)
-    if len(asked) < (_FEWEST if row.under else _FEWEST_OF_A_SENTENCE) or not asked <= row.terms:
-        return False
+    holding = [
+        row for row in told if len(asked) >= (_FEWEST if row.under else _FEWEST_OF_A_SENTENCE) and asked <= row.terms
+    ]
     if asks_amount(clause, language):
-        return bool(figures(row.text))
-    return not (asks_otherwise(clause, language) or row.own <= asked)
+        return any(figures(row.text) for row in holding)
+    return not asks_otherwise(clause, language) and any(not row.own <= asked for row in holding)

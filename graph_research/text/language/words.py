@@ -164,7 +164,10 @@ class _JoinedTerms(dict[str, str]):
 
 
 def weight(word: str, language: str = "en") -> float:
-    """How much a word says: 6 less its Zipf frequency (log10 of occurrences in a billion words), at least 0."""
+    """How much a word says: 6 less its Zipf frequency (log10 of occurrences in a billion words), at least 0. A stretch
+    of Chinese or Japanese says what the best of its pairs says."""
+    if not _is_spaced(word):
+        return max((pair.weight for pair in words(word, language)), default=0.0)
     form = _folded(word, language)
     return _weight(_stem(form, language), form, language)
 

@@ -157,3 +157,8 @@ def test_words_are_written_as_they_stand_and_overlapping_pairs_of_characters_as_
     chinese, english = "南江大桥总投资为120亿元", "The test_group of Tarn"
     assert written_words(chinese, words(chinese, "zh")[:6]) == ["南江大桥总投资"]
     assert written_words(english, words(english, "en")) == ["The", "test_group", "of", "Tarn"]
+
+
+def test_a_stretch_of_japanese_says_what_the_best_of_its_pairs_says() -> None:
+    assert weight("分に実行する") == weight("実行") == 2.0
+    assert weight("する") == 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from graph_research.text.language.opposites import NEGATIONS, opposites
@@ -65,11 +66,18 @@ def find_contradictions(sentences: Sequence[SourceSentence]) -> list[Conflict]:
 
     Near-linear in the number of sentences: only those that share rare words are compared.
     """
-    read = [(language := language_of(sentence.text), words(sentence.text, language)) for sentence in sentences]
+    read = [_read(sentence.text) for sentence in sentences]
     found = [statement for sentence in sentences for statement in statements(sentence)]
     groups = _groups(_excluding(found, _vocabularies(sentences, read)))
     by_value = [conflict for group in groups if (conflict := _conflict([found[i] for i in group])) is not None]
     return [*by_value, *_reworded(sentences, read)]
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str) -> _Read:
+    """A sentence's language and words; each round compares the same sentences again."""
+    language = language_of(text)
+    return language, tuple(words(text, language))
 
 
 def contrary_value(claim: str, passage: SourceSentence) -> str | None:

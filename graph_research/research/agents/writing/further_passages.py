@@ -29,7 +29,7 @@ from graph_research.text.relevance.units import Unit
 from graph_research.text.sentences import SENTENCE_ENDS
 
 _PASSAGE_CHARS, _DEFINITION_CHARS = 500, 1_200
-_OF_A_SENTENCE, _OF_A_QUESTION, _MOST_TRIED = 2, 4, 20
+_OF_A_SENTENCE, _OF_A_QUESTION, _MOST_TRIED = 2, 3, 20
 _MOST_OF_A_LIMIT = 6
 _LEAST_COVERED = 0.5
 """Of a sentence's words, by weight, a unit has so much, else it is about something else."""

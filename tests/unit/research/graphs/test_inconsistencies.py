@@ -159,6 +159,18 @@ async def test_a_sentence_of_the_summary_that_contradicts_a_section_is_rewritten
     assert hurried not in texts
 
 
+async def test_what_several_cells_of_a_row_are_at_odds_with_is_shown_once() -> None:
+    def row(request: ModelRequest) -> Row:
+        return {"change": [place_of("| sync |", request)], "against": [place_of(STRICT, request)], "problem": "which?"}
+
+    bench = bench_of(editor=[names(row)], section_mender=["No."])
+    await report_of(bench)
+    asked = bench.model.asked("section_mender")[0]
+    assert len(asked.material["failing"]) == 2
+    assert asked.user.count("At odds with, in") == 1
+    assert "At odds with the same as 1." in asked.user
+
+
 async def test_a_place_that_does_not_exist_is_passed_over_with_an_event() -> None:
     def nowhere(request: ModelRequest) -> Row:
         return {"change": ["9.9", "summary.first"], "against": ["1.1"], "problem": "this one is made up"}

@@ -79,7 +79,8 @@ def test_a_kill_while_sections_are_verified_or_mended_repeats_no_answered_call(
 
 @pytest.mark.parametrize("calls", [1, 2])
 def test_a_kill_while_sections_are_written_writes_no_section_twice(calls: int, shell: User, tmp_path: Path) -> None:
-    with open_world(tmp_path / "calls", model_seconds=0.2, search_seconds=0.0, page_seconds=0.0) as world:
+    pace = {"model_seconds": 0.2, "search_seconds": 0.0, "page_seconds": 0.0}
+    with open_world(tmp_path / "calls", long_sections=True, **pace) as world:
         one_by_one = {**world.environ(), "GRAPH_RESEARCH_MAX_CONCURRENT": "1"}
         kill_after(shell, world, calls + 1, agent="section_writer", environ=one_by_one)
         before = [call.key for call in world.calls() if call.agent == "section_writer"][:calls]

@@ -54,8 +54,8 @@ class Entry:
 
 
 def names_in(text: str) -> list[str]:
-    """What a text writes as names are written: `max_connections`, `--no-ff`, `KeepAliveTimeout`, `FOR UPDATE`, and
-    words that its language does not know, such as `fsync`; each once, in order."""
+    """What a text writes as names are written: `max_connections`, `KeepAliveTimeout`, `FOR UPDATE`, options behind one
+    or two dashes, and words that its language does not know, such as `fsync`; each once, in order."""
     language = language_of(text)
     found = [(match.start(), match[0]) for match in _NAME.finditer(text)]
     found += [(match.start(), match[0]) for match in _WORD.finditer(text) if weight(match[0], language) == MOST_WEIGHT]

@@ -153,7 +153,8 @@ def objects_once(request: ModelRequest) -> dict[str, Any]:
 async def test_the_roles_that_the_graphs_name_are_those_that_the_agents_ask() -> None:
     summary = {"executive_summary": "It says so.", "key_excerpts": []}
     alike = finding(
-        "Maintenance cost little.", ("https://tarn.gov/opening", "It was the first tidal lagoon of the county.")
+        "Maintenance cost 5.2 million in 2020.",
+        ("https://tarn.gov/opening", "It was the first tidal lagoon of the county."),
     )
     script = research_script(
         analyzer=[{"findings": [OPENED, COST, alike], "gaps": [FISH_GAP]}],

@@ -19,6 +19,7 @@ from tests.support.cli.cli_process import (
     Done,
     User,
     run_on_full_disk,
+    stop_between_writes,
     wait_until,
 )
 
@@ -279,7 +280,7 @@ def started(shell: User) -> CommandProcess:
 
 def test_a_second_process_on_the_same_run_is_refused(shell: User) -> None:
     with started(shell) as process:
-        process.send_signal(signal.SIGSTOP)
+        stop_between_writes(process, shell.home / "runs.db")
         for command in (["resume", "kelda"], ["delete", "kelda"]):
             done = shell.run(*command, "--json", expect=2)
             assert done.json["error"]["code"] == "run-busy"
@@ -322,7 +323,7 @@ def test_an_interruption_before_the_run_began_is_said_too(shell: User, received:
 @pytest.mark.requirement("6.1")
 def test_cancel_from_another_process_stops_a_run_and_keeps_it(shell: User) -> None:
     with started(shell) as process, shell.start("cancel", "kelda") as cancelling:
-        process.send_signal(signal.SIGSTOP)
+        stop_between_writes(process, shell.home / "runs.db")
         wait_until(lambda: cancel_is_requested(shell))
         process.send_signal(signal.SIGCONT)
         process.finish()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections import Counter
@@ -26,7 +25,7 @@ from graph_research.jobs.job import Job, JobStatus
 from graph_research.jobs.sqlite import SqliteJobStore
 from graph_research.providers.call_kind import CallKind
 from graph_research.settings.home import Home
-from tests.support.cli.cli_process import PATIENCE_SECONDS, ROOT, User, wait_until
+from tests.support.cli.cli_process import PATIENCE_SECONDS, ROOT, User, stop_between_writes, wait_until
 from tests.support.network.fake_services import World, open_world
 
 WORKER = ROOT / "tests" / "support" / "jobs" / "worker_process.py"
@@ -79,18 +78,6 @@ async def journals_of(shell: User, run_ids: Iterable[str]) -> list[tuple[list[Ca
 
 def is_at_work(shell: User, name: str) -> bool:
     return name in {job.worker for job in asyncio.run(jobs_of(shell)).values()}
-
-
-def stop_between_writes(process: subprocess.Popen[bytes], store: Path) -> None:
-    """Stop a process at a moment when it does not hold the lock of the file, which would stop all others, too."""
-    while True:
-        process.send_signal(signal.SIGSTOP)
-        try:
-            with contextlib.closing(sqlite3.connect(store, timeout=1, isolation_level=None)) as connection:
-                connection.execute("BEGIN IMMEDIATE")
-            return
-        except sqlite3.OperationalError:
-            process.send_signal(signal.SIGCONT)
 
 
 def has_answered(world: World, calls: int) -> bool:

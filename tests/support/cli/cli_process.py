@@ -9,6 +9,8 @@ import io
 import json
 import logging
 import os
+import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -18,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+import psutil
 
 from graph_research.cli import execute
 from graph_research.cli.display.output import open_streams
@@ -186,6 +190,23 @@ def wait_until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.005)
+
+
+def stop_between_writes(process: subprocess.Popen[Any], store: Path) -> None:
+    """Stop a process at a moment when it does not hold the write lock of the file, which would stop all others, too."""
+
+    def is_stopped() -> bool:
+        process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_STOPPED)
+        with contextlib.closing(sqlite3.connect(store, timeout=0.0, isolation_level=None)) as connection:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                process.send_signal(signal.SIGCONT)
+                return False
+        return True
+
+    wait_until(is_stopped)
 
 
 def new_user(folder: Path) -> User:

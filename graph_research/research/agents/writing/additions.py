@@ -29,14 +29,17 @@ def answered_addition(after: str, answer: Mapping[str, Any], place: str) -> Addi
 
 
 def with_additions(section: DraftSection, additions: Iterable[Addition]) -> DraftSection:
-    """The section with each addition: a row behind the row of a table that it belongs to, as wide as the table; a
-    sentence as an item of its own behind that of a list, else at the end of the paragraph, or of its own behind any
-    other block. Where the statement is not there, or a row does not fit, nothing is added."""
-    blocks = list(section.blocks)
+    """The section with the additions, in their order: a row behind the row of a table that it belongs to, as wide as
+    the table; sentences as an item of their own behind that of a list, else at the end of the paragraph, or as a
+    paragraph behind any other block. Where the statement is not there, or a row does not fit, nothing is added."""
+    of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
-        number = _block_of(blocks, addition.after)
+        number = _block_of(section.blocks, addition.after)
         if number is not None:
-            blocks[number : number + 1] = _added(blocks[number], addition)
+            of_blocks.setdefault(number, []).append(addition)
+    blocks = [
+        made for number, block in enumerate(section.blocks) for made in _with_own(block, of_blocks.get(number, []))
+    ]
     return section.model_copy(update={"blocks": blocks})
 
 
@@ -47,20 +50,27 @@ def _block_of(blocks: Sequence[Block], after: str) -> int | None:
     return next((n for n, block in enumerate(blocks) if _holds(block.statements(), after)), None)
 
 
-def _added(block: Block, addition: Addition) -> list[Block]:
-    if block.type is BlockType.TABLE and 1 < len(addition.row) <= len(block.header):
-        row = [*addition.row, *[EMPTY_CELL] * (len(block.header) - len(addition.row))]
-        place = next((n for n, cells in enumerate(block.rows, 1) if _holds(cells, addition.after)), len(block.rows))
-        return [block.model_copy(update={"rows": [*block.rows[:place], row, *block.rows[place:]]})]
-    if not addition.sentences:
-        return [block]
+def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
+    """The block with its additions, and the paragraph that they make behind it."""
+    rows = [row for row in additions if block.type is BlockType.TABLE and 1 < len(row.row) <= len(block.header)]
+    said = [row for row in additions if row not in rows and row.sentences]
+    if rows:
+        wide = [(row.after, [*row.row, *[EMPTY_CELL] * (len(block.header) - len(row.row))]) for row in rows]
+        block = block.model_copy(update={"rows": _inserted(block.rows, wide)})
     if block.type is BlockType.LIST:
-        place = next((n for n, item in enumerate(block.items, 1) if _holds(item, addition.after)), len(block.items))
-        items = [*block.items[:place], addition.sentences, *block.items[place:]]
+        items = _inserted(block.items, [(row.after, row.sentences) for row in said])
         return [block.model_copy(update={"items": items})]
+    sentences = [sentence for row in said for sentence in row.sentences]
     if block.type is BlockType.PARAGRAPH:
-        return [block.model_copy(update={"sentences": [*block.sentences, *addition.sentences]})]
-    return [block, Block(sentences=addition.sentences)]
+        return [block.model_copy(update={"sentences": [*block.sentences, *sentences]})]
+    return [block, Block(sentences=sentences)] if sentences else [block]
+
+
+def _inserted(lines: Sequence[list[Statement]], new: Sequence[tuple[str, list[Statement]]]) -> list[list[Statement]]:
+    """The rows of a table or the items of a list, each new one behind that which has its statement, else the last."""
+    found = [next((n for n, line in enumerate(lines) if _holds(line, after)), len(lines) - 1) for after, _ in new]
+    behind = [[line for place, (_, line) in zip(found, new, strict=True) if place == n] for n in range(len(lines))]
+    return [line for old, further in zip(lines, behind, strict=True) for line in (old, *further)]
 
 
 def _holds(statements: Iterable[Statement], name: str) -> bool:

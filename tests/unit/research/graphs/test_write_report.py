@@ -713,7 +713,7 @@ ASKED = {
         "gets the line that bounds it",
         "each part that is a row has one",
         "has all its conditions",
-        "Each sentence is whole and understood by itself",
+        "joined to the one before by what joins them",
         "a reversal names the other choice",
         "look among all quotes",
         "A row is read as a whole",

@@ -708,6 +708,7 @@ ASKED = {
         "the areas that somebody has to look after",
         "none for a figure that counts something else",
         "also those that another section tells",
+        "a table of traps",
     ],
     "section_writer": [
         "gets the line that bounds it",

@@ -1,0 +1,130 @@
+"""The blocks to copy of a section held against its tables of settings: what each has that the other lacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+
+from graph_research.research.models.draft import BlockType, DraftSection, Statement
+from graph_research.text.language.opposites import DEFAULT
+from graph_research.text.language.stated import unstated
+from graph_research.text.language.tables import any_of
+
+_WORD = re.compile(r"[\w.]{3,}")
+_BETWEEN = re.compile(r"[,;/]")
+_NUMERIC = re.compile(r"(?<!\w)\d")
+_STAYS = re.compile(
+    rf"(?:\w+\s+|[\u3040-\u9fff]){{0,3}}{DEFAULT.pattern}|(?:{any_of('unchanged')})\s*(?:[,;:.()–，；：。]|$)",
+    re.IGNORECASE,
+)
+"""A cell that names the default among its first words, or begins by saying that something is left as it is."""
+_CLAUSE_END = re.compile(r"[,;:(，；：（]")
+_DENIES = re.compile(rf"(?:{any_of('negations')})\s+\w", re.IGNORECASE)
+"""A value that something is not to have."""
+_SET = re.compile(r"(?<![\w.])([^\W\d][\w.]*)\s*=(?!=)")
+"""A name before a sign that gives it a value, as settings files and SQL write it."""
+_WORD_OF_CODE = re.compile(r"[\w.]+")
+_COMMENT = re.compile(r"(?:--|#|//).*")
+_UNSET = (
+    "A table names what no block of the section sets: {settings}. "
+    "Leave out what is no setting, stays at its default, belongs to another situation than the block, or has no "
+    "passage among those above."
+)
+_UNEXPLAINED = (
+    "This block sets what no row or sentence of the section tells of: {settings}. "
+    "Say in a comment on its line what it is for and what it costs, as a passage does, or take the line out; "
+    "keep what is no setting."
+)
+_MIXED = (
+    "Beside {alone} this block gives another value than one above it to: {changed}. Who copies it for one gets both."
+)
+
+
+def notes_on_code(section: DraftSection) -> dict[str, str]:
+    """Notes on the section's blocks to copy, by id: on the last of them, where tables name settings that none sets; on
+    any that sets what the section does not tell of, or something to another value than a block above it beside what no
+    other block sets. A table is about settings where blocks hold a word of at least half of its row labels."""
+    code = [row for block in section.blocks if block.type is BlockType.CODE for row in block.sentences]
+    named, missing = _settings_of_tables(section, "\n".join(row.text for row in code).casefold()) if code else ([], [])
+    notes = {code[-1].id: [_UNSET.format(settings="; ".join(missing))]} if missing else {}
+    names = {word for label in named for word in _WORD.findall(label.casefold())}
+    told = _told_of(section)
+    values = [_values_set(row.text, names) for row in code]
+    for place, (row, own) in enumerate(zip(code, values, strict=True)):
+        untold = [name for name in _SET.findall(_COMMENT.sub("", row.text)) if name.casefold() not in told]
+        if named and untold:
+            notes.setdefault(row.id, []).append(_UNEXPLAINED.format(settings=", ".join(dict.fromkeys(untold))))
+        above = {name: value for earlier in values[:place] for name, value in earlier.items()}
+        others = set(above).union(*values[place + 1 :])
+        changed = sorted(name for name, value in own.items() if above.get(name, value) != value)
+        alone = sorted(own.keys() - others)
+        if changed and alone:
+            notes.setdefault(row.id, []).append(_MIXED.format(changed=", ".join(changed), alone=", ".join(alone)))
+    return {name: " ".join(said) for name, said in notes.items()}
+
+
+def _settings_of_tables(section: DraftSection, code: str) -> tuple[list[str], list[str]]:
+    """The row labels of the section's tables about settings, and those of them that its code does not set though they
+    do not stay at their default. A label that begins as none of those that the code sets, with a capital where they
+    have a small letter, is no setting."""
+    named: list[str] = []
+    missing: list[str] = []
+    for block in section.blocks:
+        rows = {name: row for row in block.rows if row for name in _names_in(row[0].text)}
+        absent = [label for label in rows if not any(word in code for word in _WORD.findall(label.casefold()))]
+        begin = {_begins(label) for label in rows if label not in absent}
+        unset = [label for label in absent if not _stays(rows[label], block.header)]
+        if rows and 2 * len(unset) <= len(rows):
+            named += rows
+            missing += [label for label in unset if _begins(label) in begin]
+    return named, missing
+
+
+def _begins(label: str) -> tuple[bool, bool]:
+    """Whether a label begins with a capital, and whether another one follows."""
+    return label[:1].isupper(), label[1:2].isupper()
+
+
+def _names_in(label: str) -> list[str]:
+    """The settings that a row's label names. A part with a number, or with more words than the first one, tells of it:
+    for which machine it is, or since which version."""
+    first, *others = (part.strip() for part in _BETWEEN.split(label))
+    length = len(first.split())
+    return [first, *(part for part in others if len(part.split()) <= length and not _NUMERIC.search(part))]
+
+
+def _told_of(section: DraftSection) -> set[str]:
+    """The words of the section's tables and sentences."""
+    blocks = [block for block in section.blocks if block.type is not BlockType.CODE]
+    texts = (row.text.casefold() for block in blocks for row in block.statements())
+    return {word.strip(".") for text in texts for word in _WORD_OF_CODE.findall(text)}
+
+
+def _stays(row: Sequence[Statement], header: Sequence[str]) -> bool:
+    """Whether a cell of a row of settings says that it stays at its default, the first what it is not set to, or what
+    the cell of the defaults says; a column of defaults says of none."""
+    titles = [*header, *[""] * len(row)]
+    given = [(cell.text, bool(DEFAULT.search(title))) for cell, title in zip(row[1:], titles[1:], strict=False)]
+    cells = [text for text, is_default in given if not is_default]
+    defaults = [text for text, is_default in given if is_default]
+    return any(map(_STAYS.match, cells)) or bool(
+        cells and (_DENIES.match(cells[0]) or any(_says_again(cells[0], text) for text in defaults))
+    )
+
+
+def _says_again(value: str, default: str) -> bool:
+    """Whether the first clause of a value has no figure that the default lacks, or without a figure no word."""
+    first = _CLAUSE_END.split(value, maxsplit=1)[0]
+    if any(map(str.isdigit, first)):
+        return not unstated(first, [default])
+    words = _WORD_OF_CODE.findall(first.casefold())
+    return bool(words) and set(words) <= set(_WORD_OF_CODE.findall(default.casefold()))
+
+
+def _values_set(code: str, names: Set[str]) -> dict[str, str]:
+    """The last word of each line that holds one of the names before it, by the name; comments are left out."""
+    values: dict[str, str] = {}
+    for line in code.casefold().splitlines():
+        *words, last = _WORD_OF_CODE.findall(_COMMENT.sub("", line)) or [""]
+        values |= dict.fromkeys(names & set(words), last)
+    return values

@@ -1,0 +1,168 @@
+"""The blocks to copy of a section, held against its tables of settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement
+from graph_research.research.writing_functions import parts_to_mend
+
+MIXED = "Beside lock_wait this block gives another value than one above it to: sync. Who copies it for one gets both."
+SETTINGS = [("sync", "full"), ("busy_wait", "5000"), ("isolation level", "strict")]
+
+
+def cells_of(*rows: tuple[str, str]) -> list[Block]:
+    cells = [[Statement(text=text) for text in row] for row in rows]
+    return [Block(type=BlockType.TABLE, header=["Setting", "Default"], rows=cells)]
+
+
+def code_section(*rows: tuple[str, str]) -> dict[str, Any]:
+    blocks = [*cells_of(*rows), Block(type=BlockType.CODE, sentences=[Statement(text="SYNC = full\nbusy_wait = 5000")])]
+    return DraftSection(heading="h", blocks=blocks, id="s1").to_json()
+
+
+OF_A_MACHINE = [("sync", "full"), ("busy_wait, for 8 GB of memory", "5000"), ("sync; from 3.37.0", "full")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "missing"),
+    [(SETTINGS, "isolation level"), (SETTINGS[:2], ""), (SETTINGS[1:2], ""), (OF_A_MACHINE, "")],
+)
+def test_a_block_to_copy_without_a_setting_of_the_table_is_noted(rows: list[tuple[str, str]], missing: str) -> None:
+    noted = [row for part in parts_to_mend([code_section(*rows)], [], []) for row in part["failing"]]
+    unset = [row for row in noted if "no block of the section sets" in row["reason"]]
+    assert [f"sets: {missing}." in row["reason"] for row in unset] == [True] * bool(missing)
+    assert all(row["is_note"] for row in noted)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_missed"),
+    [
+        ("leave", False),
+        ("default, with a pool in front", False),
+        ("leave at default: -2000 since 4.1", False),
+        ("at most the default", False),
+        ("bei der Voreinstellung belassen", False),
+        ("unverändert", False),
+        ("保持默认", False),
+        ("keep", False),
+        ("not EXCLUSIVE", False),
+        ("beibehalten", False),
+        ("keep 4GB free", True),
+        ("leave headroom: 4GB", True),
+        ("40, twice what it has by default", True),
+        ("off", True),
+        ("7", False),
+        ("stays at 7", False),
+        ("70", True),
+    ],
+)
+def test_a_setting_that_the_table_leaves_at_its_default_is_not_missed_in_the_block(value: str, is_missed: bool) -> None:
+    assert noted_settings(("sync", "off", "full"), ("busy_wait", "0", "5000"), ("pool", "7", value)) == is_missed
+
+
+def test_a_value_that_the_default_has_already_is_not_missed_in_the_block() -> None:
+    def is_missed(default: str, value: str) -> bool:
+        return noted_settings(("sync", "off", "full"), ("busy_wait", "0", "5000"), ("pool", default, value))
+
+    assert not is_missed("on", "on; off for unimportant writes")
+    assert not is_missed("typically 128 MB", "128 MB")
+    assert is_missed("128 MB", "128 GB")
+    assert is_missed("off", "on")
+
+
+def test_a_row_that_is_named_as_no_setting_of_the_block_is_not_missed_there() -> None:
+    assert not noted_settings(("sync", "off", "full"), ("busy_wait", "0", "5000"), ("Pool", "loose", "STRICT"))
+    assert noted_settings(("sync", "off", "full"), ("Busy_wait", "0", "5000"), ("Pool", "loose", "STRICT"), name="Pool")
+
+
+def test_a_column_of_defaults_does_not_say_that_a_setting_stays_there() -> None:
+    assert noted_settings(("sync", "default", "full"), ("busy_wait", "0", "5000"), ("pool", "default", "40"))
+
+
+def test_a_reason_that_denies_something_does_not_say_that_a_setting_is_left_out() -> None:
+    rows = (
+        ("sync", "off", "full", "flushes"),
+        ("busy_wait", "0", "5000", "no error at once"),
+        ("pool", "7", "40", "no queue"),
+    )
+    assert noted_settings(*rows)
+
+
+def noted_settings(*rows: tuple[str, ...], name: str = "pool") -> bool:
+    """Whether a block is noted that sets the first two of three settings; a row has default, value and reason."""
+    cells = [[Statement(text=text) for text in row] for row in rows]
+    table = Block(type=BlockType.TABLE, header=["Setting", "Default", "Value", "Reason"], rows=cells)
+    code = Block(type=BlockType.CODE, sentences=[Statement(text="sync = full\nbusy_wait = 5000")])
+    parts = parts_to_mend([DraftSection(heading="h", blocks=[table, code], id="s1").to_json()], [], [])
+    return any(f"no block of the section sets: {name}." in row["reason"] for part in parts for row in part["failing"])
+
+
+@pytest.mark.parametrize(
+    ("line", "untold"),
+    [
+        ("fill = 85", "fill"),
+        ("ALTER ROLE web SET stop_after = '15s'; -- sync = off", "stop_after"),
+        ("busy_wait = 7  # fill = 85", ""),
+        ("share = 2GB", ""),
+        ("# fill = 85", ""),
+    ],
+)
+def test_a_line_of_a_block_to_copy_that_no_row_or_sentence_tells_of_is_noted(line: str, untold: str) -> None:
+    prose = Block(sentences=[Statement(text="A third of the memory is a good start for share.")])
+    code = Block(type=BlockType.CODE, sentences=[Statement(text=f"sync = full\nbusy_wait = 5000\n{line}")])
+    section = DraftSection(heading="h", blocks=[*cells_of(*SETTINGS[:2]), prose, code], id="s1").to_json()
+    reasons = [row["reason"] for part in parts_to_mend([section], [], []) for row in part["failing"]]
+    assert [f"tells of: {untold}." in reason for reason in reasons] == [True] * bool(untold)
+
+
+def test_settings_of_another_situation_in_a_table_of_their_own_are_not_missed_in_the_block() -> None:
+    code = Block(type=BlockType.CODE, sentences=[Statement(text="sync = full\nbusy_wait = 5000")])
+    restoring = ("restore_from", "the archive"), ("follow", "the standby")
+
+    def reasons(*blocks: Block) -> list[str]:
+        parts = parts_to_mend([DraftSection(heading="h", blocks=[*blocks, code], id="s1").to_json()], [], [])
+        return [row["reason"] for part in parts for row in part["failing"]]
+
+    assert reasons(*cells_of(*SETTINGS[:2]), *cells_of(*restoring)) == []
+    [reason] = reasons(*cells_of(*SETTINGS[:2], *restoring))
+    assert "no block of the section sets: restore_from; follow." in reason
+    assert "belongs to another situation than the block" in reason
+
+
+@pytest.mark.parametrize(
+    ("second", "noted"),
+    [
+        ("SET LOCAL lock_wait = '2s';\nSET LOCAL sync TO OFF; -- where it may be lost", True),
+        ("SET LOCAL sync TO OFF; -- where it may be lost", False),
+        ("SET LOCAL lock_wait = '2s';\nSET LOCAL sync TO ON; -- lock_wait", False),
+    ],
+)
+def test_a_block_that_relaxes_what_another_sets_beside_a_line_of_its_own_is_noted(second: str, noted: bool) -> None:
+    blocks = [
+        *cells_of(("sync", "on"), ("lock_wait", "off")),
+        *(Block(type=BlockType.CODE, sentences=[Statement(text=text)]) for text in ("sync = on  # or off", second)),
+    ]
+    parts = parts_to_mend([DraftSection(heading="h", blocks=blocks).to_json()], [], [])
+    reasons = [row["reason"] for part in parts for row in part["failing"] if "Beside" in row["reason"]]
+    assert reasons == [MIXED] * noted
+
+
+def test_the_mender_is_told_what_code_objects_to_and_what_the_verifier_objects_to() -> None:
+    section = code_section(*SETTINGS)
+    [statement, *_] = DraftSection.model_validate(section).statements()
+    checks = [{"id": statement.id, "problem": "not in the cited quotes: 1.2"}]
+    verdicts = [{"id": statement.id, "verdict": "partly", "reason": "the rate is another"}]
+    ((row, *_),) = [part["failing"] for part in parts_to_mend([section], checks, verdicts)]
+    assert "not in the cited quotes: 1.2; partly supported: the rate is another" in row["reason"]
+    checks = [{"id": statement.id, "problem": "partly supported, by a verifier model: the rate is another"}]
+    ((row, *_),) = [part["failing"] for part in parts_to_mend([section], checks, verdicts)]
+    assert row["reason"].count("the rate is another") == 1
+
+
+def test_a_table_about_something_else_than_the_block_is_not_compared_with_it() -> None:
+    assert parts_to_mend([code_section(("Larch", "files"), ("Alder", "rows"))], [], []) == []
+    noted = parts_to_mend([code_section(*SETTINGS)], [{"id": "st-0123456789", "problem": "p"}], [])
+    assert [row["is_note"] for row in noted[0]["failing"]] == [True]

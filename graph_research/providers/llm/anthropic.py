@@ -12,7 +12,7 @@ import orjson
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
 from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig, ResponseModel
 from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
-from graph_research.providers.llm.structured_output import is_object, refers_outside
+from graph_research.providers.llm.structured_output import is_object, refers_outside, sent_schema
 
 URL = "https://api.anthropic.com"
 ANTHROPIC_VERSION = "2023-06-01"
@@ -169,7 +169,7 @@ class AnthropicModel(HttpModel[_Gathered]):
         if schema is None or not is_object(schema) or refers_outside(schema) or "tools" in self._left_out:
             return body
         described = "Give the answer. Call this once, with the whole answer."
-        body["tools"] = [{"name": _TOOL, "description": described, "input_schema": dict(schema)}]
+        body["tools"] = [{"name": _TOOL, "description": described, "input_schema": sent_schema(schema)}]
         forced = "tool_choice" not in self._left_out
         body["tool_choice"] = {"type": "tool", "name": _TOOL} if forced else {"type": "auto"}
         if not forced:

@@ -15,7 +15,7 @@ from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage, estimated
 from graph_research.providers.llm.http_model import HttpModel, HttpModelConfig, ResponseModel
 from graph_research.providers.llm.provider_spec import Hosting, ModelProviderSpec
-from graph_research.providers.llm.structured_output import is_object, refers_outside, strict_schema
+from graph_research.providers.llm.structured_output import is_object, refers_outside, sent_schema, strict_schema
 
 URL = "https://api.openai.com/v1"
 
@@ -162,8 +162,9 @@ class OpenAIModel(HttpModel[_Gathered]):
             return None
         if wanted == "json_object" or refers_outside(schema):
             return {"type": "json_object"}
-        strict = strict_schema(schema)
-        described = {"name": "answer", "strict": strict is not None, "schema": strict or dict(schema)}
+        sent = sent_schema(schema)
+        strict = strict_schema(sent)
+        described = {"name": "answer", "strict": strict is not None, "schema": strict or sent}
         return {"type": "json_schema", "json_schema": described}
 
     def _leave_out(self, parameter: str, body: Mapping[str, Any]) -> bool:

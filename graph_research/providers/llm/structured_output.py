@@ -16,6 +16,11 @@ _IGNORED_STRICT = frozenset(
     {"$schema", "$id", "title", "default", "examples", "minLength", "maxLength", "uniqueItems", "minProperties",
      "maxProperties", "format", "pattern", "minimum", "maximum", "minItems", "maxItems", "multipleOf"}
 )  # fmt: skip
+_FOR_READERS = frozenset({"$schema", "$id", "$comment", "title", "default", "examples"})
+_NAMED = frozenset({"properties", "$defs", "patternProperties", "dependentSchemas"})
+_PARTS = frozenset(
+    {"items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf", "not", "if", "then", "else"}
+)
 _OPENAPI = frozenset(
     {"type", "description", "enum", "items", "minItems", "maxItems", "properties", "required", "anyOf", "minimum",
      "maximum", "minLength", "maxLength", "nullable"}
@@ -32,6 +37,12 @@ def is_object(schema: Mapping[str, Any]) -> bool:
 def refers_outside(schema: Any) -> bool:
     """Whether a `$ref` names a schema that is not part of this one, which no server could look up."""
     return _OUTSIDE_REFERENCE.search(orjson.dumps(schema)) is not None
+
+
+def sent_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema without what neither bounds the answer nor tells the model what to write: it counts as prompt. That is
+    its own description, which is for readers of the schema, and annotations of its parts other than descriptions."""
+    return {key: value for key, value in _bounding(schema).items() if key != "description"}
 
 
 def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -83,6 +94,20 @@ def _below(schema: Mapping[str, Any]) -> list[Any]:
         *(definitions.values() if isinstance(definitions, Mapping) else ()),
         *(schema[key] for key in ("items", "anyOf") if key in schema),
     ]
+
+
+def _bounding(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_bounding(item) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    kept = {key: value for key, value in schema.items() if key not in _FOR_READERS}
+    for key in _NAMED & kept.keys():
+        if isinstance(kept[key], Mapping):
+            kept[key] = {name: _bounding(value) for name, value in kept[key].items()}
+    for key in _PARTS & kept.keys():
+        kept[key] = _bounding(kept[key])
+    return kept
 
 
 def _strict(schema: Any) -> Any:

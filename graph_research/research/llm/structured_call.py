@@ -28,6 +28,7 @@ from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.llm.schema_coercion import coerced, wrapped_in
 from graph_research.research.llm.services import Services
 from graph_research.research.models.degradation import DegradationKind
+from graph_research.research.models.ids import ShortIds
 
 _MOST_READINGS = 12
 _REPLY_CHARS = 8_000
@@ -129,13 +130,14 @@ class Agent:
         `retry.attempts` times as many; a provider's client may send each again (`Endpoint.attempts`).
         """
         contract = contract or services.schemas.get(self.answer or f"{self.name}.answer")
-        request = await self._request(services, material, ctx, contract, local or {}, phase)
+        ids = ShortIds.of(material)
+        request = await self._request(services, material, ctx, contract, local or {}, phase, ids)
         session = ModelSession(services=services, ctx=ctx, windows=learned_windows(windows))
         repairs = services.settings.repair_turns if self.repairs is None else self.repairs
         try:
             answer = await session.ask(
                 request,
-                lambda text, closed: _reviewed(_read(text, contract, ctx, closed=closed), review),
+                lambda text, closed: _reviewed(_read(text, contract, ctx, ids, closed=closed), review),
                 turns=repairs + 1,
             )
         except ProviderError as error:
@@ -174,7 +176,7 @@ class Agent:
     async def text(self, services: Services, material: Mapping[str, Any], ctx: Context) -> str:
         """The reply of the role's first model that answers, as it is: for prompts without an answer schema."""
         session = ModelSession(services=services, ctx=ctx)
-        request = await self._request(services, material, ctx, None, {}, "")
+        request = await self._request(services, material, ctx, None, {}, "", ShortIds())
         answer = await session.ask(request, lambda text, _closed: ({"text": text.strip()}, ""))
         return answer.text.strip()
 
@@ -203,9 +205,10 @@ class Agent:
         contract: Contract | None,
         local: Mapping[str, Any],
         phase: str,
+        ids: ShortIds,
     ) -> PromptRequest:
         schema = None if contract is None else contract.schema
-        prompts = _Prompts(self, services.prompts, material, schema)
+        prompts = _Prompts(self, services.prompts, material, schema, ids)
         system_prompt = partial(prompts.render, self.system_prompt or f"{self.name}/system", material)
         return PromptRequest(
             agent=self.name,
@@ -241,12 +244,18 @@ class _Prompts:
     """The user prompts of one call, within any limit; each is rendered once."""
 
     def __init__(
-        self, agent: Agent, templates: PromptRenderer, material: Mapping[str, Any], schema: Mapping[str, Any] | None
+        self,
+        agent: Agent,
+        templates: PromptRenderer,
+        material: Mapping[str, Any],
+        schema: Mapping[str, Any] | None,
+        ids: ShortIds,
     ) -> None:
         self._agent = agent
         self._templates = templates
         self._material = material
         self._schema = schema
+        self._ids = ids
         self._whole: dict[str, str] = {}
         self._fitted: dict[tuple[Rejection | None, PromptLimit], FittedPrompt] = {}
 
@@ -266,7 +275,7 @@ class _Prompts:
         whole = material is self._material
         if whole and name in self._whole:
             return self._whole[name]
-        text = self._templates.render(name, {**material, "schema": self._schema})
+        text = self._ids.shorten(self._templates.render(name, {**material, "schema": self._schema}))
         if whole:
             self._whole[name] = text
         return text
@@ -278,7 +287,7 @@ class _Prompts:
         reply = shortened(rejection.reply, min(most, limit.share(rejection.reply, 4)))
         values = {
             "reply": reply,
-            "problem": rejection.problem,
+            "problem": self._ids.shorten(rejection.problem),
             "is_usable": rejection.is_usable,
             "user": render(material),
         }
@@ -296,12 +305,14 @@ def _without_server_text(error: ProviderError) -> str:
     return f"the prompt fits the window of no model of this role; {error.help}" if error.help else error.message
 
 
-def _read(reply: str, contract: Contract, ctx: Context, *, closed: bool) -> tuple[dict[str, Any] | None, str]:
-    """The answer in a reply, or None and what is wrong with it: the likeliest candidate that fits, first as it stands,
-    then coerced to the schema. With `closed` only complete JSON counts."""
+def _read(
+    reply: str, contract: Contract, ctx: Context, ids: ShortIds, *, closed: bool
+) -> tuple[dict[str, Any] | None, str]:
+    """The answer in a reply, its ids whole, or None and what is wrong with it: the likeliest candidate that fits, first
+    as it stands, then coerced to the schema. With `closed` only complete JSON counts."""
     problem = "the reply holds no JSON object or array"
     candidates: list[Any] = []
-    for value in _candidates(reply, closed=closed):
+    for value in map(ids.expand, _candidates(reply, closed=closed)):
         if isinstance(value, dict) and contract.fits(value):
             return value, ""
         if not candidates:

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+_DIGITS = 10
+_LEAST_DIGITS = 4
+"""Of an id in a prompt: of so few a model invents none that is another's."""
+_NAME = re.compile(r"\b(?:ev|src|find|gap|con|cmp|claim)-[0-9a-f]{4,10}\b")
 
 
 def evidence_id(archive_hash: str, locator: str) -> str:
@@ -37,8 +46,52 @@ def sub_query_id(iteration: int, number: int) -> str:
 
 
 def _derived(kind: str, *parts: str) -> str:
-    return f"{kind}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:10]}"
+    return f"{kind}-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:_DIGITS]}"
 
 
 def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
+
+
+@dataclass(frozen=True)
+class ShortIds:
+    """The ids of a prompt's material as the prompt shows them: a digest of which each character costs tokens is cut to
+    the digits that tell it from the others."""
+
+    _short: Mapping[str, str] = field(default_factory=dict)
+    _whole: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, material: Any) -> ShortIds:
+        """The short forms of all ids in a JSON value, at least 4 digits, none of which begins another name in it."""
+        names = {name for text in _texts(material) for name in _NAME.findall(text)}
+        beginnings = Counter(name[:end] for name in names for end in range(len(name)))
+        short = {}
+        for name in names:
+            least = name.index("-") + 1 + _LEAST_DIGITS
+            if len(name) == least - _LEAST_DIGITS + _DIGITS:
+                ends = (
+                    end for end in range(least, len(name)) if beginnings[name[:end]] == 1 and name[:end] not in names
+                )
+                short[name] = name[: next(ends, len(name))]
+        return cls(short, {shown: name for name, shown in short.items()})
+
+    def shorten(self, text: str) -> str:
+        """A text with the short form of each id."""
+        return _NAME.sub(lambda match: self._short.get(match[0], match[0]), text) if self._short else text
+
+    def expand(self, value: Any) -> Any:
+        """A JSON value with the ids that its texts have in their short form."""
+        if isinstance(value, str):
+            return _NAME.sub(lambda match: self._whole.get(match[0], match[0]), value)
+        if isinstance(value, Mapping):
+            return {name: self.expand(part) for name, part in value.items()}
+        return [self.expand(part) for part in value] if isinstance(value, list) else value
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (Mapping, list, tuple)):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(part)

@@ -138,7 +138,7 @@ def _analyzer(question: str, blocks: Sequence[tuple[str, str]], options: Mapping
     }
     wanted = options["always_gaps"] or not open_gaps
     shown = "\n".join(text for label, text in blocks if label == "findings")
-    listed = re.findall(r"^(find-[0-9a-f]{10}) \(", shown, re.MULTILINE)
+    listed = re.findall(r"^(find-[0-9a-f]+) \(", shown, re.MULTILINE)
     return {
         "findings": findings,
         "confidences": [{"finding_id": name, "confidence": "high"} for name in listed],
@@ -281,7 +281,7 @@ def _long_section(blocks: Sequence[tuple[str, str]], prompt: str) -> Any:
 
 def _editor(question: str, blocks: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Any:
     sections = "\n".join(text for label, text in blocks if label.startswith("section "))
-    written = re.findall(r"\(\d+\.\d+\) (.+) \[(ev-[0-9a-f]{10})\]", sections)
+    written = re.findall(r"\(\d+\.\d+\) (.+) \[(ev-[0-9a-f]+)\]", sections)
     statements = [{"text": text, "evidence_ids": [name], "kind": "quote"} for text, name in written]
     places = re.findall(r"\((\d+\.\d+)\) ", sections) if options.get("objects") else []
     pairs = [(place, other) for place, other in zip(places[:1], places[-1:], strict=True) if place != other]
@@ -329,7 +329,7 @@ def _numbers(blocks: Sequence[tuple[str, str]]) -> list[int]:
 def _evidence(blocks: Sequence[tuple[str, str]], labels: Sequence[str]) -> list[tuple[str, str]]:
     """The id and the quote of each row of these lists, without the text around the quote."""
     listed = "\n".join(text for label, text in blocks if label in labels)
-    return re.findall(r"^(ev-[0-9a-f]{10}), source \d+: [^⟦]*⟦([^⟧]*)⟧", listed, re.MULTILINE)
+    return re.findall(r"^(ev-[0-9a-f]+), source \d+: [^⟦]*⟦([^⟧]*)⟧", listed, re.MULTILINE)
 
 
 def _quotes(statements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.providers.llm.structured_output import openapi_schema, refers_outside, strict_schema
+from graph_research.providers.llm.structured_output import openapi_schema, refers_outside, sent_schema, strict_schema
 
 ANSWERS = sorted(Path(__file__).parents[4].glob("schemas/handoffs/*.answer.json"))
 FORBIDDEN = {"$ref", "$defs", "const", "additionalProperties", "default", "$schema", "pattern", "title", "format"}
@@ -18,6 +18,30 @@ def every(schema: Any) -> list[Any]:
     """The schema and all schemas inside of it."""
     below = [schema.get("items"), *(schema.get("properties") or {}).values(), *schema.get("anyOf", [])]
     return [schema, *(one for inner in below if inner for one in every(inner))]
+
+
+def test_a_schema_is_sent_without_what_only_its_readers_need() -> None:
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Answer",
+        "description": "What becomes of it.",
+        "type": "object",
+        "required": ["title"],
+        "properties": {
+            "title": {"type": "string", "default": "", "minLength": 1, "description": "of the page"},
+            "rows": {"type": "array", "items": {"$ref": "#/$defs/row"}},
+        },
+        "$defs": {"row": {"title": "Row", "anyOf": [{"type": "null", "examples": [None]}, {"type": "string"}]}},
+    }
+    assert sent_schema(schema) == {
+        "type": "object",
+        "required": ["title"],
+        "properties": {
+            "title": {"type": "string", "minLength": 1, "description": "of the page"},
+            "rows": {"type": "array", "items": {"$ref": "#/$defs/row"}},
+        },
+        "$defs": {"row": {"anyOf": [{"type": "null"}, {"type": "string"}]}},
+    }
 
 
 @pytest.mark.parametrize("path", ANSWERS, ids=lambda path: path.stem)

@@ -55,6 +55,18 @@ async def test_an_answer_that_does_not_fit_is_sent_back_once_with_what_is_wrong(
     assert '{"research_brief": "b", "sub_queries": "none"}' in second.user
 
 
+async def test_a_prompt_has_short_ids_and_what_comes_of_the_answer_whole_ones(context: PlainContext) -> None:
+    answer = {**PLAN, "research_brief": "After find-0123."}
+    services = make_services({"planner": [{"research_brief": "find-0123 leaves the rest open."}, answer]})
+    material = {**MATERIAL, "constraints": "Go on from find-0123456789."}
+    result = await AGENT.call(services, material, context)
+    assert result.output["research_brief"] == "After find-0123456789."
+    first, second = scripted(services).requests
+    assert "Go on from find-0123." in first.user
+    assert "find-0123 leaves the rest open." in second.user
+    assert not any("find-0123456789" in request.user for request in (first, second))
+
+
 async def test_after_the_repair_turn_the_fallback_answers_and_says_so(context: PlainContext) -> None:
     services = make_services({"planner": ["I cannot do that.", "Sorry."]})
     result = await AGENT.call(services, MATERIAL, context, fallback=lambda: PLAN)

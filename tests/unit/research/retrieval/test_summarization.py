@@ -612,7 +612,7 @@ async def test_in_a_later_round_only_the_new_topics_are_read_and_earlier_finding
     await whole.run()
     first, *_, second = whole.model.asked("analyzer")
     assert "So it says: The Tarn plant opened" in second.user
-    quoted = re.compile(r"^- src-[0-9a-f]{10}: The Tarn plant opened in March 2016\.$", re.MULTILINE)
+    quoted = re.compile(r"^- src-[0-9a-f]+: The Tarn plant opened in March 2016\.$", re.MULTILINE)
     assert quoted.search(first.user)
     assert not quoted.search(second.user)
     assert "So it says: Fish pass the Tarn plant" in second.user

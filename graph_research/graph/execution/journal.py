@@ -15,7 +15,7 @@ from graph_research.graph.execution.run_session import RunSession
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.rows import CallRow
 from graph_research.graph.statuses import CallStatus, InnerCall
-from graph_research.graph.values.codec import canonical, decode, encode, text_hash
+from graph_research.graph.values.codec import canonical, decode, encode, encode_with_copy, text_hash
 
 _ID_DIGITS = 10
 _NOW, _NOTE = map(str, InnerCall)
@@ -132,7 +132,7 @@ class JournalContext:
         clock, texts = self._session.clock, dict[str, str]()
         began = clock.monotonic()
         try:
-            answer = encode(await fn(), texts)
+            answer, copy = encode_with_copy(await fn(), texts)
         except StoreDamaged:
             raise
         except Exception as problem:
@@ -147,7 +147,7 @@ class JournalContext:
         self._events.append(self._call_event(sent.kind, seconds, reused=False))
         if not at_hand:
             await self._write_pending()
-        return decode(answer, texts)
+        return copy
 
     async def _write_pending(self) -> None:
         calls, events = self.pending()

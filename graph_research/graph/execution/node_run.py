@@ -20,7 +20,7 @@ from graph_research.graph.execution.node_visit import FAILED, FINISHED, GaveUp, 
 from graph_research.graph.state.address import key_of
 from graph_research.graph.state.reducers import Delta, DeltaRefused
 from graph_research.graph.statuses import Cause, RunStatus
-from graph_research.graph.values.codec import NotStorable, decode, duplicate, encode
+from graph_research.graph.values.codec import NotStorable, duplicate, encode, encode_with_copy
 
 
 class NodeRun(NodeVisit):
@@ -86,10 +86,9 @@ class NodeRun(NodeVisit):
             status, data, hashed = FAILED, encode(failure.stored, texts), position.chain
             event = self.failed_event(failure, None, attempt, retry=False)
         else:
-            status, data = FINISHED, encode(delta, texts)
+            status = FINISHED
+            data, delta = (encode(delta, texts), delta) if self.program.makes_json else encode_with_copy(delta, texts)
             hashed = self.hash(None, data, orjson.dumps(position.loops, None, orjson.OPT_SORT_KEYS), *parts)
-            if not self.program.makes_json:
-                delta = decode(data, texts)
             event = self.graph_run.event(NodeFinished, self.active, node=self.active.node, seconds=seconds)
         row = self.row(None, attempt, status, seconds, hashed, data)
         if texts:

@@ -73,6 +73,21 @@ def encode(value: Any, texts: MutableMapping[str, str]) -> bytes:
     return _with_large_apart(data, texts) if _is_untagged(data) else _encode_slowly(value, texts)
 
 
+def encode_with_copy(value: Any, texts: MutableMapping[str, str]) -> tuple[bytes, Any]:
+    """`encode`, with what `decode` gives for it: plain JSON without large texts, which share theirs, is read once."""
+    try:
+        data = orjson.dumps(value, default=tagged, option=_OPTIONS)
+    except TypeError:
+        data = b""
+    if not data or not _is_untagged(data) or _may_hold_large(data):
+        data = encode(value, texts)
+        return data, decode(data, texts)
+    copy = orjson.loads(data)
+    if data.find(_NULL) >= 0:
+        _refuse_infinite(value, copy)
+    return data, copy
+
+
 def encode_each(parts: Mapping[str, Any], texts: MutableMapping[str, str]) -> bytes:
     """`encode` of an object, each of its values by itself, so that one which JSON has no form for does not make the
     others take the long way."""

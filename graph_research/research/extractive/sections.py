@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph_research.research.extractive.analysis import Analysis, Group
-from graph_research.text.language.words import language_of, terms, unspaced_runs, weights_of, words
+from graph_research.text.language.words import language_of, read_sentence, terms, unspaced_runs, weights_of, words
 from graph_research.text.wording import shortened
 
 _FEWEST_SECTIONS = 3
@@ -135,7 +135,7 @@ def _candidates(groups: Sequence[Group]) -> Iterator[str]:
     yield from _shared_runs(texts)
     stems = Counter(term for group in groups for term in set(_terms(group)))
     for text in texts:
-        for word in words(text, language_of(text)):
+        for word in read_sentence(text)[1]:
             if stems[word.term] > 1 and word.weight > _TELLING and text[word.start].isalpha():
                 yield text[word.start : word.end]
 
@@ -157,7 +157,7 @@ def shared_phrases(texts: Sequence[str]) -> list[str]:
 
 
 def _runs(text: str) -> Iterable[tuple[tuple[str, ...], str]]:
-    found = words(text, language_of(text))
+    found = read_sentence(text)[1]
     for size in (3, 2):
         for at in range(len(found) - size + 1):
             run = found[at : at + size]
@@ -185,7 +185,7 @@ def _shared_runs(texts: Sequence[str]) -> list[str]:
 
 
 def _terms(group: Group) -> list[str]:
-    return terms(group.lead.text, language_of(group.lead.text))
+    return [word.term for word in read_sentence(group.lead.text)[1] if word.weight > 0.0]
 
 
 def _vector(group: Group, subject: frozenset[str]) -> dict[str, float]:

@@ -98,6 +98,13 @@ def words(text: str, language: str = "en") -> list[Word]:
     ]
 
 
+@lru_cache(maxsize=2048)
+def read_sentence(text: str) -> tuple[str, Sequence[Word]]:
+    """A sentence's language and its words in that; rounds, sections and comparisons read the same sentences again."""
+    language = language_of(text)
+    return language, tuple(words(text, language))
+
+
 def terms(text: str, language: str = "en") -> list[str]:
     """The terms of `words` in order, without those of weight 0."""
     return [word.term for word in words(text, language) if word.weight > 0.0]

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 from graph_research.text.language.opposites import NEGATIONS, opposites
 from graph_research.text.language.quantities import agree, values
-from graph_research.text.language.words import Word, held_weight, language_of, words, written_words
+from graph_research.text.language.words import Word, held_weight, read_sentence, words, written_words
 from graph_research.text.relevance.statements import (
     SourceSentence,
     Statement,
@@ -66,18 +65,11 @@ def find_contradictions(sentences: Sequence[SourceSentence]) -> list[Conflict]:
 
     Near-linear in the number of sentences: only those that share rare words are compared.
     """
-    read = [_read(sentence.text) for sentence in sentences]
+    read = [read_sentence(sentence.text) for sentence in sentences]
     found = [statement for sentence in sentences for statement in statements(sentence)]
     groups = _groups(_excluding(found, _vocabularies(sentences, read)))
     by_value = [conflict for group in groups if (conflict := _conflict([found[i] for i in group])) is not None]
     return [*by_value, *_reworded(sentences, read)]
-
-
-@lru_cache(maxsize=1024)
-def _read(text: str) -> _Read:
-    """A sentence's language and words; each round compares the same sentences again."""
-    language = language_of(text)
-    return language, tuple(words(text, language))
 
 
 def contrary_value(claim: str, passage: SourceSentence) -> str | None:
@@ -230,12 +222,9 @@ def _topic(one: Statement, other: Statement) -> str:
     text = one.text
     both = named(one, other).keys() & named(other, one).keys()
     above = one.sentence.heading or one.sentence.title
-    over = [word for word in words(above, language_of(text)) if word.term in both - one.near.keys()]
-    shared = [
-        word
-        for word in words(text, language_of(text))
-        if word.term in both and not one.value.start <= word.start < one.value.end
-    ]
+    language, written = read_sentence(text)
+    over = [word for word in words(above, language) if word.term in both - one.near.keys()]
+    shared = [word for word in written if word.term in both and not one.value.start <= word.start < one.value.end]
     return " ".join(dict.fromkeys([*written_words(above, over), *written_words(text, shared)]))
 
 

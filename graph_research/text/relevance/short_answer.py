@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graph_research.text.language.quantities import values
-from graph_research.text.language.words import language_of, terms, words
+from graph_research.text.language.words import read_sentence, words
 from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.units import UnitKind
 
@@ -52,9 +52,9 @@ def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
 
 def _held(query: Query, text: str) -> dict[str, float]:
     """The terms of the question that stand in a text, with their weights."""
-    language = language_of(text)
+    language, written = read_sentence(text)
     asked = query.weights(language)
-    return {term: asked[term] for term in terms(text, language) if term in asked}
+    return {word.term: asked[word.term] for word in written if word.weight > 0.0 and word.term in asked}
 
 
 def states_something(query: Query, candidate: Candidate) -> bool:
@@ -62,12 +62,12 @@ def states_something(query: Query, candidate: Candidate) -> bool:
     word of the question, and nothing that only repeats the question's words without a specific word or a value more."""
     if candidate.kind in ("heading", "line") or is_question(candidate.text):
         return False
-    language = language_of(candidate.text)
+    language, written = read_sentence(candidate.text)
     asked = query.weights(language)
     labelled = _LABELLED.match(candidate.text)
     if labelled and not any(word.term in asked for word in words(labelled[1], language)):
         return False
-    further = [word for word in words(candidate.text, language) if word.term not in asked]
+    further = [word for word in written if word.term not in asked]
     return any(word.weight >= _SPECIFIC for word in further) or any(
         value.start <= word.start < value.end for value in values(candidate.text) for word in further
     )

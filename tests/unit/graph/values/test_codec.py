@@ -25,6 +25,7 @@ from graph_research.graph.values.codec import (
     duplicate,
     encode,
     encode_each,
+    encode_with_copy,
     references,
     text_hash,
     without_tags,
@@ -71,6 +72,17 @@ def test_an_object_whose_values_are_encoded_one_by_one_has_the_same_bytes_and_te
     each: dict[str, str] = {}
     assert encode_each(value, each) == encode(value, whole)
     assert each == whole
+
+
+@given(values)
+def test_a_value_encoded_with_its_copy_has_the_same_bytes_and_texts_and_the_copy_is_what_they_decode_to(
+    value: Any,
+) -> None:
+    alone: dict[str, str] = {}
+    beside: dict[str, str] = {}
+    data, copy = encode_with_copy(value, beside)
+    assert (data, beside) == (encode(value, alone), alone)
+    assert repr(copy) == repr(decode(data, beside))
 
 
 @given(values)
@@ -174,7 +186,7 @@ def test_models_become_objects_and_enums_their_values() -> None:
     ],
 )
 def test_what_cannot_be_stored_is_refused_with_its_place(value: Any, words: str) -> None:
-    for refusing in (duplicate, lambda value: encode(value, {})):
+    for refusing in (duplicate, lambda value: encode(value, {}), lambda value: encode_with_copy(value, {})):
         with pytest.raises(NotStorable) as refused:
             refusing(value)
         assert words in str(refused.value)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
+from typing import NamedTuple
 
-from graph_research.research.models.draft import BlockType, DraftSection, Statement
+from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement, StatementKind, rewritten
 from graph_research.text.language.opposites import DEFAULT
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.tables import any_of
@@ -25,6 +26,9 @@ _SET = re.compile(r"(?<![\w.])([^\W\d][\w.]*)\s*=(?!=)")
 """A name before a sign that gives it a value, as settings files and SQL write it."""
 _WORD_OF_CODE = re.compile(r"[\w.]+")
 _COMMENT = re.compile(r"(?:--|#|//).*")
+_MARK = re.compile(r"(--|#|//)")
+_PLAIN_VALUE = re.compile(r"\s*(\d[\d.]*\s?[^\W\d]*%?|[\w.-]+)\s*(?=[,;:.(（，；：。]|$)")
+"""A value and nothing else in the first clause of a cell: a word, or a number with its unit."""
 _UNSET = (
     "A table names what no block of the section sets: {settings}. "
     "Leave out what is no setting, stays at its default, belongs to another situation than the block, or has no "
@@ -128,3 +132,102 @@ def _values_set(code: str, names: Set[str]) -> dict[str, str]:
         *words, last = _WORD_OF_CODE.findall(_COMMENT.sub("", line)) or [""]
         values |= dict.fromkeys(names & set(words), last)
     return values
+
+
+def without_lines_of(blocks: Sequence[Block], rows: Iterable[Sequence[Statement]]) -> list[Block]:
+    """The blocks, of which those to copy no longer set what only the left out `rows` of tables are about."""
+    left = _settings_of(row for block in blocks for row in block.rows)
+    names = _settings_of(rows) - left
+
+    def change(statement: Statement) -> Statement | None:
+        text = "\n".join(line for line in statement.text.split("\n") if not _values_set(line, names))
+        return statement.model_copy(update={"text": text}) if text.strip() else None
+
+    return [row for block in blocks for row in (rewritten([block], change) if _is_code(block) else [block])]
+
+
+def with_lines_of(section: DraftSection, added: Collection[str]) -> DraftSection:
+    """The section, in whose blocks to copy each row of a table of settings with a statement `added` has a line, made
+    like that of a row beside it whose value stands in the block as its cell says it. A row of which there is none
+    like it gets no line."""
+    for table in (block for block in section.blocks if block.rows):
+        for place, row in enumerate(table.rows):
+            if any(cell.id in added for cell in row) and not _stays(row, table.header):
+                beside = sorted(range(len(table.rows)), key=lambda other: abs(other - place))
+                models = [_value_of(table.rows[other], table.header) for other in beside]
+                section = _with_line(section, row, _value_of(row, table.header), list(filter(None, models)))
+    return section
+
+
+class _Value(NamedTuple):
+    """The value that a row gives to the one setting that it names, and what its cell says behind it."""
+
+    name: str
+    value: str
+    remark: str
+
+    @property
+    def is_like(self) -> tuple[bool, bool]:
+        return any(map(str.isdigit, self.value)), any(map(str.isalpha, self.value))
+
+
+def _value_of(row: Sequence[Statement], header: Sequence[str]) -> _Value | None:
+    names = _names_in(row[0].text) if row else []
+    titles = [*header, *[""] * len(row)]
+    cells = [cell.text for cell, title in zip(row[1:], titles[1:], strict=False) if not DEFAULT.search(title)]
+    value = _PLAIN_VALUE.match(cells[0]) if cells else None
+    if value is None or len(names) != 1 or not _WORD.fullmatch(names[0]):
+        return None
+    return _Value(names[0], "".join(value[1].split()), cells[0][value.end() :].strip(" ()（），,;；:："))
+
+
+def _with_line(
+    section: DraftSection, row: Sequence[Statement], given: _Value | None, models: Iterable[_Value]
+) -> DraftSection:
+    code = [(n, said) for n, block in enumerate(section.blocks) if _is_code(block) for said in block.sentences[:1]]
+    if given is None or any(given.name.casefold() in _WORD_OF_CODE.findall(said.text.casefold()) for _, said in code):
+        return section
+    for model in (model for model in models if model.is_like == given.is_like):
+        for number, said in code:
+            if text := _text_with_line(said.text, given, model):
+                cited = [name for cell in row for name in cell.evidence_ids]
+                judged = [name for cell in row for name in cell.judged]
+                longer = said.model_copy(
+                    update={
+                        "text": text,
+                        "kind": StatementKind.ANALYSIS,
+                        "evidence_ids": list(dict.fromkeys([*said.evidence_ids, *cited])),
+                        "judged": list(dict.fromkeys([*said.judged, *judged])),
+                    }
+                )
+                blocks = list(section.blocks)
+                blocks[number] = blocks[number].model_copy(
+                    update={"sentences": [longer, *blocks[number].sentences[1:]]}
+                )
+                return section.model_copy(update={"blocks": blocks})
+    return section
+
+
+def _text_with_line(text: str, given: _Value, model: _Value) -> str:
+    """The text with a line for the value behind that of the model, empty where that has none."""
+    lines = text.split("\n")
+    pattern = re.compile(
+        rf"(.*(?<![\w.])){re.escape(model.name)}((?![\w.]).*?(?<![\w.])){re.escape(model.value)}(\W*)", re.I
+    )
+    for number, line in enumerate(lines):
+        stated = _COMMENT.sub("", line).rstrip()
+        if found := pattern.fullmatch(stated):
+            mark = next((found[1] for found in map(_MARK.search, [line, *lines]) if found), "")
+            remark = f"  {mark} {given.remark}" if given.remark and mark else ""
+            new = f"{found[1]}{given.name}{found[2]}{given.value}{found[3]}{remark}"
+            return "\n".join([*lines[: number + 1], new, *lines[number + 1 :]])
+    return ""
+
+
+def _settings_of(rows: Iterable[Sequence[Statement]]) -> set[str]:
+    """The names in the labels of the rows, in small letters."""
+    return {name for row in rows if row for name in _names_in(row[0].text.casefold())}
+
+
+def _is_code(block: Block) -> bool:
+    return block.type is BlockType.CODE

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from graph_research.research.code_blocks import with_lines_of, without_lines_of
 from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement
 from graph_research.research.writing_functions import parts_to_mend
 
@@ -166,3 +167,49 @@ def test_a_table_about_something_else_than_the_block_is_not_compared_with_it() -
     assert parts_to_mend([code_section(("Larch", "files"), ("Alder", "rows"))], [], []) == []
     noted = parts_to_mend([code_section(*SETTINGS)], [{"id": "st-0123456789", "problem": "p"}], [])
     assert [row["is_note"] for row in noted[0]["failing"]] == [True]
+
+
+CONF = "sync = full  # from the table\nSET LOCAL busy_wait = '5000ms';\nlogged = on"
+
+
+def settings_section(*rows: tuple[str, ...], code: str = CONF) -> DraftSection:
+    """A section with a table of settings, the last of whose rows was added, and a block to copy."""
+    cells = [[Statement(text=text, place=f"{n}") for text in row] for n, row in enumerate(rows)]
+    cells[-1] = [cell.model_copy(update={"evidence_ids": ["ev-0000000001"]}) for cell in cells[-1]]
+    table = Block(type=BlockType.TABLE, header=["Setting", "Default", "Value"], rows=cells)
+    block = Block(type=BlockType.CODE, sentences=[Statement(text=code, evidence_ids=["ev-0000000002"])])
+    return DraftSection(heading="h", blocks=[table, block])
+
+
+SET = ("sync", "off", "full"), ("busy_wait", "0", "5000 ms"), ("logged", "off", "on")
+
+
+@pytest.mark.parametrize(
+    ("row", "behind", "line"),
+    [
+        (("patience", "0", "30 s (judgement)"), 2, "SET LOCAL patience = '30s';  # judgement"),
+        (("traced", "off", "on"), 3, "traced = on"),
+        (("traced", "off", "off, until needed"), 0, ""),
+        (("share", "128 MB", "25 % of the memory"), 0, ""),
+        (("cost", "4", "1.1"), 0, ""),
+        (("patience, traced", "0", "30 s"), 0, ""),
+        (("logged", "off", "on"), 0, ""),
+    ],
+)
+def test_an_added_row_of_settings_has_its_line_in_the_block(row: tuple[str, str, str], behind: int, line: str) -> None:
+    section = settings_section(*SET, row)
+    added = [cell.id for cell in section.blocks[0].rows[-1]]
+    [code] = with_lines_of(section, added).blocks[1].sentences
+    expected = CONF.split("\n")
+    assert code.text.split("\n") == [*expected[:behind], *([line] if line else []), *expected[behind:]]
+    assert code.evidence_ids == ["ev-0000000002", *(["ev-0000000001"] if line else [])]
+    assert with_lines_of(section, []) == section
+
+
+def test_what_only_a_left_out_row_is_about_is_not_set() -> None:
+    section = settings_section(*SET)
+    table, _ = section.blocks
+    left = table.model_copy(update={"rows": table.rows[:2]})
+    [_, code] = without_lines_of([left, section.blocks[1]], [table.rows[2]])
+    assert code.sentences[0].text == "\n".join(CONF.split("\n")[:2])
+    assert without_lines_of(section.blocks, [table.rows[2]]) == section.blocks

@@ -11,6 +11,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.section_text import HEADER
+from graph_research.research.code_blocks import without_lines_of
 from graph_research.research.evidence.findings import CONFIDENCE_RANK
 from graph_research.research.graph_functions import closed_gaps
 from graph_research.research.llm.services import Services
@@ -213,10 +214,13 @@ class _Parts:
 
     def _sound(self, rows: Iterable[Mapping[str, Any]]) -> list[Block]:
         """The blocks without the statements that fail and are neither facts nor the labels of rows; where what a note
-        asked for fails, with what stood there before; without what was added and fails, a row whole."""
+        asked for fails, with what stood there before; without what was added and fails, a row whole and its line in a
+        block to copy."""
         given = [Block.model_validate(row) for row in rows]
         unsound = self.failing.intersection(self.handoff.get("added") or [])
-        blocks = rewritten(map(partial(_without_rows, unsound), given), lambda row: self.replaced.get(row.id, row))
+        sound = rewritten(map(partial(_without_rows, unsound), given), lambda row: self.replaced.get(row.id, row))
+        dropped = [row for block in given for row in block.rows if any(cell.id in unsound for cell in row)]
+        blocks = without_lines_of(sound, dropped)
         kept = {cells[0].id for block in blocks for cells in block.rows if cells}
         fails = {row.id for row in statements_of(blocks) if row.kind in _DROPPED and row.id in self.failing} - kept
         return _without(blocks, fails | unsound)

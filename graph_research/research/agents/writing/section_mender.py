@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -14,6 +15,7 @@ from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.agents.writing.section_text import answered_statement, section_text, with_answers
 from graph_research.research.agents.writing.verifier import read_passages
+from graph_research.research.code_blocks import with_lines_of
 from graph_research.research.graph_functions import open_gaps
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import ALL_ROWS, Section
@@ -98,16 +100,21 @@ def section_mender(services: Services) -> Handler:
         additions = _additions(missing, result.output.get("added") or [])
         longer = [with_additions(section, additions.get(section.id, ())) for section in sections]
         mended = [cited_only(with_answers(_mended(section, changed)), known) for section in longer]
-        used = {name for blocks, _ in mended for row in statements_of(blocks) for name in row.evidence_ids}
+        replaced = _replaced([row for row in failing if objections[row.id].get("is_note")], changed, mended)
+        written = [
+            section.model_copy(update={"blocks": new}) for section, (new, _) in zip(sections, mended, strict=True)
+        ]
+        whole = [with_lines_of(section, _added(section)) for section in written]
+        used = {name for section in whole for row in section.statements() for name in row.evidence_ids}
         return _output(
-            [section.model_copy(update={"blocks": new}) for section, (new, _) in zip(sections, mended, strict=True)],
-            replaced=_replaced([row for row in failing if objections[row.id].get("is_note")], changed, mended),
+            whole,
+            replaced=[*replaced, *_lengthened(written, whole, replaced)],
             kept=[
                 {"id": name, "answer": row.get("reason") or ""}
                 for name, row in changed.items()
                 if row["action"] == "keep" and not objections[name].get("is_note")
             ],
-            added=[row.id for blocks, _ in mended for row in statements_of(blocks) if _ADDED in row.place],
+            added=[name for section in whole for name in _added(section)],
             answered_gaps=_answered(gaps, changed.values(), mended),
             evidence=[row.to_json() for name, row in near.evidence.items() if name in used],
             fabricated=sum(fabricated for _, fabricated in mended),
@@ -194,6 +201,21 @@ def _replaced(
     now = {row.text: row for blocks, _ in mended for row in statements_of(blocks)}
     texts = ((row, (changed.get(row.id) or {}).get("text")) for row in noted)
     return [{"id": now[text].id, "statement": row.to_json()} for row, text in texts if text in now and now[text] != row]
+
+
+def _added(section: DraftSection) -> list[str]:
+    return [row.id for row in section.statements() if _ADDED in row.place]
+
+
+def _lengthened(
+    before: Iterable[DraftSection], after: Iterable[DraftSection], replaced: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The blocks to copy that have a new line, each with what stood in its place before it was mended."""
+    was = {row["id"]: row["statement"] for row in replaced}
+    pairs = chain.from_iterable(
+        zip(old.statements(), new.statements(), strict=True) for old, new in zip(before, after, strict=True)
+    )
+    return [{"id": new.id, "statement": was.get(old.id) or old.to_json()} for old, new in pairs if new.id != old.id]
 
 
 def _answered(

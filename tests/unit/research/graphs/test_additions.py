@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import pytest
+
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.agents.writing.additions import Addition, with_additions
@@ -12,7 +14,7 @@ from graph_research.research.agents.writing.editor import editor
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement
 from tests.support.research.harness import Bench, PlainContext, all_supported, hit, make_services, outside_quotations
-from tests.support.research.strong_model import STORES, Row
+from tests.support.research.strong_model import STORES, Row, Writer
 from tests.unit.research.graphs.test_inconsistencies import objects_to, place_of, report_of
 
 READERS = "Readers do not block the writer."
@@ -114,6 +116,38 @@ async def test_what_fails_of_it_is_left_out_a_row_whole() -> None:
     report, _ = await report_of(bench)
     [table] = [block for block in report.sections[0].blocks if block.type is BlockType.TABLE]
     assert [row[0].text for row in table.rows] == ["Unit of a write lock", "Second writer"]
+
+
+def sets_up(request: ModelRequest) -> Row:
+    """A section writer with a table of settings and a block to copy behind what it writes."""
+    if request.material["section"]["heading"] != "Who waits for whom":
+        return STORES.section(request)
+
+    def ids(write: Writer) -> Row:
+        return write.analysis("", "gets LARCH_BUSY")
+
+    answer = STORES.section(request, ids)
+    cited = answer["blocks"].pop()["sentences"][0]["evidence_ids"]
+    cell = {"text": "bounded", "kind": "analysis", "evidence_ids": cited}
+    table = {"type": "table", "header": ["Setting", "Value"], "rows": [{"label": "lock_wait", "cells": [cell]}]}
+    code = {"type": "code", "language": "ini", "sentences": [{**cell, "text": "lock_wait = bounded"}]}
+    return {**answer, "blocks": [*answer["blocks"], {**table, "sentences": []}, code]}
+
+
+@pytest.mark.parametrize(("fails", "lines"), [("", ["readers = free"]), ("free", []), ("readers = free", [])])
+async def test_an_added_row_of_settings_and_its_line_in_a_block_to_copy_stand_and_fall_together(
+    fails: str, lines: list[str]
+) -> None:
+    row = {"label": "readers", "cells": [{"text": "free", "cites": READERS}]}
+    bench = bench_of(
+        section_writer=[sets_up],
+        editor=[misses(behind("| lock_wait |", "whether readers block the writer"))],
+        section_mender=[adds({"n": 1, "row": row})],
+        verifier=[objects_to(fails)],
+    )
+    report, _ = await report_of(bench)
+    [code] = [row for block in report.sections[0].blocks if block.type is BlockType.CODE for row in block.sentences]
+    assert code.text.split("\n") == ["lock_wait = bounded", *lines]
 
 
 async def test_what_shares_no_word_with_a_source_is_not_asked_for_and_an_unknown_section_is_told_by_an_event() -> None:

@@ -188,9 +188,10 @@ def disagreements(report: Report) -> list[Disagreement]:
     return found
 
 
-def untold_disagreements(report: Report) -> list[CitedContradiction]:
-    """The conflicts whose sides no section compares."""
-    return [row.contradiction for row in disagreements(report) if not row.compared_in and row.contradiction.is_open]
+def open_disagreements(report: Report) -> list[CitedContradiction]:
+    """The conflicts that are left open: as many as the account of the report counts, also where a section compares
+    the sides, since only here the words of each stand beside each other."""
+    return [row for row in report.contradictions if row.is_open]
 
 
 def explained_differences(report: Report) -> list[CitedContradiction]:
@@ -198,10 +199,10 @@ def explained_differences(report: Report) -> list[CitedContradiction]:
     return [row.contradiction for row in disagreements(report) if not row.compared_in and not row.contradiction.is_open]
 
 
-def disputed_statements(report: Report) -> dict[str, Disagreement]:
-    """The ids of the statements that cite a side of a conflict, with that disagreement. Analysis is left out, and so is
+def disputed_statements(report: Report) -> dict[str, CitedContradiction]:
+    """The ids of the statements that cite a side of a conflict that is open, with that conflict. Analysis is left out, and so is
     the text of a section that compares the sides; sides that mean something else deny nothing."""
-    found: dict[str, Disagreement] = {}
+    found: dict[str, CitedContradiction] = {}
     for row in disagreements(report):
         if not row.contradiction.is_open:
             continue
@@ -212,7 +213,7 @@ def disputed_statements(report: Report) -> dict[str, Disagreement]:
         for statement in report.statements():
             is_told = statement.status is Status.ANALYSIS or statement.id in compared
             if not is_told and not cited.isdisjoint(statement.citations):
-                found.setdefault(statement.id, row)
+                found.setdefault(statement.id, row.contradiction)
     return found
 
 

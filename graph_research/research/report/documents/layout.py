@@ -51,9 +51,9 @@ from graph_research.research.report.reading import (
     disputed_statements,
     grouped_sources,
     more_evidence,
+    open_disagreements,
     open_gaps,
     opens_with_limit,
-    untold_disagreements,
 )
 
 _CONTENTS_FROM = 5
@@ -183,12 +183,12 @@ class _Layout:
                 yield Paragraph(self.sentences.paragraph(block.sentences))
 
     def _disagreements(self) -> Iterator[Element]:
-        """Those that no section compares. What only differs in scope, date, unit or definition is in the page."""
-        if untold := untold_disagreements(self.report):
+        """Those that are open. What only differs in scope, date, unit or definition is in the page."""
+        if left_open := open_disagreements(self.report):
             yield Heading(self.labels.disagreements, 1)
             marked = [self.labels.disagreements_marked] if disputed_statements(self.report) else []
             yield Paragraph(line(" ".join([self.labels.disagreements_lead, *marked])))
-        for contradiction in untold:
+        for contradiction in left_open:
             yield from self._disagreement(contradiction)
 
     def _disagreement(self, contradiction: CitedContradiction) -> Iterator[Element]:

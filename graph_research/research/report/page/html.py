@@ -62,7 +62,7 @@ def render_html(
         groups=reading.grouped_sources(report),
         folders=reading.cited_folders(report),
         products=[row.name for row in report.newest_versions],
-        untold=reading.untold_disagreements(report),
+        left_open=reading.open_disagreements(report),
         explained=reading.explained_differences(report),
         more_evidence=reading.more_evidence(report),
         open_gaps=reading.open_gaps(report),
@@ -142,14 +142,10 @@ def page_template() -> Template:
 
 
 def _disputed(report: Report) -> dict[str, str]:
-    """The element that tells more of what a statement is disputed about, by the statement's id: the disagreement, or
-    the section that compares its sides."""
-    untold = reading.untold_disagreements(report)
+    """The element of the disagreement that a statement is a side of, by the statement's id."""
+    numbers = {row.id: n for n, row in enumerate(reading.open_disagreements(report), 1)}
     return {
-        name: f"section-{row.compared_in[0]}"
-        if row.compared_in
-        else f"disagreement-{untold.index(row.contradiction) + 1}"
-        for name, row in reading.disputed_statements(report).items()
+        name: f"disagreement-{numbers[row.id]}" for name, row in reading.disputed_statements(report).items()
     }
 
 

@@ -80,8 +80,13 @@ def test_the_newest_versions_the_confidence_and_the_age_of_the_sources_stand_bel
     assert said in render_html(report, texts=finished_research.texts())
 
 
-def test_a_disagreement_that_a_section_compares_is_not_told_again() -> None:
-    assert built().contradictions and "## Where sources disagree" not in render_markdown(built())
+def test_as_many_disagreements_are_told_as_are_counted_as_open_also_where_a_section_compares_the_sides() -> None:
+    report = built()
+    told = render_markdown(report).partition("## Where sources disagree\n")[2].partition("\n## ")[0]
+    [account] = [line for line in basis_of(report, ENGLISH) if line.startswith("Confidence")]
+    assert f"{told.count('### ')} left open" in account
+    quotes = {citation.id: citation.quote for citation in report.citations}
+    assert all(quotes[name] in told for row in report.contradictions for side in row.sides for name in side.citations)
 
 
 def test_the_apparatus_of_a_long_report_is_short() -> None:

@@ -146,9 +146,9 @@ def test_sentences_by_a_model_are_laid_out_by_block_and_marked_by_kind():
     ]
     told = [one.text() for one in page.css("#section-1 .card .said")]
     assert any("Computed: 1.61 - 1.37" in one for one in told)
-    assert not page.css("#disagreements"), "a section compares the sides already"
-    assert {one.attributes["href"] for one in page.css(".disputed")} == {"#section-1"}
-    assert not page.css("#section-1 .disputed")
+    assert len(page.css("#disagreements .sides")) == 1
+    assert {one.attributes["href"] for one in page.css(".disputed")} == {"#disagreement-1"}
+    assert not page.css("#section-1 .disputed"), "the section compares the sides"
 
 
 def test_a_web_source_is_opened_at_the_passage_and_a_local_one_is_not():

@@ -69,6 +69,13 @@ def left_open(point: str, told: Sequence[Told]) -> str:
     return _sentence(left, point)
 
 
+def is_rest_of(rest: str, point: str) -> bool:
+    """Whether a text is less than an open point and asks in its words alone, so that nothing else is left open."""
+    language = language_of(point)
+    asked, left = asked_words(point, language), asked_words(rest, language)
+    return left < asked and len(left) > 0
+
+
 def single_questions(point: str) -> list[str]:
     """An open point as one question each, if it asks several that are understood by themselves. A clause that is not,
     such as "and what each costs", stays with the first one."""

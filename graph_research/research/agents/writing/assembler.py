@@ -118,10 +118,15 @@ class _Parts:
         return only_repeating(sections, named) | self.failing.intersection(chain.from_iterable(named))
 
     def closed_gaps(self, draft: Draft) -> list[dict[str, Any]]:
-        """The gaps that the header or a proved statement of the draft answers, closed in this round."""
+        """The gaps that the header or a proved statement of the draft answers, closed in this round; of those that are
+        answered in part, what is left."""
         proved = {HEADER} | {row.id for row in draft.statements() if self._is_proved(row)}
-        answered = {row["gap"] for row in self.handoff.get("answered_gaps") or [] if proved & set(row["statements"])}
-        return closed_gaps(self.handoff.get("gaps") or [], answered, self.handoff["iteration"])
+        answered = [row for row in self.handoff.get("answered_gaps") or [] if proved & set(row["statements"])]
+        whole = {row["gap"] for row in answered if not row.get("left")}
+        left = {row["gap"]: row["left"] for row in answered if row["gap"] not in whole}
+        gaps = self.handoff.get("gaps") or []
+        narrowed = [{**row, "description": left[row["id"]]} for row in gaps if row["id"] in left]
+        return [*closed_gaps(gaps, whole, self.handoff["iteration"]), *narrowed]
 
     def settled_limits(self) -> list[str]:
         """The texts of the limits that are answered."""

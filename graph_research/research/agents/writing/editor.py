@@ -35,6 +35,7 @@ from graph_research.research.models.draft import (
 )
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.report.draft import cited_only
+from graph_research.text.relevance.open_points import is_rest_of
 
 _SECTIONS = (
     Section(name="untold", noun="finding", keep=0),
@@ -193,12 +194,18 @@ def _repeated(places: Sequence[str], parts: Mapping[str, DraftSection]) -> list[
 def _answered_gaps(
     result: AgentResult, gaps: Sequence[Mapping[str, Any]], parts: Mapping[str, DraftSection]
 ) -> list[dict[str, Any]]:
-    """The gap and the statements of each answer whose number was shown; of one below the title `HEADER`."""
+    """The gap and the statements of each answer whose number was shown; of one below the title `HEADER`. What is
+    `left` of the gap is said with its own words; an answer that leaves something else is none."""
     shown = len(result.shown.get("gaps") or [])
-    return [
-        {"gap": gaps[row["gap"] - 1]["id"], "statements": _answering(row["place"], parts)}
+    answered = [
+        (gaps[row["gap"] - 1], " ".join((row.get("left") or "").split()), row["place"])
         for row in result.output.get("answered_gaps") or []
         if 0 < row["gap"] <= shown
+    ]
+    return [
+        {"gap": gap["id"], "statements": _answering(place, parts), "left": left}
+        for gap, left, place in answered
+        if not left or is_rest_of(left, gap["description"])
     ]
 
 

@@ -144,9 +144,7 @@ def page_template() -> Template:
 def _disputed(report: Report) -> dict[str, str]:
     """The element of the disagreement that a statement is a side of, by the statement's id."""
     numbers = {row.id: n for n, row in enumerate(reading.open_disagreements(report), 1)}
-    return {
-        name: f"disagreement-{numbers[row.id]}" for name, row in reading.disputed_statements(report).items()
-    }
+    return {name: f"disagreement-{numbers[row.id]}" for name, row in reading.disputed_statements(report).items()}
 
 
 def _searches(report: Report, labels: Labels) -> list[str]:

@@ -756,9 +756,11 @@ async def test_the_versions_that_the_header_prints_are_told_to_whoever_writes() 
         assert "\nLarch 3.1.4\n" in bench.model.asked(agent)[0].user
 
 
-async def test_an_open_question_that_the_header_or_a_proved_sentence_answers_is_closed() -> None:
+async def test_an_open_question_that_the_header_or_a_proved_sentence_answers_is_closed_or_shortened() -> None:
     asked = ["What does Larch lock?", "Who is fair?", "How fast is it?", "Which version is described?"]
+    asked += ["What do Larch and Oak lock?", "Which of Larch's and Oak's locks are slow?"]
     closed = {asked[0], asked[3]}
+    left = {asked[4]: "What does Oak lock?", asked[5]: "Where is Oak grown?"}
     gaps = [{"description": text, "suggested_queries": [text], "priority": 1} for text in asked]
     [analysis] = STORES.script()["analyzer"]
 
@@ -768,7 +770,8 @@ async def test_an_open_question_that_the_header_or_a_proved_sentence_answers_is_
         numbers = {text: n for n, text in enumerate(request.material["gaps"], 1)}
         false = re.search(r"\((2\.\d+)\) Larch wrote 190", request.material["sections"][1]["text"])
         answered = [(asked[0], "1.1"), (asked[1], "9.9"), (asked[2], false[1] if false else ""), (asked[3], "header")]
-        rows = [{"gap": numbers[text], "place": place} for text, place in answered]
+        answered += [(text, "1.1") for text in left]
+        rows = [{"gap": numbers[text], "place": place, "left": left.get(text, "")} for text, place in answered]
         return {**STORES.edit(request), "answered_gaps": [*rows, {"gap": 7, "place": "1.1"}]}
 
     planted = with_more(PLANTED_FACTS["number"])
@@ -776,5 +779,6 @@ async def test_an_open_question_that_the_header_or_a_proved_sentence_answers_is_
         analyzer=[{**analysis, "gaps": gaps}], section_writer=[planted], section_mender=["No."], editor=[edits]
     )
     report, state = await report_of(bench)
+    asked[4] = left[asked[4]]  # what it is answered in part; the other's rest asks for something new
     assert {row["description"]: row["addressed"] for row in state["gaps"]} == {text: text in closed for text in asked}
     assert {row.description for row in report.gaps if not row.addressed} == set(asked) - closed

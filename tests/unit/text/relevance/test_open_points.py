@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.text.relevance.open_points import Told, left_open
+from graph_research.text.relevance.open_points import Told, is_rest_of, left_open
 
 TOLD = [
     Told("The lagoon's gates close at a tide of 4.2 metres."),
@@ -56,3 +56,18 @@ def test_a_point_stays_open_where_words_do_not_show_an_answer(point: str) -> Non
 
 def test_a_statement_that_says_no_more_than_what_is_asked_is_no_answer() -> None:
     assert left_open("What the gates of the lagoon are.", [Told("The gates of the lagoon")])
+
+
+@pytest.mark.parametrize(
+    ("rest", "is_rest"),
+    [
+        ("What clients of the inn meet in winter", True),
+        ("What clients of the inn meet in winter and how long it lasts", True),
+        ("What clients of the inn and of the harbour meet in winter, and how long that lasts", False),  # nothing less
+        ("What clients of the inn pay in winter", False),
+        ("How that is?", False),
+    ],
+)
+def test_what_is_left_of_a_point_is_less_of_it_in_its_own_words(rest: str, is_rest: bool) -> None:
+    point = "What clients of the harbour or the inn meet in winter, and how long that lasts"
+    assert is_rest_of(rest, point) is is_rest

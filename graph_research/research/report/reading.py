@@ -200,8 +200,8 @@ def explained_differences(report: Report) -> list[CitedContradiction]:
 
 
 def disputed_statements(report: Report) -> dict[str, CitedContradiction]:
-    """The ids of the statements that cite a side of a conflict that is open, with that conflict. Analysis is left out, and so is
-    the text of a section that compares the sides; sides that mean something else deny nothing."""
+    """The ids of the statements that cite a side of a conflict that is open, with that conflict. Analysis is left out,
+    and so is the text of a section that compares the sides; sides that mean something else deny nothing."""
     found: dict[str, CitedContradiction] = {}
     for row in disagreements(report):
         if not row.contradiction.is_open:

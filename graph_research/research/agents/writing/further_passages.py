@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -20,11 +20,11 @@ from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.source import Source
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.text.document import Document
-from graph_research.text.language.opposites import NEGATIONS
+from graph_research.text.language.opposites import DEFAULT, NEGATIONS
 from graph_research.text.language.words import MOST_WEIGHT, held_share, held_weight, language_of, whole_word_weights
 from graph_research.text.relevance.entries import Entries, Entry, names_in
 from graph_research.text.relevance.query import Query, parse
-from graph_research.text.relevance.ranking import Pool, Ranked, analysed, rank
+from graph_research.text.relevance.ranking import Analysed, Pool, Ranked, analysed, rank
 from graph_research.text.relevance.units import Unit
 from graph_research.text.sentences import SENTENCE_ENDS
 
@@ -80,8 +80,8 @@ class FurtherPassages:
 
     def add_entry(self, entry: Entry, query: Query, most_chars: int = _DEFINITION_CHARS) -> None:
         """Add what is not held of an entry: of one that is longer than `most_chars` its beginning, up to half of that,
-        where nothing is held, and the sentences that hold, for their length, most of what the query asks for and the
-        others lack."""
+        where nothing is held, a sentence on its default, and the sentences that hold, for their length, most of what
+        the query asks for and the others lack."""
         document = self._finder.documents[entry.source]
         read = analysed(document)
         units = [place for place, unit in enumerate(read.units) if entry.start <= unit.start < entry.end]
@@ -96,9 +96,10 @@ class FurtherPassages:
         while behind := [place for place in units if place not in shown and len(read.units[place].text) <= room]:
             told_of = [said[place] for place in shown if read.units[place].text.endswith(SENTENCE_ENDS)]
             lacking = {term: value for term, value in lacking.items() if not any(term in words for words in told_of)}
+            defaults = [] if _with_default(read, shown) else _with_default(read, behind)
             held = {place: held_weight(lacking, said[place]) for place in behind}
-            best = max(behind, key=lambda place: held[place] / math.sqrt(read.lengths[place] or 1))
-            if not held[best]:
+            best = max(defaults or behind, key=lambda place: held[place] / math.sqrt(read.lengths[place] or 1))
+            if not defaults and not held[best]:
                 break
             shown.append(best)
             room -= len(read.units[best].text)
@@ -165,6 +166,10 @@ def _stretch(place: int, document: Document, told: Sequence[tuple[int, int]]) ->
     return units[first].start, units[last].end
 
 
+def _with_default(read: Analysed, places: Iterable[int]) -> list[int]:
+    return [place for place in places if DEFAULT.search(read.units[place].text)]
+
+
 def _entry(document: Document, unit: Unit) -> str | int:
     """What a unit belongs to: the term that it explains, else its block."""
     return document.term_at(unit.end - 1) or unit.block
@@ -216,15 +221,19 @@ class NearPassages:
         return self._add([found], rows, _OF_A_SENTENCE, _OF_A_SENTENCE)
 
     def definitions(self, text: str, shown: Iterable[Mapping[str, Any]], *, besides: Collection[str] = ()) -> list[str]:
-        """The ids of what is not shown of what explains the first things that a text names, `besides` these: the name
-        of a setting and its default often stand at the two ends of a long definition."""
+        """The ids of what is not shown of what explains the first things that a text names, `besides` these, of each
+        its default before the rest: name and default often stand at the two ends of a long definition."""
         further = FurtherPassages(self._places(shown), self._finder)
+        found: list[list[str]] = []
         for entry in self._entries.named(text, {*besides, *names_in(self._question)}):
-            if len(further.chosen) < _OF_A_SENTENCE:
+            before = len(further.chosen)
+            if len(found) < _OF_A_SENTENCE:
                 further.add_entry(entry, parse(text))
-        found = dict(islice(further.chosen.items(), _OF_A_SENTENCE))
-        self._found.update(found)
-        return list(found)
+            if new := list(further.chosen)[before:]:
+                new.sort(key=lambda name: not DEFAULT.search(further.chosen[name].quote))
+                found.append(new[:_OF_A_SENTENCE])
+        self._found.update({name: further.chosen[name] for names in found for name in names})
+        return [name for names in found for name in names]
 
     @cached_property
     def _entries(self) -> Entries:
@@ -241,7 +250,7 @@ class NearPassages:
         each = _OF_A_SENTENCE if len(found) <= _OF_A_SENTENCE else 1
         rows = list(shown)
         defined = self.definitions(text, rows)
-        rows += [{"source_id": self._found[name].source_id, "text": self._found[name].quote} for name in defined]
+        rows += self._rows(defined)
         return list(dict.fromkeys([*defined, *self._add(found, rows, each, _MOST_OF_A_LIMIT)]))
 
     def _add(
@@ -261,15 +270,16 @@ class NearPassages:
     def _places(self, shown: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, int, int]]:
         """The source, start and end of what rows of a prompt show."""
         for row in shown:
-            text = _plain(row["text"])
-            document = self._documents.get(row["source_id"])
-            if document is not None and (start := document.text.find(text)) >= 0:
-                yield row["source_id"], start, start + len(text)
+            if row["start"] is not None:
+                yield row["source_id"], row["start"], row["start"] + len(row["text"]) - len("⟦⟧")
 
     def rows(self, besides: Collection[str]) -> list[dict[str, Any]]:
         """What was found as a prompt shows passages, `besides` those of these ids, which it shows already."""
+        return self._rows(name for name in self._found if name not in besides)
+
+    def _rows(self, names: Iterable[str]) -> list[dict[str, Any]]:
         passages = Passages((row.to_json() for row in self._found.values()), self._sources, self._documents)
-        return passages.rows((name for name in self._found if name not in besides), 0)
+        return passages.rows(names, 0)
 
 
 def sought(text: str) -> Query:
@@ -383,7 +393,3 @@ def _without_headings(tried: Sequence[Ranked]) -> list[Ranked]:
         for n in holding or [place]:
             best[n] = max(best.get(n, 0.0), item.score * item.covered)
     return [tried[place] for place in sorted(best, key=lambda place: -best[place])]
-
-
-def _plain(text: str) -> str:
-    return text.replace("⟦", "").replace("⟧", "")

@@ -56,20 +56,22 @@ class Passages:
         enough_chars: int | None = None,
         followed: Collection[str] = (),
     ) -> list[dict[str, Any]]:
-        """`{id, source_id, title, date, heading, text, quote}` of each, once; `title` and `heading`, the path of those
-        above the quote below the title and the term that it explains, if `text` does not name it, are one line each.
-        `text` has the quote between ⟦ and ⟧, and the sentences on both sides, of a quote of `enough_chars` none, but
-        behind the quotes that are `followed` some more. Those of one source stand together in its order, and what one
-        shows the next does not repeat."""
+        """`{id, source_id, start, title, date, heading, text, quote}` of each, once; `start` is where `text` begins in
+        the source, None where that is not known; `title` and `heading`, the path of those above the quote below the
+        title and the term that it explains, if `text` does not name it, are one line each. `text` has the quote between
+        ⟦ and ⟧, and the sentences on both sides, of a quote of `enough_chars` none, but behind the quotes that are
+        `followed` some more. Those of one source stand together in its order, and what one shows the next does not
+        repeat."""
         rows = []
         known = self._known(dict.fromkeys(evidence_ids))
-        for row, parts in self._in_order(known, around_chars, enough_chars, followed):
+        for row, start, parts in self._in_order(known, around_chars, enough_chars, followed):
             before, quote, after = (text.translate(_PLAIN) for text in parts)
             source, text = self._sources.get(row.source_id), f"{before}⟦{quote}⟧{after}"
             rows.append(
                 {
                     "id": row.id,
                     "source_id": row.source_id,
+                    "start": start,
                     "title": _one_line(self._title(row)),
                     "date": (source.published_on if source else None) or "",
                     "heading": self._heading(row, text),
@@ -97,14 +99,15 @@ class Passages:
 
     def _in_order(
         self, evidence: Sequence[Evidence], around_chars: int, enough_chars: int | None, followed: Collection[str]
-    ) -> Iterator[tuple[Evidence, tuple[str, str, str]]]:
-        """The evidence by source and place, each with the text before it, the quote and the text behind it."""
+    ) -> Iterator[tuple[Evidence, int | None, tuple[str, str, str]]]:
+        """The evidence by source and place, each with where the text before it begins, that text, the quote and the
+        text behind it."""
         of_source: dict[str, list[Evidence]] = {}
         for row in evidence:
             of_source.setdefault(row.source_id, []).append(row)
         for source, rows in of_source.items():
             spans = {row.id: self._span(row) for row in rows}
-            yield from ((row, ("", row.quote, "")) for row in rows if spans[row.id] is None)
+            yield from ((row, None, ("", row.quote, "")) for row in rows if spans[row.id] is None)
             placed = sorted(
                 ((span, row) for row in rows if (span := spans[row.id]) is not None), key=lambda pair: pair[0]
             )
@@ -121,7 +124,7 @@ class Passages:
                 if last < following and last == end + behind:
                     last = _last_sentence(text, start, end, last)
                 shown = max(shown, last)
-                yield row, (text[first:start], row.quote, text[end:last])
+                yield row, first, (text[first:start], row.quote, text[end:last])
 
     def _span(self, row: Evidence) -> tuple[int, int] | None:
         return span_of(row, self._documents)

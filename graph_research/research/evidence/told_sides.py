@@ -1,0 +1,59 @@
+"""Sides of a contradiction that a sentence tells of and does not cite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from graph_research.research.models.draft import Statement, StatementKind
+from graph_research.research.models.evidence import Contradiction, Evidence
+from graph_research.research.models.source import Source
+from graph_research.text.language.words import held_share, term_weights
+
+_CLAUSE_END = re.compile(r"[;,:.]\s+|[；，：。]")
+_LEAST_WORDS = 3
+_LEAST_HELD = 0.5
+_TIMES_THE_OWN = 2
+"""A clause tells of a side if its passages and their titles hold so much of the clause's words, by weight, and so many
+times as much as what the sentence cites. Of 24 sentences in eight stored reports that cite one side of a contradiction
+alone, one told the other side's (0.85 against 0.37); of the others' clauses none had 1.3 times as much."""
+
+
+def told_sides(
+    statement: Statement,
+    contradictions: Iterable[Contradiction],
+    evidence: Mapping[str, Evidence],
+    sources: Mapping[str, Source],
+) -> list[str]:
+    """The ids of the evidence of such sides; only of a fact that cites another side."""
+    uncited = list(_uncited_sides(set(statement.evidence_ids), contradictions))
+    if statement.kind is not StatementKind.FACT or not uncited:
+        return []
+    own = _terms(statement.evidence_ids, evidence, sources)
+    clauses = [words for part in _CLAUSE_END.split(statement.text) if len(words := term_weights(part)) >= _LEAST_WORDS]
+    return [
+        name
+        for side in uncited
+        if any(_is_told(words, own, _terms(side, evidence, sources)) for words in clauses)
+        for name in side
+    ]
+
+
+def _uncited_sides(cited: set[str], contradictions: Iterable[Contradiction]) -> Iterator[Sequence[str]]:
+    for row in contradictions:
+        uncited = [side.evidence_ids for side in row.sides if cited.isdisjoint(side.evidence_ids)]
+        if len(uncited) < len(row.sides):
+            yield from uncited
+
+
+def _is_told(clause: Mapping[str, float], own: Mapping[str, float], side: Mapping[str, float]) -> bool:
+    held = held_share(clause, side)
+    return held >= _LEAST_HELD and held >= _TIMES_THE_OWN * held_share(clause, own)
+
+
+def _terms(
+    names: Iterable[str], evidence: Mapping[str, Evidence], sources: Mapping[str, Source]
+) -> Mapping[str, float]:
+    rows = [evidence[name] for name in names if name in evidence]
+    titles = [sources[row.source_id].title for row in rows if row.source_id in sources]
+    return term_weights("\n".join([*(row.quote for row in rows), *titles]))

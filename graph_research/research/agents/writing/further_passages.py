@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from graph_research.graph.context import Context
-from graph_research.research.agents.writing.limiting_sentences import limiting
+from graph_research.research.agents.writing.limiting_sentences import limiting, of_row
 from graph_research.research.agents.writing.passages import Passages
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.quotes import QuoteFinder
@@ -239,14 +239,16 @@ class NearPassages:
     def _entries(self) -> Entries:
         return Entries(self._documents)
 
-    def lacking(self, text: str, context: str, shown: Iterable[Mapping[str, Any]]) -> list[str]:
+    def lacking(
+        self, text: str, context: str, shown: Iterable[Mapping[str, Any]], column: Collection[str] = ()
+    ) -> list[str]:
         """The ids of the stretches that bear on what a text says was not found: on each thing that it names, or with a
-        `context`, such as the row of a cell, on all of it and on both."""
+        `context`, such as the row of a cell, on all of it and on both, and in the sources of the `column` on either."""
         query = sought(text)
         queries = [query] if context else query.things
         found = [nearest(self._pool, part, must_bear=True) for part in queries]
         if context:
-            found.append(_in_context(self._pool, query, context))
+            found += [_in_context(self._pool, query, context), of_row(self._pool, f"{query.text}. {context}", column)]
         each = _OF_A_SENTENCE if len(found) <= _OF_A_SENTENCE else 1
         rows = list(shown)
         defined = self.definitions(text, rows)

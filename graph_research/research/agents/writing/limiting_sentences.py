@@ -1,4 +1,5 @@
-"""Sentences of sources that may tell when what is said of all cases does not hold, or one side of a contradiction."""
+"""Sentences of sources that may tell when what is said of all cases does not hold, or one side of a contradiction, or
+what a cell lacks that the cells beside it have."""
 
 from __future__ import annotations
 
@@ -18,6 +19,8 @@ _LEAST_SHARED = 0.45
 """Of a clause, by weight and by rarity in the sources, a sentence has so much, else it is about something else."""
 _LEAST_ALIKE = 0.4
 """The geometric mean of the shares of both that they share, else they only have a few words in common."""
+_LEAST_OF_ROW = 0.3
+"""Of a row, by weight, a sentence has so much: the other cells tell of other things than the one that is empty."""
 _LEAST_WORDS = 2
 """So many of the words that they share are no names of the question, which all sources are about."""
 _OF_SUBJECT = 4
@@ -48,6 +51,14 @@ def settling(pool: Pool, conflict: Mapping[str, Any]) -> Iterator[Ranked]:
     values = (side["value"] for side in conflict["sides"])
     for item in rank(pool, parse(". ".join([conflict["topic"], *values]))):
         if item.covered >= _LEAST_SHARED:
+            yield item
+
+
+def of_row(pool: Pool, row: str, sources: Collection[str]) -> Iterator[Ranked]:
+    """The sentences of these sources, which the column of an empty cell cites, nearest first to what its row says: they
+    seldom name what they are all about."""
+    for item in rank(pool, parse(row)) if sources else ():
+        if item.source in sources and item.covered >= _LEAST_OF_ROW:
             yield item
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Any
+from itertools import chain, zip_longest
+from typing import Any, NamedTuple
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
@@ -59,9 +59,10 @@ def section_mender(services: Services) -> Handler:
         objections = {row["id"]: row for part in handoff["parts"] for row in part["failing"]}
         named = {row.id: row for section in sections for row in section.statements() if row.id in objections}
         cited = list(_cited(named.values(), objections))
+        sources = {row["id"]: row["source_id"] for row in handoff["evidence"]}
         passages, near = await read_passages(handoff, cited, ctx), await NearPassages.of(handoff, ctx)
         failing = await asyncio.to_thread(
-            _looked_up, list(named.values()), _beside_cells(sections), objections, passages, near
+            _looked_up, list(named.values()), _beside_cells(sections, sources), objections, passages, near
         )
         missing = [
             {**row, "n": n, "section": part["section"]["id"], "passages": found}
@@ -257,7 +258,7 @@ def _missing(objection: Mapping[str, Any]) -> str:
 
 def _looked_up(
     named: Sequence[Statement],
-    beside: Mapping[str, str],
+    beside: Mapping[str, _BesideCell],
     objections: Mapping[str, Mapping[str, Any]],
     passages: Passages,
     near: NearPassages,
@@ -268,10 +269,10 @@ def _looked_up(
     failing = []
     for row in named:
         shown = passages.rows(row.evidence_ids)
-        cell = objections[row.id].get("cell") or ""
+        cell, place = objections[row.id].get("cell") or "", beside.get(row.id, _BesideCell())
         text = f"{cell} {row.text}"
         if cell and objections[row.id].get("is_note") and row.kind is not StatementKind.LIMIT:
-            near.lacking(cell, beside.get(row.id, ""), shown)
+            near.lacking(cell, place.said, shown)
         if row.kind is not StatementKind.LIMIT or objections[row.id].get("against"):
             missing = _missing(objections[row.id])
             near.definitions(missing, shown) or near.definitions(text, shown)
@@ -279,18 +280,30 @@ def _looked_up(
             near.bearing(missing, shown, context=text)
             near.limiting(row.text, cell, shown)
             failing.append(row)
-        elif near.lacking(text, beside.get(row.id, ""), shown):
+        elif near.lacking(text, place.said, shown, place.column):
             failing.append(row)
     return failing
 
 
-def _beside_cells(sections: Iterable[DraftSection]) -> dict[str, str]:
-    """What stands beside each cell of the tables: the row's other cells that were found, and the caption."""
+class _BesideCell(NamedTuple):
+    """What stands beside a cell: the row's other cells that were found, and the caption; and the sources that its
+    column cites."""
+
+    said: str = ""
+    column: Collection[str] = ()
+
+
+def _beside_cells(sections: Iterable[DraftSection], sources: Mapping[str, str]) -> dict[str, _BesideCell]:
+    """What stands beside each cell of the tables, `sources` being those of the evidence, by its id."""
     beside = {}
     for block in (block for section in sections for block in section.blocks):
+        columns = [
+            {sources[name] for cell in column if cell for name in cell.evidence_ids if name in sources}
+            for column in zip_longest(*block.rows)
+        ]
         for row in block.rows:
             others = [cell for cell in row[1:] if cell.kind is not StatementKind.LIMIT]
-            for cell in row:
+            for cell, column in zip(row, columns, strict=False):
                 said = [other.text for other in others if other is not cell]
-                beside[cell.id] = ". ".join(filter(None, [*said, block.caption]))
+                beside[cell.id] = _BesideCell(". ".join(filter(None, [*said, block.caption])), column)
     return beside

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from graph_research.research.agents.writing.further_passages import FurtherPassages, NearPassages
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.source import Source
@@ -51,3 +53,30 @@ def test_of_a_long_definition_the_default_is_shown_before_what_nobody_asks_for()
     [entry] = Entries(DOCUMENTS).named("run_limit")
     further.add_entry(entry, parse("When is a statement logged, and with what text?"), 170)
     assert DISABLED in [row.quote for row in further.chosen.values()]
+
+
+LOGS = {
+    "src-0000000002": html_document(
+        "<h1>Logs</h1><p>A checkpoint is run when the log has grown to more than 1000 pages since the one before.</p>"
+        "<p>Larch writes a log of its own. Readers go on while it is copied.</p>"
+    ),
+    "src-0000000003": html_document("<h1>Alder</h1><p>Since its last checkpoint Alder keeps 70 pages of rows.</p>"),
+}
+
+
+@pytest.mark.parametrize(
+    ("column", "context", "found"),
+    [
+        (["src-0000000002"], "journal of one transaction. pages since the last checkpoint: 5 minutes. Recovery", True),
+        (["src-0000000003"], "journal of one transaction. pages since the last checkpoint: 5 minutes. Recovery", False),
+        (["src-0000000002"], "prices of licences. A year in Bolivia. Costs", False),
+        ([], "journal of one transaction. pages since the last checkpoint: 5 minutes. Recovery", False),
+    ],
+)
+def test_for_a_cell_in_which_nothing_was_found_the_sources_of_its_column_are_read_for_what_its_row_is_about(
+    column: list[str], context: str, found: bool
+) -> None:
+    sources = {name: Source(id=name, title="", archive_hash=document.hash) for name, document in LOGS.items()}
+    near = NearPassages(sources, LOGS, "How do Larch and Alder recover?")
+    names = near.lacking("What bounds it, Larch with a log not found", context, [], column)
+    assert any("1000 pages" in near.evidence[name].quote for name in names) is found

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from graph_research.research.agents.writing.section_text import answered_row, answered_statement
 from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, DraftSection, Statement
+from graph_research.text.language.words import held_share, term_weights
 
 
 class Addition(NamedTuple):
@@ -30,8 +31,9 @@ def answered_addition(after: str, answer: Mapping[str, Any], place: str) -> Addi
 
 def with_additions(section: DraftSection, additions: Iterable[Addition]) -> DraftSection:
     """The section with the additions, in their order: a row behind the row of a table that it belongs to, as wide as
-    the table; sentences as an item of their own behind that of a list, else at the end of the paragraph, or as a
-    paragraph behind any other block. Where the statement is not there, or a row does not fit, nothing is added."""
+    the table; sentences as an item of their own behind that of a list, behind the sentence of a paragraph, or in a
+    paragraph of their own where they would part what belongs together, and behind any other block. Where the statement
+    is not there, or a row does not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
         number = _block_of(section.blocks, addition.after)
@@ -60,10 +62,28 @@ def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
     if block.type is BlockType.LIST:
         items = _inserted(block.items, [(row.after, row.sentences) for row in said])
         return [block.model_copy(update={"items": items})]
+    if block.type is BlockType.PARAGRAPH and block.sentences:
+        return _paragraphs(block, said)
     sentences = [sentence for row in said for sentence in row.sentences]
-    if block.type is BlockType.PARAGRAPH:
-        return [block.model_copy(update={"sentences": [*block.sentences, *sentences]})]
     return [block, Block(sentences=sentences)] if sentences else [block]
+
+
+def _paragraphs(block: Block, additions: Sequence[Addition]) -> list[Block]:
+    """The paragraph with the additions, each behind its statement, and behind the paragraph one of its own for each
+    that would part two sentences without a word in common with the first."""
+    lines = [[sentence] for sentence in block.sentences]
+    last = block.sentences[-1].id
+    within = [row for row in additions if row.after in ("", last) or _follows(row, block)]
+    whole = [sentence for line in _inserted(lines, [(row.after, row.sentences) for row in within]) for sentence in line]
+    apart = [Block(sentences=row.sentences) for row in additions if row not in within]
+    return [block.model_copy(update={"sentences": whole}), *apart]
+
+
+def _follows(addition: Addition, block: Block) -> bool:
+    """Whether the addition has a word of the statement that it is to stand behind."""
+    before = next(row.text for row in block.sentences if row.id == addition.after)
+    said = " ".join(row.text for row in addition.sentences)
+    return held_share(term_weights(said), term_weights(before)) > 0.0
 
 
 def _inserted(lines: Sequence[list[Statement]], new: Sequence[tuple[str, list[Statement]]]) -> list[list[Statement]]:

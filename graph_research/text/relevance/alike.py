@@ -7,16 +7,19 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from graph_research.text.bm25 import inverse_frequency
 from graph_research.text.language.names import new_names
 from graph_research.text.language.opposites import NEGATIONS, is_absolute, opposites, tells_exception
 from graph_research.text.language.stated import unstated
-from graph_research.text.language.words import held_weight, language_of, stem, term_weights
+from graph_research.text.language.words import held_share, held_weight, language_of, stem, term_weights
 
 _FEWEST = 2
 _LEAST_ALIKE, _LEAST_WHERE_DIFFERING = 0.5, 0.35
 """The words that two texts share at least, and the share of their weight, as a geometric mean of both texts."""
 _NEARLY_ALL = 0.9
 """A text that holds so much of the words of another one, by weight, says what that one says."""
+_MOST_OF_IT, _TELLING = 0.5, 2
+"""So many texts that hold so much of a short text's words, by weight and rarity, tell what it names."""
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -38,6 +41,20 @@ def said_again(texts: Sequence[str], before: Sequence[str] = ()) -> set[int]:
         return any(says(one, text) for one in before) or any(n < place or not says(text, texts[n]) for n in saying)
 
     return {place for place, text in enumerate(texts) if is_said(place, text)}
+
+
+def told_among(subjects: Sequence[str], texts: Sequence[str]) -> set[int]:
+    """The places of the subjects that texts tell already: several hold half of the words, the rare ones above all."""
+    held = [term_weights(text) for text in texts]
+    counts = Counter(term for weights in held for term in weights)
+
+    def is_told(subject: str) -> bool:
+        weights = {
+            term: weight * inverse_frequency(len(texts), counts[term]) for term, weight in term_weights(subject).items()
+        }
+        return sum(held_share(weights, own) >= _MOST_OF_IT for own in held) >= _TELLING
+
+    return {place for place, subject in enumerate(subjects) if is_told(subject)}
 
 
 def alike_pairs(texts: Sequence[str], most: int, may_pair: Callable[[int, int], bool]) -> list[tuple[int, int]]:

@@ -92,7 +92,7 @@ class SaidElsewhere:
         question: str = "",
     ) -> None:
         self._asked = {term for name in parse(question).names for term in term_weights(name)}
-        reported = [_words(text) for text in dict.fromkeys(_told(sections))]
+        reported = [_words(text) for text in dict.fromkeys(told_lines(sections))]
         clauses = (Said(clause) for note in notes_of(topics) for clause in _CLAUSE.split(note.text))
         self._said = list(
             dict.fromkeys([*(Said(row["content"], frozenset(row["evidence_ids"])) for row in findings), *clauses])
@@ -144,7 +144,7 @@ def _words(text: str) -> Mapping[str, float]:
     return whole_word_weights(text, language_of(text))
 
 
-def _told(sections: Iterable[DraftSection]) -> Iterator[str]:
+def told_lines(sections: Iterable[DraftSection]) -> Iterator[str]:
     """The sentences and the rows of tables of the sections."""
     for block in (block for section in sections for block in section.blocks if block.type is not BlockType.CODE):
         for row in block.rows:

@@ -8,6 +8,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.agents.writing.comparisons import told_lines
 from graph_research.research.agents.writing.notes import latest_limits
 from graph_research.research.agents.writing.section_text import (
     HEADER,
@@ -35,6 +36,7 @@ from graph_research.research.models.draft import (
 )
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.report.draft import cited_only
+from graph_research.text.relevance.alike import told_among
 from graph_research.text.relevance.open_points import is_rest_of
 
 _SECTIONS = (
@@ -248,9 +250,11 @@ def _missing(
     rows: Sequence[Mapping[str, Any]], parts: Mapping[str, DraftSection], ctx: Context
 ) -> list[dict[str, Any]]:
     """`{section, after, what}`: what to look up, with the ids of the section and of the statement that it belongs
-    behind, none where only the section was named. An event tells of a section that does not exist."""
+    behind, none where only the section was named. What several sentences or rows tell already is left out. An event
+    tells of a section that does not exist."""
     found = []
-    for row in rows:
+    told = told_among([row["what"] for row in rows], list(told_lines(parts.values())))
+    for row in (row for place, row in enumerate(rows) if place not in told):
         place = row["place"].strip("() ").casefold()
         named = _PLACE.fullmatch(place) or _SECTION.fullmatch(place)
         number = named[0].partition(".")[0] if named else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.text.relevance.alike import said_again
+from graph_research.text.relevance.alike import said_again, told_among
 
 DEFAULT = "The default of wal_autocheckpoint is not in the parts shown of the pragma page."
 BLOCKED = "How long a checkpoint may block writers is not stated."
@@ -31,3 +31,20 @@ def test_of_texts_that_say_the_same_the_first_stays_and_of_others_the_one_that_s
 
 def test_what_was_told_before_is_said_again_too() -> None:
     assert said_again([BLOCKED, DEFAULT], [BLOCKED.upper(), "Whatever else."]) == {0}
+
+
+def test_what_two_texts_tell_is_told_and_what_one_does_or_only_common_words_is_not() -> None:
+    texts = [
+        "Serialization failures (40001) need a retry of the complete transaction.",
+        "At 40001, a serialization failure, retry the complete transaction.",
+        "A transaction holds its locks until it ends.",
+        "The transaction log is written first.",
+        "VACUUM FULL takes an exclusive lock on its table.",
+    ]
+    subjects = [
+        "retry of the complete transaction after a serialization failure, 40001",
+        "exclusive lock of VACUUM FULL on the table",
+        "how often a transaction log is archived by which command",
+    ]
+    assert told_among(subjects, texts) == {0}
+    assert told_among(subjects, []) == set()

@@ -236,7 +236,7 @@ def test_the_evidence_table_has_a_row_for_every_citation_and_runs_no_formula() -
     assert tuple(rows[0]) == COLUMNS
     pairs = {(statement.id, name) for statement in whole.statements() for name in statement.citations or [""]}
     assert {(row["sentence"], row["citation"]) for row in rows} == pairs
-    said = [row["text"] for row in rows if row["section"] == "Conclusions"]
+    said = [row["text"] for row in rows if row["section"] == "What follows from this"]
     assert said == ["'=1+1 is said.", "'+1+1 is said.", "'-1+1 is said.", "'@1+1 is said."]
     cited = next(row for row in rows if row["citation"] == "c1")
     assert (cited["status"], cited["quote"], cited["valid"]) == ("proved", TURBINES["quote"], "true")

@@ -302,7 +302,7 @@ def test_the_contents_lead_to_every_part_of_a_report_of_many_sections():
     assert [name for name, _ in named] == [line.lstrip("# ") for line in text.splitlines() if line.startswith("##")][1:]
     assert [anchor for _, anchor in named] == [
         *("was-kostets-und-wer-zahlt", "teil-15-sql_x", "methodology", "第二部分费用", "part-0"),
-        *("open-questions", "conclusions", "basis-and-limits", "sources", "methodology-1"),
+        *("open-questions", "what-follows-from-this", "basis-and-limits", "sources", "methodology-1"),
     ]
 
 

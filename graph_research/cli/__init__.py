@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import warnings
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
@@ -13,8 +14,26 @@ from typer.exceptions import TyperException
 
 from graph_research.cli import bundle, config, doctor, graph, history, library, prune, run, runs
 from graph_research.cli.debug import command as debug_command
-from graph_research.cli.display.output import ReaderGone, finish_output, open_streams, say, show, show_json
-from graph_research.cli.errors import DONE, INTERRUPTED, INVALID, CommandEnded, end_with, install_crash_hook, wants_json
+from graph_research.cli.display.output import (
+    ReaderGone,
+    finish_output,
+    open_streams,
+    refusing_loudly,
+    say,
+    show,
+    show_json,
+)
+from graph_research.cli.errors import (
+    DONE,
+    HELP_OPTIONS,
+    INTERRUPTED,
+    INVALID,
+    CommandEnded,
+    end_with,
+    install_crash_hook,
+    wants_help,
+    wants_json,
+)
 from graph_research.cli.jobs import serve, worker
 from graph_research.cli.reports import ask, check, refresh, revise
 from graph_research.cli.workspace import wait_for
@@ -42,7 +61,8 @@ def execute(arguments: list[str]) -> int:
     json = wants_json(arguments)
     try:
         command = typer.main.get_command(_application())
-        code = command.main(args=arguments, prog_name="graph-research", standalone_mode=False)
+        with refusing_loudly() if wants_help(arguments) else nullcontext():  # typer prints its help by itself
+            code = command.main(args=arguments, prog_name="graph-research", standalone_mode=False)
         if code == INTERRUPTED:
             say("graph-research: interrupted; what is indexed or stored until now is kept, give the command again")
         finish_output()
@@ -80,7 +100,7 @@ def _application() -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+        context_settings={"help_option_names": HELP_OPTIONS, "max_content_width": 100},
     )
     app.callback()(_top)
     run.register(app)

@@ -14,6 +14,7 @@ from graph_research.cli.hints import help_of, in_words
 from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.settings.home import CRASH_NOTE, find_home
 
+HELP_OPTIONS = ["-h", "--help"]
 DONE, FAILED, INVALID, ABORTED, WAITING, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
@@ -27,8 +28,16 @@ class CommandEnded(Exception):
 
 def wants_json(arguments: Sequence[str]) -> bool:
     """Whether the command line asks for JSON; known before it is parsed, for a wrong one is answered in JSON too."""
-    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    return "--json" in options
+    return "--json" in _options(arguments)
+
+
+def wants_help(arguments: Sequence[str]) -> bool:
+    """Whether the command line asks for help, and so for nothing else."""
+    return not set(HELP_OPTIONS).isdisjoint(_options(arguments))
+
+
+def _options(arguments: Sequence[str]) -> Sequence[str]:
+    return arguments[: arguments.index("--")] if "--" in arguments else arguments
 
 
 def end_with(error: GraphResearchError, *, json: bool) -> int:

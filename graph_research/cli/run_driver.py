@@ -26,9 +26,10 @@ from graph_research.cli.display.progress import IndexingLines, Progress, open_vi
 from graph_research.cli.display.run_banner import say_providers
 from graph_research.cli.errors import INTERRUPTED, CommandEnded
 from graph_research.cli.exit_status import end_of
-from graph_research.cli.hints import limit_json, resume_command
+from graph_research.cli.hints import in_words, limit_json, resume_command
 from graph_research.errors import UserMistake, why_unreadable
 from graph_research.graph.context import SystemClock
+from graph_research.graph.errors import InputInvalid
 from graph_research.providers.errors import BudgetReached
 from graph_research.research.report.statistics import FETCH
 from graph_research.text.wording import counted
@@ -250,14 +251,18 @@ async def _watch(app: Application, run_id: str, answer: str | None, *, new: bool
 
 
 async def _drive_and_answer(app: Application, run_id: str, answer: str | None, *, new: bool, **options: Any) -> None:
-    """Drive a run until it ends, or asks a question where no terminal can answer it."""
+    """Drive a run until it ends, or asks a question where no terminal can answer it; at one the user is asked again
+    while the answer does not fit."""
     if new or answer is not None or await app.waiting_for(run_id) is None:
         await _watch(app, run_id, answer, new=new, **options)
     while (question := await app.waiting_for(run_id)) is not None:
         answer = await _answer_from_terminal(question)
         if answer is None:
             return
-        await _watch(app, run_id, answer, new=new, **options)
+        try:
+            await _watch(app, run_id, answer, new=new, **options)
+        except InputInvalid as refused:  # the run goes on waiting
+            say(f"graph-research: {in_words(refused)}")
 
 
 async def _answer_from_terminal(question: str) -> str | None:

@@ -221,10 +221,11 @@ def test_a_closed_stream_does_not_stop_a_run(kelda: User, closed: int) -> None:
     assert "84 metres" in (kelda.folder / "out" / "report.md").read_text()
 
 
-def test_a_full_disk_behind_standard_output_is_said(kelda: User) -> None:
+@pytest.mark.parametrize("arguments", ["capabilities", "--help", "graph run -h"])
+def test_a_full_disk_behind_standard_output_is_said(kelda: User, arguments: str) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [SCRIPT, "capabilities"],
+            [SCRIPT, *arguments.split()],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

@@ -51,7 +51,7 @@ def show_lines(lines: Iterable[str]) -> None:
 
 def finish_output() -> None:
     """Write what is still held back; `OutputFailed` where that cannot be done."""
-    with _refusing_loudly():
+    with refusing_loudly():
         sys.stdout.flush()
 
 
@@ -63,7 +63,7 @@ def show_document(content: str | bytes) -> None:
     if isinstance(content, bytes):
         if sys.stdout.isatty():
             raise UserMistake("refusing to write binary data to a terminal", help="name a file with -o")
-        with _refusing_loudly():
+        with refusing_loudly():
             sys.stdout.buffer.write(content)
         return
     shown = visible(content) if sys.stdout.isatty() else content
@@ -107,12 +107,12 @@ def in_line(value: Any) -> str:
 
 
 def _write(text: str) -> None:
-    with _refusing_loudly():
+    with refusing_loudly():
         sys.stdout.write(text)
 
 
 @contextlib.contextmanager
-def _refusing_loudly() -> Iterator[None]:
+def refusing_loudly() -> Iterator[None]:
     """Errors of standard output by name; what it did not take is dropped, so that it does not fail again at exit."""
     try:
         yield

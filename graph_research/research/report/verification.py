@@ -54,7 +54,8 @@ class Verification(Record):
 
     `kinds` counts all sentences: `quote` (proved word for word), `verified` (by a model), `cited`, `analysis`,
     `transition`, `limit`, `user`, `unsupported`. `fabricated` counts the ids and numbers that name no evidence, with
-    those that were dropped before the report was written. `validity` is valid/citations, 0 to 1, and 1 without any.
+    the `fabricated_dropped`, which were dropped before the report was written. `validity` is valid/citations, 0 to 1,
+    and 1 without any.
     """
 
     citations: int
@@ -64,12 +65,18 @@ class Verification(Record):
     supported: int
     unsupported: int
     fabricated: int
+    fabricated_dropped: int
     coverage: float
     kinds: dict[str, int]
     validity: float
     support: dict[str, KindSupport]
     diversity: Diversity
     problems: list[Problem]
+
+    @property
+    def wrong_citations(self) -> int:
+        """The citations of the report that are invalid or name no evidence."""
+        return self.invalid + self.fabricated - self.fabricated_dropped
 
 
 def verify(
@@ -110,6 +117,7 @@ def verify(
         supported=supported,
         unsupported=len(unsupported),
         fabricated=len(fabricated) + report.fabricated_dropped,
+        fabricated_dropped=report.fabricated_dropped,
         coverage=round(supported / stating, 4) if stating else 1.0,
         kinds={name: kinds[name] for name in _KINDS},
         validity=round(valid / len(checked), 4) if checked else 1.0,

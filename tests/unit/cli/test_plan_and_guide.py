@@ -151,6 +151,33 @@ def at_terminal(user: User, editor: str, *arguments: str, stdout: int = subproce
             os.close(ours)
 
 
+ASKING = """\
+graph: asking
+version: "1"
+state: {mills: {type: integer, default: 0}}
+start: ask
+nodes:
+  ask: {ask: '"How many mills?"', into: mills}
+  done: {end: completed}
+edges:
+  - {from: ask, to: done}
+"""
+
+
+def test_at_a_terminal_an_answer_that_does_not_fit_is_asked_for_again(user: User) -> None:
+    file = user.write("asking.yaml", ASKING)
+    arguments = ("graph", "run", str(file), "--interactive", "--run-id", "asking")
+    with at_terminal(user, "true", *arguments) as terminal:
+        terminal.expect("How many mills?")
+        terminal.type("several\n")
+        terminal.expect("is not of type integer; answer again")
+        terminal.expect("How many mills?")
+        terminal.type("7\n")
+
+    assert terminal.process.returncode == 0
+    assert user.run("status", "asking", "--json").json["status"] == "completed"
+
+
 def test_at_a_terminal_the_plan_is_changed_in_the_editor_and_its_mistakes_are_told(user: User) -> None:
     first = user.write("first.yaml", "sub_queries:\n  - query: mills\n    priority: first\n")
     second = user.write("second.yaml", "sub_queries:\n  - query: monks and tide mills\n")

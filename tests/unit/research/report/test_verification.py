@@ -76,7 +76,7 @@ def test_nothing_the_report_says_of_itself_is_believed():
     )
     assert forged.citations[0].valid and statement.status is Status.PROVED
     result = checked(forged)
-    assert (result.invalid, result.fabricated) == (1, 1)
+    assert (result.invalid, result.fabricated, result.wrong_citations) == (1, 1, 2)
     assert result.unsupported == 2, "the short answer's statement and the section's that cites the same number"
 
 
@@ -85,8 +85,9 @@ def test_a_citation_of_a_source_that_the_report_does_not_list_is_invalid():
     assert checked(report.model_copy(update={"sources": report.sources[1:]})).invalid > 0
 
 
-def test_citations_thrown_away_before_the_report_count_as_fabricated():
-    assert checked(built(report_metadata={"fabricated_citations": 3})).fabricated == 3
+def test_citations_thrown_away_before_the_report_count_as_fabricated_and_are_not_wrong_in_it():
+    result = checked(built(report_metadata={"fabricated_citations": 3}))
+    assert (result.fabricated, result.fabricated_dropped, result.wrong_citations) == (3, 3, 0)
 
 
 def test_a_report_that_states_nothing_is_covered_and_empty():

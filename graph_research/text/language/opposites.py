@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from functools import cache
 
 from graph_research.text.language.tables import facts, groups, listed, word_of
@@ -52,13 +52,18 @@ def tells_exception(text: str, language: str) -> bool:
     return _holds(text, _EXCEPTING.get(language, ()), language)
 
 
+def denies(text: str, language: str) -> bool:
+    """Whether a text holds a word that denies something. In a language that is not listed no text does."""
+    return _holds(text, NEGATIONS.get(language, ()), language)
+
+
 def permits(text: str, language: str) -> bool:
     """Whether a text holds a word that permits something or calls it safe or enough: what follows in its source may add
     a condition. In a language that is not listed no text does."""
     return _holds(text, _PERMITTING.get(language, ()), language)
 
 
-def _holds(text: str, found: Sequence[str], language: str) -> bool:
+def _holds(text: str, found: Collection[str], language: str) -> bool:
     if language in UNSPACED:
         return any(stretch in text for stretch in found)
     return not set(found).isdisjoint(_WORDS.findall(text.lower()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graph_research.research.evidence.citations import AROUND_CHARS
@@ -55,16 +55,17 @@ class Passages:
         *,
         enough_chars: int | None = None,
         followed: Collection[str] = (),
+        is_needed: Callable[[str, str], bool] = lambda *_: True,
     ) -> list[dict[str, Any]]:
         """`{id, source_id, start, title, date, heading, text, quote}` of each, once; `start` is where `text` begins in
         the source, None where that is not known; `title` and `heading`, the path of those above the quote below the
         title and the term that it explains, if `text` does not name it, are one line each. `text` has the quote between
         ⟦ and ⟧, and the sentences on both sides, of a quote of `enough_chars` none, but behind the quotes that are
-        `followed` some more. Those of one source stand together in its order, and what one shows the next does not
-        repeat."""
+        `followed` some more, else on each side only what `is_needed` beside the evidence of an id. Those of one source
+        stand together in its order, and what one shows the next does not repeat."""
         rows = []
         known = self._known(dict.fromkeys(evidence_ids))
-        for row, start, parts in self._in_order(known, around_chars, enough_chars, followed):
+        for row, start, parts in self._in_order(known, around_chars, enough_chars, followed, is_needed):
             before, quote, after = (text.translate(_PLAIN) for text in parts)
             source, text = self._sources.get(row.source_id), f"{before}⟦{quote}⟧{after}"
             rows.append(
@@ -98,7 +99,12 @@ class Passages:
         return " > ".join([*path, term] if term and term not in shown else path)
 
     def _in_order(
-        self, evidence: Sequence[Evidence], around_chars: int, enough_chars: int | None, followed: Collection[str]
+        self,
+        evidence: Sequence[Evidence],
+        around_chars: int,
+        enough_chars: int | None,
+        followed: Collection[str],
+        is_needed: Callable[[str, str], bool],
     ) -> Iterator[tuple[Evidence, int | None, tuple[str, str, str]]]:
         """The evidence by source and place, each with where the text before it begins, that text, the quote and the
         text behind it."""
@@ -123,6 +129,10 @@ class Passages:
                     first = _next_sentence(text, first, start, end)
                 if last < following and last == end + behind:
                     last = _last_sentence(text, start, end, last)
+                if not is_needed(row.id, text[first:start]):
+                    first = start
+                if row.id not in followed and not is_needed(row.id, text[end:last]):
+                    last = end
                 shown = max(shown, last)
                 yield row, first, (text[first:start], row.quote, text[end:last])
 

@@ -28,8 +28,8 @@ from graph_research.research.models.draft import (
     is_checked_by_code,
 )
 from graph_research.research.models.source import Source
-from graph_research.text.language.opposites import DEFAULT, is_absolute, permits
-from graph_research.text.language.words import language_of
+from graph_research.text.language.opposites import DEFAULT, denies, is_absolute, permits, tells_exception
+from graph_research.text.language.words import language_of, term_weights
 from graph_research.text.relevance.entries import names_in
 
 _ENOUGH_CHARS = 200
@@ -143,12 +143,7 @@ class _Beside:
             row.id for section in sections for row in section.statements()
         )
         cited = [name for row, _ in asked for name in row.evidence_ids]
-        followed = _permitting(asked)
-        rows = (
-            passages.rows(cited, 0, followed=followed)
-            if by_editor
-            else passages.rows(cited, enough_chars=_ENOUGH_CHARS, followed=followed)
-        )
+        rows = _around_what_is_said(asked, passages)
         units = checked_units({**given, "id": row.id} for row, given in asked)
         comparisons = await asyncio.to_thread(_comparisons, handoff, sections, units)
         compared = {name for unit in units if unit.ids[0] in comparisons for name in unit.ids}
@@ -190,6 +185,28 @@ class _Beside:
                 for compared in [[named[one] for one in self.comparisons.get(row["id"], ())]]
             ],
         }
+
+
+def _around_what_is_said(
+    asked: Sequence[tuple[Statement, Mapping[str, Any]]], passages: Passages
+) -> list[dict[str, Any]]:
+    """The passages that the statements cite, with the text before and behind a quote where it holds a word that a
+    statement which cites the quote says and none of its quotes, or denies something or tells of an exception."""
+    cited = [name for row, _ in asked for name in row.evidence_ids]
+    quotes = {row["id"]: row["quote"] for row in passages.rows(cited, 0)}
+    lacking: dict[str, set[str]] = {}
+    for statement, given in asked:
+        quoted = " ".join(quotes[name] for name in statement.evidence_ids if name in quotes)
+        said = term_weights(f"{given.get('context') or ''} {statement.text}").keys() - term_weights(quoted).keys()
+        for name in statement.evidence_ids:
+            lacking.setdefault(name, set()).update(said)
+
+    def is_needed(name: str, around: str) -> bool:
+        language = language_of(around)
+        is_said = not lacking[name].isdisjoint(term_weights(around))
+        return is_said or denies(around, language) or tells_exception(around, language)
+
+    return passages.rows(cited, enough_chars=_ENOUGH_CHARS, followed=_permitting(asked), is_needed=is_needed)
 
 
 def _comparisons(

@@ -1,0 +1,52 @@
+"""How much of the text around a quote the verifier of a sentence is shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.research.agents.writing.verifier import verifier
+from graph_research.research.evidence.quotes import QuoteFinder
+from graph_research.research.models.source import Source
+from graph_research.research.writing_functions import statement_batches
+from graph_research.text.readers.html import html_document
+from tests.support.research.harness import PlainContext, make_services
+
+BEFORE = "The log mode stays consistent at every crash."
+QUOTE = "A commit in log mode is lost when power fails."
+DENIED = "This holds where the disk does not lie."
+
+
+@pytest.mark.parametrize(
+    ("before", "sentence", "shown"),
+    [
+        (BEFORE, "A failure of power loses a commit in log mode, and the file is consistent.", f"{BEFORE} ⟦{QUOTE}⟧"),
+        (BEFORE, "A commit in log mode is lost.", f"⟦{QUOTE}⟧"),
+        (DENIED, "A commit in log mode is lost.", f"{DENIED} ⟦{QUOTE}⟧"),
+    ],
+)
+@pytest.mark.parametrize("part", ["section", "summary"])
+async def test_around_a_quote_stands_what_a_sentence_says_beyond_it_and_what_denies(
+    before: str, sentence: str, shown: str, part: str
+) -> None:
+    document = html_document(f"<p>{before} {QUOTE} It was written on a Sunday.</p>")
+    source = Source(id="src-0000000001", title="Modes", archive_hash=document.hash, characters=len(document.text))
+    finder = QuoteFinder("", {source.id: source}, {source.id: document})
+    [evidence] = finder.evidence([{"source_id": source.id, "quote": QUOTE}])
+    said = {"text": sentence, "kind": "fact", "evidence_ids": [evidence.id]}
+    checked = {"id": part, "heading": part.title(), "blocks": [{"type": "paragraph", "sentences": [said]}]}
+    ctx, model = PlainContext(), ScriptedModel({"verifier": ["No."]})
+    ctx.put_text(document.text)
+    [batch] = statement_batches([checked], [], [])
+    await verifier(make_services([model]))(
+        {
+            "question": "What does a crash lose?",
+            "batch": batch,
+            "sections": [checked if part == "section" else {"id": "s", "heading": "Other", "blocks": []}],
+            "evidence": [evidence.to_json()],
+            "sources": [source.to_json()],
+        },
+        ctx,
+    )
+    [row] = model.asked("verifier")[0].material["passages"]
+    assert row["text"].strip() == shown

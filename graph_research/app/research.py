@@ -29,9 +29,9 @@ class ResearchResult:
     """How a research ended. `success` is whether it is completed; `error` is what went wrong, `cancelled` or `timeout`
     where nothing else did; `metadata` is that of the state: `cancelled`, `timeout` or `error`, `abort_phase`,
     `abort_iteration` and `abort_reason` of a run that was aborted. `parent` is the run that a fork comes from; `report`
-    maps `md`, `html`, `json` to files, None where there is none; `confidence` is 0 to 1; `waiting_for` is the question
-    that it asks, `limit` the one that ended it, `saved` what was left out to keep within its limits, `summary` the
-    short answer in plain text."""
+    maps `md`, `html`, `json` to files, None where there is none; `confidence` is 0 to 1, `confidence_level` the word
+    that the report has for it: high, medium, low or none; `waiting_for` is the question that it asks, `limit` the one
+    that ended it, `saved` what was left out to keep within its limits, `summary` the short answer in plain text."""
 
     run_id: str
     question: str
@@ -45,6 +45,7 @@ class ResearchResult:
     limit: LimitReached | None = None
     report: Mapping[str, str] | None = None
     confidence: float | None = None
+    confidence_level: str = "none"
     iterations: int = 1
     statistics: Mapping[str, Any] = field(default_factory=dict)
     saved: Sequence[str] = ()
@@ -84,6 +85,7 @@ async def reported(app: Application, run_id: str, folder: Path) -> ResearchResul
         result,
         report=await app.write_report(built, folder),
         confidence=report.confidence.value,
+        confidence_level=report.confidence.level,
         iterations=report.iterations,
         statistics=report.statistics.to_json(),
         saved=tuple(built.saved),

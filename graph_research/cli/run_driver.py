@@ -311,7 +311,7 @@ def _show_research(result: ResearchResult) -> None:
     if result.summary:
         show(result.summary)
         show("")
-    confidence = "not scored" if result.confidence is None else f"{result.confidence:.0%}"
+    confidence = "not scored" if result.confidence is None else result.confidence_level
     show(f"{counted(result.sources, 'source')}, {counted(result.citations, 'citation')}, confidence {confidence}")
     for path in result.report.values():
         show(path)

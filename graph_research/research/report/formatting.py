@@ -58,6 +58,16 @@ def source_title(source: ReportSource) -> str:
     return one_line(source.title) or one_line(source.url or "") or source.id
 
 
+def listed_title(source: ReportSource, products: Sequence[str], labels: Labels) -> str:
+    """The title in a list of sources: with the product whose manual it is before it, where the title names no product
+    and the list has manuals of several of these `products`."""
+    title = source_title(source)
+    maker = next((name for name in products if is_maker(source.publisher, [name])), "")
+    if len(products) < 2 or not maker or any(name.casefold() in title.casefold() for name in products):
+        return title
+    return labels.pair.format(name=maker, value=title)
+
+
 def superseded(source: ReportSource, labels: Labels) -> str:
     """That a source is an old version, and which is the newer one; empty for a current one."""
     if source.superseded is None:

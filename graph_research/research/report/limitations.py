@@ -15,7 +15,7 @@ from graph_research.research.models.fidelity import LOW_FIDELITY
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.report_options import ReportOptions
-from graph_research.research.report.formatting import model_name, percent, without_addresses
+from graph_research.research.report.formatting import model_name, without_addresses
 from graph_research.research.report.labels.languages import has_labels, labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import (
@@ -55,9 +55,7 @@ def limitations_of(
     return [
         labels.limit_standing,
         *_about_sources(sources, origins, labels),
-        *_those_that_apply(
-            (fidelity.score < LOW_FIDELITY, labels.limit_fidelity.format(percent=percent(fidelity.score, labels)))
-        ),
+        *_those_that_apply((fidelity.score < LOW_FIDELITY, labels.limit_fidelity)),
         *_about_the_search(sub_queries, run.search, state.get("search_failures") or [], labels),
         *_about_the_limits(run.saved, labels),
         *_those_that_apply((skipped, labels.limit_skipped.format(names=", ".join(skipped)))),

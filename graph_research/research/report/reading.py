@@ -20,6 +20,7 @@ from graph_research.research.models.draft import StatementKind, Writer, statemen
 from graph_research.research.report.formatting import one_line
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportClaim, ReportGap, ReportSource
+from graph_research.research.scoring.tiers import is_maker
 
 _RANGE = 3
 """As many numbers in a row are shown as their first and last."""
@@ -139,6 +140,12 @@ def grouped_sources(report: Report) -> list[SourceGroup]:
 def cited_folders(report: Report) -> list[str]:
     """The folders of the cited local files, in the order of their numbers."""
     return list(dict.fromkeys(source.folder for source in report.sources if source.n and source.folder))
+
+
+def cited_makers(report: Report, products: Iterable[str]) -> list[str]:
+    """The products of which the makers' own documents are cited."""
+    cited = [source.publisher for source in report.sources if source.n]
+    return [name for name in products if any(is_maker(publisher, [name]) for publisher in cited)]
 
 
 def opens_with_limit(report: Report) -> bool:

@@ -34,6 +34,7 @@ from graph_research.research.report.formatting import (
     day,
     description_beside_values,
     identifiers,
+    listed_title,
     local_file,
     one_line,
     place,
@@ -48,6 +49,7 @@ from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.reading import (
     SourceGroup,
     cited_folders,
+    cited_makers,
     disputed_statements,
     grouped_sources,
     more_evidence,
@@ -75,6 +77,7 @@ class _Layout:
         self.for_print = for_print
         self.sentences = Sentences(report, labels)
         self.products = [row.name for row in report.newest_versions]
+        self.makers = cited_makers(report, self.products)
         self.folders = cited_folders(report)
 
     def elements(self) -> Iterator[Element]:
@@ -216,10 +219,14 @@ class _Layout:
         places += [line(remark) for source in group.sources for remark in remarks(source, self.labels)]
         return (
             joined(line(f"[{n}]", Style.NUMBER) for n in group.numbers),
-            joined(dict.fromkeys([_titled(first), *places]), LINE_BREAK),
+            joined(dict.fromkeys([self._titled(first), *places]), LINE_BREAK),
             line(publisher(first, self.products) or "–"),
             line(day(first.published_at, self.labels)),
         )
+
+    def _titled(self, source: ReportSource) -> Spans:
+        """A source's title, which leads to its page on the web where it has one."""
+        return (Span(listed_title(source, self.makers, self.labels), url=web_link(source.url) or ""),)
 
     def _place(self, source: ReportSource, first: ReportSource) -> Spans:
         """Where a source is that its title does not lead to."""
@@ -243,11 +250,6 @@ class _Layout:
                 source=source_title(source) if source else citation.source_id,
                 where=place(citation.locator, self.labels, citation.place),
             )
-
-
-def _titled(source: ReportSource) -> Spans:
-    """A source's title, which leads to its page on the web where it has one."""
-    return (Span(source_title(source), url=web_link(source.url) or ""),)
 
 
 def _headings(elements: Iterable[Element]) -> Iterator[Heading]:

@@ -13,6 +13,7 @@ from graph_research.research.evidence.cited import Citation
 from graph_research.research.report.build import build_report
 from graph_research.research.report.documents.markdown import escape, render_markdown
 from graph_research.research.report.formatting import clean, one_line
+from graph_research.research.report.model import NamedVersion
 from graph_research.research.report.page.html import render_html
 from graph_research.research.report.reading import source_marks
 from tests.support.research import finished_research, written_report
@@ -321,3 +322,19 @@ def test_folders_licences_and_what_was_not_read_stand_with_the_sources():
     assert "Local files in these folders: lagoon." in text and "Local files in these folders: lagoon." in page
     assert "<br>licence: CC BY 4.0<br>not read whole: read the first 500 of 900 pages |" in text
     assert "licence: CC BY 4.0 · not read whole: read the first 500 of 900 pages" in page.replace("<wbr>", "")
+
+
+def test_sources_that_are_manuals_of_several_products_are_listed_with_the_product():
+    report = built(contradictions=[])
+    told = iter([("13.3. Locks", "larch3"), ("Locks in Larch", "Larch"), ("Queues", "Alder"), ("Forum", "Others")])
+    names = [dict(zip(("title", "publisher"), next(told), strict=True)) if row.n else {} for row in report.sources]
+    sources = [row.model_copy(update=update) for row, update in zip(report.sources, names, strict=True)]
+
+    def listed(*products):
+        versions = [NamedVersion(name=name, version="1") for name in products]
+        text = render_markdown(report.model_copy(update={"sources": sources, "newest_versions": versions}))
+        rows = [row.split(" | ") for row in text.partition("## Sources")[2].splitlines() if row.startswith("| [")]
+        return [re.sub(r"\]\(.*|<.*", "", row[1].removeprefix("[")) for row in rows]
+
+    assert listed("Larch", "Alder") == ["Larch: 13.3. Locks", "Locks in Larch", "Alder: Queues"]
+    assert listed("Larch", "Willow") == listed() == ["13.3. Locks", "Locks in Larch", "Queues"]

@@ -10,7 +10,7 @@ GraphResearchError
 │   ├── TokenMissing, TooManyJobs, …   (service/errors.py) a request that the service refuses
 │   └── NameInvalid        an id that is no id
 ├── HandoffInvalid         (graph/errors.py) an agent's input or output breaks its schema
-├── GuardFailed            (graph/errors.py) an expression that failed while it was evaluated
+├── ExpressionFailed       (graph/errors.py) an expression that failed while it was evaluated
 ├── StoreDamaged           (graph/errors.py) the checkpoint store cannot be trusted or written
 │   └── StoreUnreachable   its database does not answer
 ├── ClaimLost              (jobs/errors.py) a job that is no longer this worker's

@@ -85,7 +85,7 @@ class HandoffInvalid(GraphResearchError):
         self.value = value
 
 
-class GuardFailed(GraphResearchError):
+class ExpressionFailed(GraphResearchError):
     """An expression of the graph could not be evaluated; file, line and column are the expression's."""
 
 

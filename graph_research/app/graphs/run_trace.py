@@ -12,7 +12,7 @@ from typing import Any
 from graph_research.app.store import Store
 from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.definition.compiler import Graph
-from graph_research.graph.errors import GuardFailed
+from graph_research.graph.errors import ExpressionFailed
 from graph_research.graph.events import EdgeTaken, Event, NodeStarted
 from graph_research.graph.export import NodeStats, NodeVisit, Overlay
 from graph_research.graph.state.address import path_of
@@ -213,7 +213,7 @@ async def _input(store: Store, run_id: str, graph: Graph | None, row: StepRow) -
         elif program.each is not None:
             return None
         return program.handoff(scope)
-    except (GuardFailed, IndexError, KeyError, TypeError):
+    except (ExpressionFailed, IndexError, KeyError, TypeError):
         return None
 
 

@@ -19,7 +19,7 @@ from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.graph.debugger.stepper import Debugger
 from graph_research.graph.debugger.stops import Stop
 from graph_research.graph.debugger.triggers import FailureStop
-from graph_research.graph.errors import GuardFailed
+from graph_research.graph.errors import ExpressionFailed
 from graph_research.graph.messages import show_value
 
 _PROMPT = "(debug) "
@@ -76,7 +76,7 @@ class Terminal:
             try:
                 if not await self.execute(command):
                     return DONE
-            except (UserMistake, GuardFailed) as error:
+            except (UserMistake, ExpressionFailed) as error:
                 say(f"graph-research: {script}:{number}: {error}")
                 return INVALID
         return DONE
@@ -276,7 +276,7 @@ class Terminal:
     async def _value(self, text: str) -> str:
         try:
             return show_value(await self._debugger.inspector.evaluate(text, self._level))
-        except (UserMistake, GuardFailed) as problem:
+        except (UserMistake, ExpressionFailed) as problem:
             return f"({problem.message})"
 
     @contextlib.asynccontextmanager

@@ -12,7 +12,7 @@ from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.debugger.stop_locations import graph_at, plain_path
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.spec import EdgeSpec
-from graph_research.graph.errors import GuardFailed
+from graph_research.graph.errors import ExpressionFailed
 from graph_research.graph.events import Event, NodeFinished
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.position import ActiveNode
@@ -201,7 +201,7 @@ def _judged(level: Level, edge: EdgeSpec) -> tuple[bool, str, Mapping[str, Any]]
             return False, f"when {guard.expression.text}: no", values
         if loop is not None and not loop.evaluate(scope):
             return False, f"while {loop.expression.text} of loop {edge.loop}: no", values
-    except GuardFailed as failed:
+    except ExpressionFailed as failed:
         return False, f"fails: {failed.message}", values
     reasons = [f"when {guard.expression.text}: yes" if guard else "no guard"]
     if edge.loop is not None:

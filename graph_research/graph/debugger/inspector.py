@@ -70,7 +70,7 @@ class Inspector:
         return levels[number]
 
     async def evaluate(self, text: str, number: int = 0) -> Any:
-        """The value of an expression of the graph language. Raises `BreakpointInvalid`, `GuardFailed`."""
+        """The value of an expression of the graph language. Raises `BreakpointInvalid`, `ExpressionFailed`."""
         level = await self.level(number)
         return compile_for(text, self._graph, level.scope).evaluate(level.scope)
 
@@ -92,7 +92,7 @@ class Inspector:
         return await dry_run(level, self._store, run_id, clock=self._clock, interactive=self._interactive, item=item)
 
     async def handoff(self, level: Level) -> dict[str, Any]:
-        """What the node of `level` would be given now. Raises `GuardFailed`, `HandoffInvalid`, `NodeFailed`."""
+        """What the node of `level` would be given now. Raises `ExpressionFailed`, `HandoffInvalid`, `NodeFailed`."""
         return await handoff_of(level, self._store, self._timeline.run_id, clock=self._clock)
 
     async def next_start(self) -> NodeStarted | None:

@@ -10,7 +10,7 @@ from graph_research.graph.debugger.inspector import Inspector
 from graph_research.graph.debugger.stop_locations import BreakpointKind
 from graph_research.graph.debugger.stops import NotPossible
 from graph_research.graph.definition.compiler import Graph
-from graph_research.graph.errors import GuardFailed
+from graph_research.graph.errors import ExpressionFailed
 from graph_research.graph.events import Event, NodeFailed, NodeStarted, RunEnded
 
 Counters = tuple[dict[int, int], dict[str, Any]]
@@ -130,7 +130,7 @@ class Triggers:
             return breakpoint.kind != BreakpointKind.CONDITION, "its condition names what this graph does not have"
         try:
             holds = bool(condition.evaluate({"error": None, **levels[0].scope}))
-        except GuardFailed as failed:
+        except ExpressionFailed as failed:
             return True, f"its condition fails: {failed.message}"
         if breakpoint.kind != BreakpointKind.CONDITION:
             return holds, ""
@@ -147,7 +147,7 @@ class Triggers:
                 continue
             try:
                 value = expression.evaluate(levels[0].scope)
-            except GuardFailed as failed:
+            except ExpressionFailed as failed:
                 value = failed.message
             if text in self._seen and self._seen[text] != value:
                 changed.append(text)

@@ -54,7 +54,7 @@ class NodeProgram:
         return ExpressionGroup(self.into)
 
     def handoff(self, scope: Mapping[str, Any]) -> dict[str, Any]:
-        """The node's handoff, from the channels (and the item) in `scope`. Raises `GuardFailed`."""
+        """The node's handoff, from the channels (and the item) in `scope`. Raises `ExpressionFailed`."""
         values = self._input_group.evaluate(scope)
         if not self.optional:
             return values
@@ -65,7 +65,7 @@ class NodeProgram:
         return _from_stored(self.typed, handoff, node)
 
     def update(self, scope: Mapping[str, Any]) -> dict[str, Any]:
-        """The update of the channels; `scope` holds `output` (or `outputs` and `errors`). Raises `GuardFailed`."""
+        """The update of the channels; `scope` holds `output` (or `outputs` and `errors`). Raises `ExpressionFailed`."""
         if not self.only_present:
             return self._output_group.evaluate(scope)
         present = scope.get("output")
@@ -76,7 +76,7 @@ class NodeProgram:
         }
 
     def assign(self, scope: Mapping[str, Any]) -> dict[str, Any]:
-        """The update of a `set` node: every expression sees the state before it. Raises `GuardFailed`."""
+        """The update of a `set` node: every expression sees the state before it. Raises `ExpressionFailed`."""
         return {channel: compiled.evaluate(scope) for channel, compiled in self.assignments.items()}
 
 

@@ -27,7 +27,7 @@ class _EndedItem(NamedTuple):
 
 
 def items_of(visit: NodeVisit) -> list[Any]:
-    """What a node with `each` runs for. Raises `GuardFailed`, `NodeFailed`."""
+    """What a node with `each` runs for. Raises `ExpressionFailed`, `NodeFailed`."""
     assert visit.program.each is not None
     items = visit.program.each.evaluate(visit.scope)
     if not isinstance(items, list):

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.spec import EdgeSpec
-from graph_research.graph.errors import GraphChanged, GuardFailed, NodeFailed
+from graph_research.graph.errors import ExpressionFailed, GraphChanged, NodeFailed
 from graph_research.graph.events import Draft, EdgeTaken, NodeStarted, RunPaused, RunStarted
 from graph_research.graph.execution import transitions
 from graph_research.graph.execution.graph_state import ROW_BYTES, Ended, GraphState
@@ -83,7 +83,7 @@ class GraphRun(GraphState):
                     position, edge = transitions.single_exit(
                         result, self.position, self.routes, self.scope_values, self.visits
                     )
-                except (GuardFailed, NodeFailed):
+                except (ExpressionFailed, NodeFailed):
                     return self._leave([], self.position.loops, results, before)
                 event = self._taken_event(result.active, edge, None)
                 return self._enter(position, result.row.step, result, [event])

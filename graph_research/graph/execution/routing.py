@@ -92,7 +92,7 @@ class Routes:
         self, node: str, scope: Mapping[str, Any], loops: Mapping[str, int]
     ) -> tuple[list[EdgeSpec], Mapping[str, int]]:
         """The edges that a node which has ended takes, and the loops after them: the first edge that holds, with
-        `fork: all` each. Raises `NodeFailed` when none holds, `GuardFailed` when a guard cannot be evaluated."""
+        `fork: all` each. Raises `NodeFailed` when none holds, `ExpressionFailed` when a guard cannot be evaluated."""
         if not self.graph.spec.nodes[node].fork_all:
             edge = self.first(node, scope, loops)
             return [edge], self.counted(edge, loops)
@@ -106,7 +106,7 @@ class Routes:
         return taken, loops
 
     def first(self, node: str, scope: Mapping[str, Any], loops: Mapping[str, int]) -> EdgeSpec:
-        """The first edge out of `node` that holds. Raises `NodeFailed` and `GuardFailed` as `exits` does."""
+        """The first edge out of `node` that holds. Raises `NodeFailed` and `ExpressionFailed` as `exits` does."""
         for candidate in self.leaving.get(node, ()):
             if _holds(candidate, scope, loops):
                 return candidate.edge

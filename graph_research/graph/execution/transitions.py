@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from graph_research.graph.definition.spec import EdgeSpec
-from graph_research.graph.errors import GuardFailed, NodeFailed
+from graph_research.graph.errors import ExpressionFailed, NodeFailed
 from graph_research.graph.execution.node_result import Failure, NodeResult, failure_of
 from graph_research.graph.execution.routing import ANY, Routes
 from graph_research.graph.state.position import ActiveNode, Interruption, Position, joined
@@ -71,7 +71,7 @@ def event_edge(
     that could not be evaluated."""
     try:
         edge = routes.divert(active.node, failure.event, {**scope, "error": failure.error}, loops)
-    except (GuardFailed, NodeFailed) as problem:
+    except (ExpressionFailed, NodeFailed) as problem:
         raise NoEdge(active, failure_of(active, Cause.ERROR, problem)) from problem
     if edge is None:
         raise NoEdge(active, failure)
@@ -86,7 +86,7 @@ def exit_edges(
     for active in nodes:
         try:
             edges, loops = routes.exits(active.node, scope, loops)
-        except (GuardFailed, NodeFailed) as problem:
+        except (ExpressionFailed, NodeFailed) as problem:
             raise NoEdge(active, failure_of(active, Cause.ERROR, problem)) from problem
         taken.extend(TakenEdge(active, edge) for edge in edges)
     return taken, loops
@@ -121,7 +121,7 @@ def single_exit(
     result: NodeResult, position: Position, routes: Routes, scope: Mapping[str, Any], visits: Mapping[str, int]
 ) -> tuple[Position, EdgeSpec]:
     """`reduced`, `exit_edges` and `follow` at once, for the update of the only active node, which is in
-    `routes.single_exit`. Raises `GuardFailed` and `NodeFailed` where `exit_edges` raises `NoEdge`."""
+    `routes.single_exit`. Raises `ExpressionFailed` and `NodeFailed` where `exit_edges` raises `NoEdge`."""
     _, _, loops, join_arrivals, interruption, _, abandoned = position
     edge = routes.first(result.active.node, scope, loops)
     target = edge.target

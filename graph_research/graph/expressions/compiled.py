@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graph_research.graph.errors import GraphInvalid, GuardFailed
+from graph_research.graph.errors import ExpressionFailed, GraphInvalid
 from graph_research.graph.expressions.builtins import BUILTIN_FUNCTIONS
 from graph_research.graph.expressions.syntax import free_names, inspect_expression
 from graph_research.graph.expressions.translation import ScopeFunction, as_function, as_functions
@@ -39,7 +39,7 @@ class Compiled:
 
     def evaluate(self, scope: Mapping[str, Any]) -> Any:
         """The value under `scope` (name to JSON value). It may share lists and objects with the scope: treat it as
-        read-only. Raises `GuardFailed` with the expression's place, its text and the values of its names.
+        read-only. Raises `ExpressionFailed` with the expression's place, its text and the values of its names.
         """
         try:
             return self._function(scope)
@@ -58,11 +58,11 @@ class Compiled:
         except _PROBLEMS as problem:
             raise self._failure(problem, scope) from problem
 
-    def _failure(self, problem: Exception, scope: Mapping[str, Any]) -> GuardFailed:
+    def _failure(self, problem: Exception, scope: Mapping[str, Any]) -> ExpressionFailed:
         place = self.expression.place
         values = ", ".join(f"{name} = {show_value(scope[name])}" for name in sorted(self.names) if name in scope)
         reason = str(problem) or type(problem).__name__
-        return GuardFailed(
+        return ExpressionFailed(
             f'expression "{truncate(self.expression.text, 200)}" failed: {reason}'
             + (f" (with {values})" if values else ""),
             file=place.file_name,
@@ -80,7 +80,7 @@ class ExpressionGroup:
         self._function = as_functions({name: expression.tree for name, expression in compiled.items()}, functions)
 
     def evaluate(self, scope: Mapping[str, Any]) -> dict[str, Any]:
-        """Their values by name. Raises `GuardFailed` for the first that fails."""
+        """Their values by name. Raises `ExpressionFailed` for the first that fails."""
         try:
             values: dict[str, Any] = self._function(scope)
         except _PROBLEMS:

@@ -625,7 +625,7 @@ async def test_a_guard_that_cannot_be_evaluated_is_the_nodes_error_and_its_work_
     events = await collect(runtime(graph_of(text), store).stream({}, run_id="r"))
     assert end_of(events).status == "failed"
     record = await store.run("r")
-    assert record.error is not None and record.error["type"] == "GuardFailed"
+    assert record.error is not None and record.error["type"] == "ExpressionFailed"
     assert (await store.state("r"))["seen"] == ["x"]
 
 

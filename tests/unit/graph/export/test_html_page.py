@@ -139,7 +139,7 @@ def test_what_a_failed_visit_left_is_called_its_error(page: Page, tmp_path: Path
         status="failed",
         started_at="noon",
         seconds=0.25,
-        output={"type": "GuardFailed", "message": "division by zero"},
+        output={"type": "ExpressionFailed", "message": "division by zero"},
     )
     inner = Overlay(nodes={"count": NodeStats(visits=1, errors=1)}, visits={"count": [visit]})
     show(page, tmp_path, tangled().with_overlay(replace(OVERLAY, inner={"c": inner})))

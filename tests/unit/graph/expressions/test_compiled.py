@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph_research.graph.errors import GraphInvalid, GuardFailed
+from graph_research.graph.errors import ExpressionFailed, GraphInvalid
 from graph_research.graph.expressions.compiled import compile_expression
 from graph_research.graph.source import Expression, Place
 
@@ -134,7 +134,7 @@ def test_everything_outside_the_allowlist_is_refused_before_it_runs(text: str) -
     if found:
         assert {code for code, _ in found} <= {"forbidden-expression", "expression-syntax", "unknown-function"}
     else:
-        with pytest.raises(GuardFailed):
+        with pytest.raises(ExpressionFailed):
             evaluate(text)
 
 
@@ -177,13 +177,13 @@ def test_everything_outside_the_allowlist_is_refused_before_it_runs(text: str) -
     ],
 )
 def test_what_cannot_be_computed_fails_and_is_never_silently_false(text: str) -> None:
-    with pytest.raises(GuardFailed) as failed:
+    with pytest.raises(ExpressionFailed) as failed:
         evaluate(text, big=list(range(2_000)), huge="x" * 600_000)
     assert (failed.value.file, failed.value.line, failed.value.column) == ("g.yaml", 7, 20)
 
 
 def test_a_failure_names_the_expression_and_the_values_of_its_names() -> None:
-    with pytest.raises(GuardFailed) as failed:
+    with pytest.raises(ExpressionFailed) as failed:
         evaluate("nothing > n and long", long="z" * 1_000)
     message = str(failed.value)
     assert message.startswith('g.yaml:7:20: expression "nothing > n and long" failed: null > a number')
@@ -223,7 +223,7 @@ def test_limits_hold_for_one_evaluation_and_not_for_all() -> None:
     compiled = compile_expression(Expression("[a for a in xs if a] + [b for b in xs]", PLACE))
     for _ in range(3):
         assert len(compiled.evaluate({"xs": [1] * 5_000})) == 10_000
-    with pytest.raises(GuardFailed, match="more than 10,000 times"):
+    with pytest.raises(ExpressionFailed, match="more than 10,000 times"):
         compiled.evaluate({"xs": [1] * 5_001})
 
 
@@ -242,9 +242,9 @@ def test_comprehensions_in_comprehensions_look_up_keys_like_everything_else(text
 
 
 def test_a_failure_in_a_comprehension_and_in_a_chain_of_comparisons_is_explained() -> None:
-    with pytest.raises(GuardFailed, match="failed: a number < a string cannot be compared"):
+    with pytest.raises(ExpressionFailed, match="failed: a number < a string cannot be compared"):
         evaluate("[0 < y < text for y in xs]")
-    with pytest.raises(GuardFailed, match='failed: "missing" has no value here'):
+    with pytest.raises(ExpressionFailed, match='failed: "missing" has no value here'):
         evaluate("[missing for y in xs]")
 
 
@@ -279,7 +279,7 @@ def test_evaluation_is_deterministic_gives_json_or_fails_and_leaves_the_state_al
     for _ in range(2):
         try:
             results.append(json.dumps(compiled.evaluate(scope)))
-        except GuardFailed as failed:
+        except ExpressionFailed as failed:
             results.append(str(failed))
     assert results[0] == results[1]
     assert scope == before
@@ -323,7 +323,7 @@ def test_a_value_is_the_one_that_python_gives(text: str, a: Any, b: Any, c: Any,
     scope = {"a": a, "b": b, "c": c, "xs": xs}
     try:
         ours = compile_expression(Expression(text, PLACE)).evaluate(scope)
-    except GuardFailed:
+    except ExpressionFailed:
         return  # bounds and stricter types: what has a value has Python's
     assert as_json(ours) == as_json(eval(text, {}, dict(scope)) if " for " not in text else eval(text, dict(scope)))
 

@@ -59,7 +59,7 @@ VALUES: Sequence[Any] = [
 ]
 DOCUMENTED = {
     "DeltaRefused",
-    "GuardFailed",
+    "ExpressionFailed",
     "HandoffInvalid",
     "NodeFailed",
     "NotStorable",

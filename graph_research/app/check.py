@@ -165,6 +165,7 @@ def _named(facts: DocumentFacts, document: Document) -> LibraryDocument:
         document=document,
         superseded=facts.superseded,
         authors=facts.authors,
+        publisher=facts.publisher or "",
     )
 
 

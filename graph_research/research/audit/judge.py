@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from graph_research.research.evidence.claim_support import CitedPassage, Status,
 from graph_research.research.models.draft import StatementKind
 from graph_research.text.document import Document
 from graph_research.text.language.quantities import Value, agree, figures
+from graph_research.text.language.tables import any_of
 from graph_research.text.language.words import held_weight, language_of, terms, words
 from graph_research.text.locators import make_locator
 from graph_research.text.relevance.answerability import FOUND, features
@@ -36,6 +38,8 @@ _IN_ORDER = 0.6
 order: "the farm costs 132, the lagoon 74" has all words of "the lagoon costs 132, the farm 74"."""
 _MOST_QUOTED_CHARS = 400
 _NAMED = 5
+_ATTRIBUTED = rf"(?<!\w)(?:{any_of('attributions')})\s+(?:\w{{1,3}}\s+)?"
+"""What stands before whom a sentence has something from, with an article."""
 _OTHER_ORDER = "words do not decide it: the passage has them in another order"
 _OTHERWISE = ("denied", "opposed", "order")
 
@@ -52,11 +56,13 @@ class LibraryDocument:
     document: Document
     superseded: str | None = None
     authors: Sequence[str] = ()
+    publisher: str = ""
 
-    @property
-    def names(self) -> str:
-        """The title with the authors."""
-        return ". ".join(filter(None, (self.title, ", ".join(self.authors))))
+    def names_in(self, text: str) -> str:
+        """The title with the authors, and the publisher where the sentence says that it is according to them."""
+        is_attributed = self.publisher and re.search(_ATTRIBUTED + re.escape(self.publisher), text, re.IGNORECASE)
+        publisher = self.publisher if is_attributed else ""
+        return ". ".join(filter(None, (self.title, ", ".join(self.authors), publisher)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,19 +159,19 @@ def _beside(text: str, owner: LibraryDocument, units: Sequence[Unit], *, is_cite
     start, end = min(each.start for each in units), max(each.end for each in units)
     if end - start > max(_MOST_QUOTED_CHARS, unit.end - unit.start):
         start, end = unit.start, unit.end
-    said = [_said(owner, each) for each in units]
+    said, names = [_said(owner, each) for each in units], owner.names_in(text)
     passages = [
         CitedPassage(
             number=1,
             quote=quote,
             valid=True,
             surroundings=whole[max(0, each.start - AROUND_CHARS) : each.end + AROUND_CHARS],
-            title=owner.names,
+            title=names,
         )
         for each, quote in zip(units, said, strict=True)
     ]
     judgement = judge(text, StatementKind.FACT, passages)
-    found = support(text, [*said, owner.names])
+    found = support(text, [*said, names])
     quote = AuditQuote(
         source_id=owner.source_id,
         title=owner.title,

@@ -27,6 +27,7 @@ _ENTRY = re.compile(r"^\W*\[?\^?(\d{1,4})[\].:)|\t ]+\s*(\S.*)", re.DOTALL)
 _ENDS = re.compile(r"[.!?。！？]['\"”’»)\]]*$")
 _SENTENCE = re.compile(r"[.!?]['\"”’»)]*\s*\[")
 _QUOTED = re.compile(r"[“„«\"「](.*)[”“»\"」]", re.DOTALL)
+_LIST_MARK = re.compile(r"\(?(?:[a-z]|[ivx]{2,4}|\d{1,2})\)\s+(?=\S)|[a-z]\.\s+(?=[^\W\d_a-z])")
 _SPACED = re.compile(r"\s+([.,;:!?])")
 _LEAST_WORDS = 3
 _MOST_RANGE = 50
@@ -156,9 +157,11 @@ def _has_end(parts: Sequence[tuple[str, Sequence[str]]], number: int) -> bool:
 
 
 def _split(text: str, marks: Sequence[str], language: str) -> Iterator[ReportSentence]:
-    """The sentences of what stood in one pair of quotation marks; the marks behind it belong to each."""
+    """The sentences of what stood in one pair of quotation marks, without the letter or number of an entry of a list;
+    the marks behind it belong to each."""
     for start, end in sentence_spans(text, language=language):
-        yield ReportSentence(text=text[start:end], marks=tuple(marks))
+        mark = _LIST_MARK.match(text, start, end)
+        yield ReportSentence(text=text[mark.end() if mark else start : end], marks=tuple(marks))
 
 
 def _parts(piece: str) -> list[tuple[str, list[str]]]:
@@ -203,8 +206,11 @@ def _pieces(document: Document) -> Iterator[tuple[str, bool]]:
     listing = 0
     before = ""
     has_prose = False
+    below_title = _below_title(document)
     for block in document.blocks:
         text = document.text[block.start : block.end]
+        if block.start in below_title:
+            continue
         if block.kind == "heading":
             listing = _listing(block, text, listing) if has_prose else 0
         elif listing or _NOTE.match(text) or text in _legends():
@@ -219,6 +225,24 @@ def _pieces(document: Document) -> Iterator[tuple[str, bool]]:
             if not with_sentences:
                 yield " ".join(cells) or text, False
         before = block.kind
+
+
+def _below_title(document: Document) -> frozenset[int]:
+    """Where the lines start that stand between the title and the first sentence of the text, such as for whom and when
+    it was written: paragraphs without a mark and without the end of a sentence."""
+    found: list[int] = []
+    for place, block in enumerate(document.blocks):
+        text = document.text[block.start : block.end]
+        if place == 0:
+            if block.kind != "heading":
+                break
+        elif block.kind != "paragraph":
+            break
+        elif next(_marks(text), None) or any(_ENDS.search(text[start:end]) for start, end in sentence_spans(text)):
+            return frozenset(found)
+        else:
+            found.append(block.start)
+    return frozenset()
 
 
 @cache

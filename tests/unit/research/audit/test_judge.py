@@ -63,6 +63,21 @@ def test_a_sentence_may_name_the_authors_of_the_document_that_supports_it() -> N
     assert judged(1, other, [study, forum], [], []).verdict is Verdict.CONTRADICTED
 
 
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("According to the Lagoon Press, smolt mortality at the lagoon was 4.2 percent.", Verdict.SUPPORTED),
+        ("Smolt mortality at the lagoon was 4.2 percent, according to Lagoon Press.", Verdict.SUPPORTED),
+        ("According to Harbour Weekly, smolt mortality at the lagoon was 4.2 percent.", Verdict.UNCLEAR),
+        ("Smolt mortality at the Lagoon Press was 4.2 percent.", Verdict.UNCLEAR),
+    ],
+)
+def test_a_sentence_may_say_that_it_is_according_to_the_publisher_of_the_document(text: str, verdict: Verdict) -> None:
+    said = plain_document("Smolt mortality at the lagoon was 4.2 percent.")
+    study = LibraryDocument(source_id="src-1", title="Smolts", path="a.txt", document=said, publisher="Lagoon Press")
+    assert judged(1, ReportSentence(text=text), [study], [], []).verdict is verdict
+
+
 def fares(source_id: str, amount: int, superseded: str | None = None) -> LibraryDocument:
     document = markdown_document(f"# Ferry fares\n\nAn adult ticket to Gull Island costs {amount} euros.\n")
     return LibraryDocument(

@@ -39,6 +39,17 @@ def read(text: str) -> list[tuple[str, tuple[str, ...]]]:
         ("# The mill\n\nIt turns.\n\n## References\n\n[1] A book.\n\n### Web\n\nA page.\n", [("It turns.", ())]),
         ("It turns.\n\n## Sources\n\n1. A book.\n\n## More\n\nIt hums.", [("It turns.", ()), ("It hums.", ())]),
         ("# Notes\n\nIt turns.\n\n## Notes\n\n1. A book.", [("It turns.", ())]),
+        ("a) It turns [1].\nb) It hums [2].", [("It turns.", ("1",)), ("It hums.", ("2",))]),
+        (
+            "(iv) It turns.\n\nb. It hums.\n\n2) A. Smith saw it.",
+            [("It turns.", ()), ("It hums.", ()), ("A. Smith saw it.", ())],
+        ),
+        (
+            "# The mill\n\nFor the council, May 2021\n\nJo Ames\n\nIt turns. It hums",
+            [("It turns.", ()), ("It hums", ())],
+        ),
+        ("# The mill\n\nIt has two stones\n\n## Wheel\n\nIt turns.", [("It has two stones", ()), ("It turns.", ())]),
+        ("# The mill\n\nIt has two stones [1]\n\nIt turns.", [("It has two stones", ("1",)), ("It turns.", ())]),
         ("| What | Value |\n| --- | --- |\n| Turbines | 16 |\n", [("Turbines 16", ())]),
     ],
 )

@@ -20,7 +20,6 @@ from graph_research.research.evidence.cited import (
     QuoteSelector,
 )
 from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
-from graph_research.research.evidence.told_sides import told_sides
 from graph_research.research.models.draft import (
     Block,
     BlockType,
@@ -55,11 +54,9 @@ def cite(
 ) -> Cited:
     """Number a draft's sources in reading order, prove every passage, and judge every sentence.
 
-    An id that no evidence has is dropped and listed as fabricated. A sentence that tells of both sides of a
-    contradiction and cites one cites both.
+    An id that no evidence has is dropped and listed as fabricated.
     """
-    contradictions = list(contradictions)
-    numbering = _Numbering(question, evidence, sources, contradictions, verdicts, archive)
+    numbering = _Numbering(question, evidence, sources, verdicts, archive)
     return Cited(
         short_answer=numbering.blocks(draft.summary),
         sections=[
@@ -86,7 +83,6 @@ class _Numbering:
         question: str,
         evidence: Iterable[Evidence],
         sources: Iterable[Source],
-        contradictions: Sequence[Contradiction],
         verdicts: Iterable[StatementVerdict],
         archive: Archive,
     ) -> None:
@@ -94,7 +90,6 @@ class _Numbering:
         self._question = question
         self._evidence = {row.id: row for row in evidence}
         self._sources = {source.id: source for source in sources}
-        self._contradictions = contradictions
         self._verdicts = {verdict.id: verdict for verdict in verdicts}
         self._archive = archive
         self._numbers: dict[str, int] = {}
@@ -176,8 +171,6 @@ class _Numbering:
         cited, unknown = self._cite_all([*statement.evidence_ids, *marked])
         shown = statement.model_copy(update={"text": text, "evidence_ids": [row.evidence_id for row in cited]})
         verdict = self._verdicts.get(shown.id)
-        if not context and not is_code:  # of a cell its column says whose word it is
-            cited += self._cite_all(told_sides(shown, self._contradictions, self._evidence, self._sources))[0]
         judgement = judge(
             text,
             statement.kind,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from graph_research.research.models.draft import Statement, StatementKind
+from graph_research.research.models.draft import Block, BlockType, Statement, StatementKind, rewritten
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.source import Source
 from graph_research.text.language.words import held_share, term_weights
@@ -19,13 +19,29 @@ times as much as what the sentence cites. Of 13 sentences in eight stored report
 alone, one told the other side's (0.85 against 0.37); no clause of the others had 1.2 times as much."""
 
 
-def told_sides(
+def with_told_sides(
+    blocks: Iterable[Block],
+    contradictions: Sequence[Contradiction],
+    evidence: Mapping[str, Evidence],
+    sources: Mapping[str, Source],
+) -> list[Block]:
+    """The blocks, in which each fact that cites one side of a contradiction and tells of another cites that, too. In a
+    table the column says whose word a cell is."""
+
+    def change(statement: Statement) -> Statement:
+        sides = _told_sides(statement, contradictions, evidence, sources)
+        return statement.model_copy(update={"evidence_ids": [*statement.evidence_ids, *sides]}) if sides else statement
+
+    kept = (BlockType.TABLE, BlockType.CODE)
+    return [part for block in blocks for part in ([block] if block.type in kept else rewritten([block], change))]
+
+
+def _told_sides(
     statement: Statement,
     contradictions: Iterable[Contradiction],
     evidence: Mapping[str, Evidence],
     sources: Mapping[str, Source],
 ) -> list[str]:
-    """The ids of the evidence of such sides; only of a fact that cites another side."""
     uncited = list(_uncited_sides(set(statement.evidence_ids), contradictions))
     if statement.kind is not StatementKind.FACT or not uncited:
         return []

@@ -25,6 +25,7 @@ from graph_research.research.agents.writing.section_text import (
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.contradictions import told_by_writer
 from graph_research.research.evidence.quotes import QuoteFinder, attributed, nearest_quotes, quote_for
+from graph_research.research.evidence.told_sides import with_told_sides
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import ALL_ROWS, Section
 from graph_research.research.llm.services import Services
@@ -105,6 +106,9 @@ def section_writer(services: Services) -> Handler:
         known = {**material.evidence, **asked}
         ids = {*(row["id"] for row in handoff["evidence"]), *known}
         blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), {*ids, *asked})
+        conflicts = [Contradiction.model_validate(row) for row in handoff.get("contradictions") or []]
+        sides = {row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]}
+        blocks = with_told_sides(blocks, conflicts, {**sides, **known}, sources)
         cited = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
         told = _told(answer, keys, known)
         cited |= {name for conflict in told for side in conflict.sides for name in side.evidence_ids}

@@ -178,28 +178,3 @@ def test_a_transition_and_a_limit_need_no_citation_but_may_state_no_figure_of_th
         ("limit", Status.LIMIT, ""),
         ("transition", Status.UNSUPPORTED, "states what it may not: 4"),
     ]
-
-
-def test_a_fact_that_tells_of_both_sides_of_a_contradiction_and_cites_one_cites_both():
-    study = finished_research
-    costs = Contradiction.model_validate(
-        {
-            "id": "con-0123456789",
-            "kind": "number",
-            "topic": "cost",
-            "description": "",
-            "sides": [
-                {"value": "1.61", "evidence_ids": [study.COST_AUDIT["id"]]},
-                {"value": "1.37", "evidence_ids": [study.COST_REPORT["id"]]},
-            ],
-        }
-    )
-    both = "The lagoon's construction came to 1.61 billion euros; the annual report has 1.37 billion."
-    one = "The construction cost of the tidal lagoon reached 1.61 billion euros."
-    draft = summary(study.fact(both, study.COST_AUDIT), study.fact(one, study.COST_AUDIT))
-    result = cited(draft, study.COST_AUDIT, study.COST_REPORT, contradictions=[costs])
-    evidence = {row.id: row.evidence_id for row in result.citations}
-    assert [[evidence[name] for name in row.citations] for row in result.statements()] == [
-        [study.COST_AUDIT["id"], study.COST_REPORT["id"]],
-        [study.COST_AUDIT["id"]],
-    ]

@@ -329,7 +329,7 @@ def _numbers(blocks: Sequence[tuple[str, str]]) -> list[int]:
 def _evidence(blocks: Sequence[tuple[str, str]], labels: Sequence[str]) -> list[tuple[str, str]]:
     """The id and the quote of each row of these lists, without the text around the quote."""
     listed = "\n".join(text for label, text in blocks if label in labels)
-    return re.findall(r"^(ev-[0-9a-f]+), source \d+: [^⟦]*⟦([^⟧]*)⟧", listed, re.MULTILINE)
+    return re.findall(r"^(ev-[0-9a-f]+): [^⟦]*⟦([^⟧]*)⟧", listed, re.MULTILINE)
 
 
 def _quotes(statements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

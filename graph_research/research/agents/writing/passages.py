@@ -17,6 +17,8 @@ from graph_research.text.sentences import sentence_spans
 _AROUND_CHARS = 150
 """Of the text on either side of a quote a prompt shows the sentences that lie whole in so much of it, or this much of
 a longer one."""
+ENOUGH_CHARS = 200
+"""A quote that long is read without the text around it."""
 _FOLLOWING_CHARS = 450
 """So much of the text behind a quote is shown where a condition may follow."""
 _PLAIN = str.maketrans("⟦⟧", "[]")

@@ -13,7 +13,7 @@ from typing import Any
 from graph_research.research.agents.writing.further_passages import FurtherPassages, nearest, sought
 from graph_research.research.agents.writing.limiting_sentences import settling
 from graph_research.research.agents.writing.notes import Note, latest, latest_limits, notes_of
-from graph_research.research.agents.writing.passages import Passages, contained, span_of
+from graph_research.research.agents.writing.passages import ENOUGH_CHARS, Passages, contained, span_of
 from graph_research.research.agents.writing.setting_definitions import add_definitions
 from graph_research.research.budget.priority import weight
 from graph_research.research.evidence.quotes import QuoteFinder
@@ -38,7 +38,7 @@ _OF_A_CONFLICT = 2
 """Passages in which what a researcher did not find, or an open question asks for, may stand: of both so many in all,
 of each limit, and of each query for a question and each thing that it names."""
 _MOST_OF_A_SOURCE = 4
-_MOST_NOTES = 10
+_MOST_NOTES = 6
 _LEAST_OF_POINT = 1 / 3
 """A point of the checklist is shown to each section that has so much to do with it beside the one that has most."""
 
@@ -346,7 +346,10 @@ def _rows(
     the text around it. Passages are whole stretches and need none."""
     by_id = {row.id: row for row in (*passages, *evidence)}
     texts = Passages((row.to_json() for row in by_id.values()), sources, documents)
-    shown = [*texts.rows(row.id for row in evidence), *texts.rows((row.id for row in passages), 0)]
+    shown = [
+        *texts.rows((row.id for row in evidence), enough_chars=ENOUGH_CHARS),
+        *texts.rows((row.id for row in passages), 0),
+    ]
     return [
         {
             "id": row["id"],

@@ -12,7 +12,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.comparisons import Checked, Said, SaidElsewhere, checked_units, decisions
 from graph_research.research.agents.writing.further_passages import NearPassages
-from graph_research.research.agents.writing.passages import Passages, nearer
+from graph_research.research.agents.writing.passages import ENOUGH_CHARS, Passages, nearer
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.claim_support import Status, judge
 from graph_research.research.llm.prompt_context import prompt_context
@@ -32,8 +32,6 @@ from graph_research.text.language.opposites import DEFAULT, denies, is_absolute,
 from graph_research.text.language.words import language_of, term_weights
 from graph_research.text.relevance.entries import names_in
 
-_ENOUGH_CHARS = 200
-"""A quote that long is read without the text around it."""
 _SECTIONS = (
     Section(name="comparisons", noun="comparison", text="text", keep=0),
     Section(name="decisions", noun="section", text="text", keep=0),
@@ -206,7 +204,7 @@ def _around_what_is_said(
         is_said = not lacking[name].isdisjoint(term_weights(around))
         return is_said or denies(around, language) or tells_exception(around, language)
 
-    return passages.rows(cited, enough_chars=_ENOUGH_CHARS, followed=_permitting(asked), is_needed=is_needed)
+    return passages.rows(cited, enough_chars=ENOUGH_CHARS, followed=_permitting(asked), is_needed=is_needed)
 
 
 def _comparisons(

@@ -71,7 +71,7 @@ async def test_the_writer_of_a_section_sees_the_word_for_a_findings_confidence_t
     printed = {claim.text: claim.level for claim in report.claims}
     rows = [row for request in bench.model.asked("section_writer") for row in request.material["findings"]]
     assert rows and {row["content"]: row["confidence"] for row in rows}.items() <= printed.items()
-    assert f"(confidence {rows[0]['confidence']}; evidence " in bench.model.asked("section_writer")[0].user
+    assert f"({rows[0]['confidence']}; ev-" in bench.model.asked("section_writer")[0].user
 
 
 async def test_tables_code_and_computed_numbers_stand_in_the_report() -> None:
@@ -351,9 +351,9 @@ async def test_writer_verifier_and_mender_see_the_headings_above_a_quote() -> No
     for agent in ("verifier", "section_mender"):
         assert all("\nUnder: Shared [mode] > Since 3.40\n" in row.user for row in bench.model.asked(agent))
     writers = bench.model.asked("section_writer")
-    assert any(", under Shared [mode] > Since 3.40: ⟦" in row.user for row in writers)
+    assert any(", under Shared [mode] > Since 3.40\nev-" in row.user for row in writers)
     [locks] = [row for row in writers[0].material["sources"] if row["title"] == "Locks of Larch"]
-    named = f"source {locks['n']}, under"
+    named = f"Source {locks['n']}, under"
     assert 1 <= writers[0].user.count(named) <= 2, "once for its evidence, and for its passages"
     assert "that a heading or the text around the quote sets" in bench.model.asked("verifier")[0].system
 

@@ -25,7 +25,6 @@ _LEAST_SHARED = 0.5  # of the shorter, for a unit of ours to be a sentence of th
 
 
 _RULES: dict[str, Switch] = {
-    "what a further quotation must hold": (analysis, "_LEAST_OF_BEST", 0.0),
     "what a quotation must score": (analysis, "_NEAR_THE_BEST", 0.0),
     "the sentence before": (analysis, "_first_position", lambda item, *_: item.position),
     "quotations that say the same": (analysis, "_repeats", never),

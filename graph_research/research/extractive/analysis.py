@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, options_of, question_of, read_sources
-from graph_research.research.models.report_options import LENGTHS
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Document
 from graph_research.text.relevance.alike import says
@@ -22,12 +20,9 @@ from graph_research.text.relevance.short_answer import is_question
 from graph_research.text.relevance.statements import SourceSentence
 from graph_research.text.relevance.units import MOST_CHARS, UnitKind
 
-_ALWAYS = 30
 MOST_ROWS = 12
 """A table of no more is quoted whole."""
 _WORDS_OF_A_QUOTE = 20
-_LEAST_OF_BEST = 0.55
-_USUAL_WORDS = sum(LENGTHS["standard"])
 _NEAR_THE_BEST = 0.4
 _MOST_OF_IT = 0.5
 _MOST_OPENINGS = 4
@@ -121,16 +116,6 @@ class Analysis:
         return any(part.found for part in self.parts)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Depth:
-    """How many quotations are wanted: `most` at most. The first `always` of a part are quoted in any case; a further
-    one must hold `least_of_best` of what the best one holds of the part's words, which is less for a longer report."""
-
-    most: int
-    always: int
-    least_of_best: float
-
-
 def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
     """Ranks what the handoff's documents say to its question, or to `question`; flagged sources are left out."""
     query = parse(question or question_of(material))
@@ -141,11 +126,9 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
     parts = [Part(query=p, score=features(pool, p).score, absent=absent_words(pool, p)) for p in query.parts]
     whole = _current_first(rank(pool, query), sources)
     ranked = [_current_first(rank(pool, part.query), sources) if len(parts) > 1 else whole for part in parts]
-    words_asked = options_of(material).words
-    most = words_asked[1] // _WORDS_OF_A_QUOTE
-    least_of_best = _LEAST_OF_BEST * min(1.0, math.sqrt(_USUAL_WORDS / sum(words_asked)))
-    depth = _Depth(most=most, always=_ALWAYS // len(parts), least_of_best=least_of_best)
-    candidates = _in_turn(ranked, [part.query for part in parts], pool, depth) or _openings(pool)
+    most = options_of(material).words[1] // _WORDS_OF_A_QUOTE
+    near = [_near(items, part.query, pool)[: 2 * most] for items, part in zip(ranked, parts, strict=True)]
+    candidates = _in_turn(near, [part.query for part in parts], pool) or _openings(pool)
     return Analysis(
         query=query,
         sources=sources,
@@ -168,7 +151,7 @@ def confidence(source_ids: Iterable[str], sources: Mapping[str, SourceFacts], *,
     return "medium" if behind > 1 or authoritative else "low"
 
 
-def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: Pool, depth: _Depth) -> list[Quote]:
+def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: Pool) -> list[Quote]:
     """The best of each part, then the second of each, so that no part crowds out another.
 
     A unit belongs to the part for which it ranks highest, and to one quotation.
@@ -176,7 +159,7 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: P
     scores = [{_place(item): round(item.score / items[0].score, 4) for item in items} for items in ranked]
     taken: set[_Place] = set()
     quotes = []
-    for items in zip_longest(*(_fit(items, depth) for items in ranked)):
+    for items in zip_longest(*ranked):
         for number, item in enumerate(items):
             if item is None or _place(item) in taken:
                 continue
@@ -203,14 +186,12 @@ def _current_first(items: Sequence[Ranked], sources: Mapping[str, SourceFacts]) 
     return sorted(map(weighed, items), key=lambda item: -item.score)
 
 
-def _fit(items: Sequence[Ranked], depth: _Depth) -> list[Ranked]:
-    """What may be quoted for a part: of the units that score near the best, since others are mostly about something
-    else, those that rank best, then further ones that hold enough of the part's words, so that a long report is not
-    filled up. There are more than a report can show, since some say the same."""
-    near = [item for item in items if item.score >= _NEAR_THE_BEST * items[0].score]
-    least = depth.least_of_best * max((item.covered for item in near), default=0.0)
-    further = (row for row in near[depth.always :] if row.covered >= least)
-    return [*near[: depth.always], *islice(further, 2 * depth.most)]
+def _near(items: Sequence[Ranked], query: Query, pool: Pool) -> list[Ranked]:
+    """What may be quoted for a part: of the units whose passage has a word of the part itself, those that score so much
+    of the best, since others are mostly about something else."""
+    own = query.own_terms
+    about = [item for item in items if not own.isdisjoint(pool.passage_of(item))] or items
+    return [item for item in about if item.score >= _NEAR_THE_BEST * about[0].score]
 
 
 def _openings(pool: Pool) -> list[Quote]:

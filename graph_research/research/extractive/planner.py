@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from graph_research.research.checklist import question_points
-from graph_research.research.extractive.sections import shared_phrases
 from graph_research.research.extractive.sources import labels_of, question_of
 from graph_research.research.retrieval.query_novelty import asked_before
-from graph_research.text.language.words import terms, words
+from graph_research.text.language.words import read_sentence, terms, words
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.wording import shortened
 
@@ -19,6 +19,8 @@ _LONGEST_QUERY = 300
 _DEFAULT_MOST = 5
 _FEWEST = 2
 _SHOWN_CHARS = 300
+_TELLING = 0.5
+"""What a word of a phrase weighs more than."""
 _ASK = (
     "The question holds no word that a search could look for. "
     "What is it about: which thing, place, person or event, and what of it?"
@@ -31,7 +33,7 @@ def plan(material: Mapping[str, Any]) -> dict[str, Any]:
     overview = labels_of(material).overview
     most = max(_FEWEST, min(int(material.get("max_sub_queries") or _DEFAULT_MOST), _MOST_QUESTIONS))
     texts = [f"{row.get('title', '')}. {row.get('text', '')}" for row in material.get("background") or ()]
-    shared = shared_phrases(texts)
+    shared = _shared_phrases(texts)
     parts = [(_in_their_words(text, query, shared), why) for text, why in _of_parts(query, most - 1)]
     rows = [(query.text, "The question as it was asked."), *parts]
     if len(rows) < _FEWEST:
@@ -87,6 +89,33 @@ def _in_their_words(text: str, query: Query, shared: Sequence[str]) -> str:
         if own & asked.keys() and own - known.keys() and not own & (known.keys() - asked.keys()):
             fit.append((max(asked[term] for term in own & asked.keys()), phrase))
     return f"{text}, {max(fit, key=lambda pair: pair[0])[1]}" if fit else text
+
+
+def _shared_phrases(texts: Sequence[str]) -> list[str]:
+    """Runs of two or three neighbouring words that say something, of those in several texts; most first.
+
+    Inflected forms count together; the form that was seen first is given.
+    """
+    written: dict[tuple[str, ...], str] = {}
+    counts: dict[tuple[str, ...], int] = {}
+    for text in texts:
+        here = dict(_runs(text))
+        for stems, phrase in here.items():
+            counts[stems] = counts.get(stems, 0) + 1
+            written.setdefault(stems, phrase)
+    shared = [stems for stems, count in counts.items() if count > 1]
+    return [written[stems] for stems in sorted(shared, key=lambda stems: (-counts[stems], -len(written[stems])))]
+
+
+def _runs(text: str) -> Iterable[tuple[tuple[str, ...], str]]:
+    found = read_sentence(text)[1]
+    for size in (3, 2):
+        for at in range(len(found) - size + 1):
+            run = found[at : at + size]
+            phrase = text[run[0].start : run[-1].end]
+            telling = all(word.weight > _TELLING and word.term[0].isalpha() for word in run)
+            if telling and re.fullmatch(rf"[\w'’-]+( [\w'’-]+){{{size - 1}}}", phrase):
+                yield tuple(word.term for word in run), phrase
 
 
 def _subject(query: Query) -> str:

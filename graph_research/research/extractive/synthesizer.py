@@ -8,7 +8,7 @@ from typing import Any
 
 from graph_research.research.extractive.analysis import Analysis, Group, Quote, analyze
 from graph_research.research.extractive.gaps import description
-from graph_research.research.extractive.sections import Outline, outline
+from graph_research.research.extractive.sections import Section, outline
 from graph_research.research.extractive.short_answer import short_answer
 from graph_research.research.extractive.sources import labels_of, options_of, question_of
 from graph_research.research.extractive.tables import quotations, quote
@@ -17,9 +17,7 @@ from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
 from graph_research.text.locators import resolve
 
-_MOST_MORE = 12
 _MOST_NEAREST = 4
-_MOST_OF_ONE_LEVEL = 8
 
 _Ids = Mapping[Group, Sequence[str]]
 
@@ -47,24 +45,22 @@ def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Map
     disputed = _disputed_evidence(material)
     if any(disputed.intersection(ids[group]) for group in picked):
         remarks.append(Statement(text=labels.disputed_values, kind=StatementKind.TRANSITION))
-    laid_out = outline(analysis, sum(options_of(material).words) // 2)
     return Draft(
         notice=labels.selected_by_code,
         found=True,
         searched=_searched(material),
         summary=[*quotations(picked, ids, documents), *paragraphs_of(remarks)],
-        sections=list(_sections(laid_out, analysis, ids, documents)),
-        more=[quote(group, ids) for group in laid_out.rest[:_MOST_MORE]],
+        sections=list(_sections(outline(analysis, options_of(material).words, documents), analysis, ids, documents)),
     )
 
 
 def _sections(
-    laid_out: Outline, analysis: Analysis, ids: _Ids, documents: Mapping[str, Document]
+    sections: Sequence[Section], analysis: Analysis, ids: _Ids, documents: Mapping[str, Document]
 ) -> Iterator[DraftSection]:
-    """The sections; of many those of one part of the question under a heading of their own."""
-    by_part = len(laid_out.sections) > _MOST_OF_ONE_LEVEL and len(analysis.parts) > 1
+    """The sections; those of one of several parts of the question under a heading of their own."""
+    by_part = len(analysis.parts) > 1
     part = -1
-    for section in laid_out.sections:
+    for section in sections:
         if by_part and section.part != part:
             part = section.part
             asked = analysis.parts[part].query.own
@@ -87,7 +83,6 @@ def _not_found(analysis: Analysis, ids: _Ids, material: Mapping[str, Any]) -> Dr
         found=False,
         searched=_searched(material),
         summary=paragraphs_of([_limit(opening), *(quote(group, ids) for group in nearest)]),
-        more=[quote(group, ids) for group in analysis.groups[_MOST_NEAREST : _MOST_NEAREST + _MOST_MORE]],
     )
 
 

@@ -14,12 +14,13 @@ from graph_research.text.language.questions import (
     is_question_word,
     is_yes_no,
     listed,
+    points_back,
 )
 from graph_research.text.language.tables import any_of
 from graph_research.text.language.words import Word, language_of, stem, terms, weight, words
 
 _MOST_CHARS = 4_000
-_MOST_PARTS = 8
+MOST_PARTS = 8
 SUBJECT_SHARE = 0.3  # of its weight, for a word that a part has only from the question's subject
 _MOST_AFTER_NAME = 2
 _ALL_COMMON = 0.1  # the weight of each word of a question that has common words only
@@ -70,12 +71,12 @@ class Query:
         _, colon, rest = self.own.partition(": ")
         if colon and _says(rest, self.language) and not is_yes_no(rest, self.language):
             return self.things
-        return self._parted(asked_things(self.own, self.language), self.text)[:_MOST_PARTS]
+        return self._parted(asked_things(self.own, self.language), self.text)[:MOST_PARTS]
 
     @property
     def things(self) -> tuple[Query, ...]:
         """The first eight of `all_things`."""
-        return self.all_things[:_MOST_PARTS]
+        return self.all_things[:MOST_PARTS]
 
     @cached_property
     def all_things(self) -> tuple[Query, ...]:
@@ -129,10 +130,11 @@ def parse(question: str, language: str | None = None) -> Query:
 def _weights(query: Query, language: str) -> dict[str, float]:
     found: dict[str, float] = {}
     own = query.own_terms
+    share = 1.0 if points_back(query.own, query.language) else SUBJECT_SHARE
     known = words(asked_only(query.text, query.language), query.language)
     least = 0.0 if any(word.weight > 0.0 for word in known) else _ALL_COMMON
     for word in known:
-        if value := max(least, word.weight * (1.0 if word.term in own else SUBJECT_SHARE)):
+        if value := max(least, word.weight * (1.0 if word.term in own else share)):
             other = word.term
             if language != query.language:
                 other = stem(query.text[word.start : word.end], language)

@@ -7,11 +7,13 @@ The constants were chosen on the tuning halves of two sets (claims with abstract
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from heapq import nlargest
+from itertools import pairwise
 
 from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.document import Document
@@ -30,8 +32,8 @@ _MOST_KEPT = 128  # documents whose words are kept: the agents of a run rank the
 class Weights:
     """What each part adds to a unit's own BM25 score.
 
-    `around`: the query's terms in title, heading and table header that the unit lacks. `document`: the BM25 score of
-    its document. `linked`: for a document whose title stands in one of the best three units of other documents, as a
+    `around`: the query's terms in title, heading and table header that the unit lacks. `passage`: the BM25 score of
+    its passage. `linked`: for a document whose title stands in one of the best three units of other documents, as a
     share of that unit's score. `pool`: which part of a term's weight is its rarity in the pool, the rest its rarity in
     the language. `length`: for each natural logarithm of the unit's words, since a lone word is rarely an answer.
     `counted`: where the query asks for a number of things, the weight of their word again for a unit that states one.
@@ -40,7 +42,7 @@ class Weights:
     """
 
     around: float = 0.5
-    document: float = 0.8
+    passage: float = 0.8
     linked: float = 0.3
     length: float = 0.5
     counted: float = 2.0
@@ -53,6 +55,7 @@ STANDARD = Weights()
 OLD_VERSION = 0.8
 """What a passage of a superseded document is worth beside one of a current document."""
 _LINKING = 3
+_PASSAGE_WORDS = 250
 _SCALE = 1.15  # brings weights of the language (0 to 3.5) to the size of the pool's logarithms
 
 
@@ -78,6 +81,30 @@ class Analysed:
         for context in self.contexts:
             self.totals.update(context - self.title)
         self.length = self.totals.total()
+        self.passages = self._passages()
+
+    def _passages(self) -> list[range]:
+        """The positions of the units of each passage: units below one heading, of so many words at most."""
+        starts: list[int] = []
+        words = 0
+        for position, (unit, length) in enumerate(zip(self.units, self.lengths, strict=True)):
+            if not starts or words + length > _PASSAGE_WORDS or unit.heading != self.units[position - 1].heading:
+                starts.append(position)
+                words = 0
+            words += length
+        return [range(start, end) for start, end in pairwise([*starts, len(self.units)])]
+
+    @cached_property
+    def passage_counts(self) -> list[Counter[str]]:
+        """How often each term stands in each passage with the title and the heading above it."""
+        counts = []
+        for passage in self.passages:
+            unit = self.units[passage[0]]
+            held = Counter(self._context(unit.heading, unit.header))
+            for position in passage:
+                held.update(self.counts[position])
+            counts.append(held)
+        return counts
 
     def _context(self, heading: str, header: str) -> frozenset[str]:
         return self.title | _terms_of_context(heading, self.language) | _terms_of_context(header, self.language)
@@ -124,11 +151,13 @@ class Pool:
         self.mean_document = sum(doc.length for doc in self.read.values()) / max(1, len(self.read)) or 1.0
 
     def term_weights(self, query: Query, language: str, share: float) -> dict[str, float]:
-        """The query's terms with the mixture of their rarity in the pool and in the language."""
+        """The query's terms with the mixture of their rarity in the pool and in the language, less for those that most
+        passages of the pool hold: the subject of a manual says nothing of where in it something stands."""
         share *= 1.0 - 1.0 / max(1, len(self.read))  # of few documents it says little what they share
         mixed = {}
         for term, weight in query.in_context.weights(language).items():
-            mixed[term] = (1 - share) * _SCALE * weight + share * self.rarity(term)
+            common = sum(term in held for held in self._passages) / max(1, len(self._passages))
+            mixed[term] = ((1 - share) * _SCALE * weight + share * self.rarity(term)) * (1 - share * common)
         return mixed
 
     def rarity(self, term: str) -> float:
@@ -143,6 +172,30 @@ class Pool:
             for term, weight in weights.items()
             if doc.totals[term]
         )
+
+    def passage_of(self, item: Ranked) -> Collection[str]:
+        """The terms of the passage that a unit stands in."""
+        doc = self.read[item.source]
+        return doc.passage_counts[bisect_right(doc.passages, item.position, key=lambda passage: passage.start) - 1]
+
+    def passage_scores(self, source: str, weights: Mapping[str, float]) -> list[float]:
+        """BM25 of each of a document's passages."""
+        return [
+            sum(
+                weight * saturation(held[term], held.total(), self._mean_passage)
+                for term, weight in weights.items()
+                if term in held
+            )
+            for held in self.read[source].passage_counts
+        ]
+
+    @cached_property
+    def _passages(self) -> list[Counter[str]]:
+        return [held for doc in self.read.values() for held in doc.passage_counts]
+
+    @cached_property
+    def _mean_passage(self) -> float:
+        return sum(held.total() for held in self._passages) / max(1, len(self._passages)) or 1.0
 
     def nearness(self, query: Query) -> dict[str, list[float]]:
         """Of each document's units, behind its title, to the query; nothing without an embedder."""
@@ -198,11 +251,12 @@ def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float], weights: W
             for position in positions:
                 if term not in doc.counts[position]:
                     near[position] += terms[term]
-    whole = weights.document * pool.document_score(source, terms)
     scores = []
-    for score, further, length in zip(own, near, doc.lengths, strict=True):
-        score += weights.around * further
-        scores.append(score + whole + weights.length * math.log1p(length) if score > 0.0 else 0.0)
+    for whole, passage in zip(pool.passage_scores(source, terms), doc.passages, strict=True):
+        for position in passage:
+            score = own[position] + weights.around * near[position]
+            beside = weights.passage * whole + weights.length * math.log1p(doc.lengths[position])
+            scores.append(score + beside if score > 0.0 else 0.0)
     return scores
 
 

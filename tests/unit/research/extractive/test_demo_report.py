@@ -59,24 +59,22 @@ def test_nothing_else_is_called_a_contradiction(analysis: dict[str, Any]) -> Non
     assert len(analysis["contradictions"]) == len(PLANTED["disagreements"])
 
 
-def test_sections_have_two_to_ten_quotes_under_distinct_headings(draft: dict[str, Any]) -> None:
-    assert 3 <= len(draft["sections"]) <= 8
-    assert all(2 <= len(statements_of(section["blocks"])) <= 10 for section in draft["sections"])
-    headings = [section["heading"] for section in draft["sections"]]
-    assert len(set(headings)) == len(headings)
-    assert PLANTED["question"] not in headings
-    assert len(draft["more"]) <= 12
-
-
-def test_each_half_of_a_heading_is_a_phrase_of_the_sources(draft: dict[str, Any]) -> None:
-    everything = " ".join(document.text for document in demo_documents().values()).casefold()
-    for section in draft["sections"]:
-        assert all(part.casefold() in everything for part in section["heading"].split(" and "))
+def test_sections_stand_under_the_parts_of_the_question_and_quote_a_place_of_a_source_each(
+    draft: dict[str, Any], handoff: dict[str, Any]
+) -> None:
+    parts = [section["heading"] for section in draft["sections"] if section["level"] == 1]
+    assert parts[0] == "What capacity from how many turbines" and len(parts) == 5
+    titles = {document.title for document in demo_documents().values()}
+    for section in (section for section in draft["sections"] if section["level"] == 2):
+        assert any(section["heading"].startswith(title) for title in titles), section["heading"]
+        assert 1 <= len(statements_of(section["blocks"])) <= 3
+        assert len({row["evidence_ids"][0] for row in statements_of(section["blocks"])}) <= 3
+    assert draft["more"] == []
 
 
 def test_the_short_answer_covers_each_part_of_the_question(draft: dict[str, Any], handoff: dict[str, Any]) -> None:
     quotes = [statement["text"] for statement in statements_of(draft["summary"]) if statement["kind"] == "quote"]
-    for value in ("16 bulb turbines", "households", "construction cost", "smolt mortality", "mudflats"):
+    for value in ("16 bulb turbines", "households", "construction cost", "smolt mortality", "mudflat"):
         assert any(value in quote for quote in quotes), value
     assert len(quotes) == 5
 
@@ -167,14 +165,6 @@ def test_a_longer_report_shows_more_of_the_evidence_and_a_shorter_one_less() -> 
     few, usual, many = words_at("200"), words_at("standard"), words_at("long")
     assert 120 <= few[0] <= 240
     assert few[1] * 2 < usual[1] < many[1] / 2
-
-
-def test_many_sections_stand_under_the_parts_of_the_question() -> None:
-    material = {**demo_material(), "report_options": {"length": "long"}}
-    made = synthesizer.answer({**analysed(material, analyzer.find(material)), "report_options": {"length": "long"}})
-    parts = [section["heading"] for section in made["sections"] if section["level"] == 1]
-    assert "At what construction cost" in parts and len(parts) <= 5
-    assert all(section["blocks"] for section in made["sections"] if section["level"] == 2)
 
 
 def test_the_short_answer_to_a_question_for_a_date_leads_with_it() -> None:

@@ -30,7 +30,7 @@ def test_the_newer_version_answers_alone() -> None:
 
 def test_sections_quote_the_current_source_first() -> None:
     analysis = analyze(handoff("s1"))
-    leads = [group.lead.source_id for section in outline(analysis, 900).sections for group in section.groups]
+    leads = [group.lead.source_id for section in outline(analysis, (900, 900), {}) for group in section.groups]
     assert leads == sorted(leads, reverse=True)
 
 

@@ -1,36 +1,51 @@
-"""Clusters of sparse vectors."""
+"""Sections of a report without a language model: by part of the question, then by the place in a source."""
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from graph_research.research.extractive.analysis import analyze
-from graph_research.research.extractive.sections import cluster, outline, unit
+from graph_research.research.extractive.sections import Section, outline
+from graph_research.research.models.report_options import LENGTHS
 from tests.support.research.extractive_sources import written
 
-VECTORS = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.floats(0.1, 5.0), max_size=4), max_size=14)
+MANUAL = """# Ferry manual
+
+## Boats
+
+The Alder ferry has two boats. Each boat of the Alder ferry carries 90 people. The boats of the ferry are green.
+The ferry sells boat models. A boat of the Alder ferry is washed on Mondays.
+
+## Fares
+
+A crossing with the Alder ferry costs 4 crowns. Children cross with the Alder ferry for 2 crowns.
+"""
+TIMES = "# Timetable\n\nThe first crossing of the Alder ferry is at seven. In winter no crossing is made at night.\n"
 
 
-def test_what_shares_words_comes_together_and_what_shares_none_stays_alone() -> None:
-    vectors = [
-        unit({"cost": 2, "dam": 1}),
-        unit({"fish": 2, "eel": 1}),
-        unit({"cost": 1, "euro": 1}),
-        unit({"fish": 1}),
-        unit({"x": 1}),
-    ]
-    assert cluster(vectors, largest=5, least_similarity=0.1) == [[0, 2], [1, 3], [4]]
+def sections(question: str, asked: tuple[int, int] = LENGTHS["standard"]) -> list[Section]:
+    material = {**written([MANUAL, TIMES]), "question": question}
+    return outline(analyze(material), asked, material["documents"])
 
 
-@given(VECTORS, st.integers(1, 5))
-def test_every_vector_is_in_one_cluster_and_none_is_too_large(vectors: list[dict[str, float]], largest: int) -> None:
-    clusters = cluster([unit(vector) for vector in vectors], largest=largest, least_similarity=0.2)
-    assert sorted(index for members in clusters for index in members) == list(range(len(vectors)))
-    assert all(len(members) <= largest for members in clusters)
+def test_a_section_is_a_place_of_a_source_and_named_by_title_and_heading() -> None:
+    fares = sections("What does a crossing with the Alder ferry cost?")[0]
+    assert fares.heading == "Ferry manual › Fares"
+    assert fares.groups[0].lead.text.endswith("costs 4 crowns.")
 
 
-def test_no_heading_is_a_word_that_any_text_has() -> None:
-    pages = ["The Borealis 12 must stand outdoors.\n", "The gate of the depot must be shut off at night.\n"]
-    analysis = analyze({**written(pages), "question": "What must be shut off?"})
-    assert not {"Must", "Off"} & {section.heading for section in outline(analysis, 900).sections}
+def test_sections_follow_the_parts_of_the_question() -> None:
+    found = sections("How many boats has the Alder ferry, and what does a crossing cost?")
+    assert [section.part for section in found] == sorted(section.part for section in found)
+    assert {(0, "Ferry manual › Boats"), (1, "Ferry manual › Fares")} <= {(row.part, row.heading) for row in found}
+
+
+def test_of_one_place_three_quotations_stand_in_the_order_of_the_text() -> None:
+    (boats,) = (row for row in sections("Which boats has the Alder ferry?") if row.heading == "Ferry manual › Boats")
+    starts = [group.lead.start for group in boats.groups]
+    assert len(starts) == 3 and starts == sorted(starts)
+
+
+def test_a_shorter_report_quotes_less() -> None:
+    question = "Which boats has the Alder ferry?"
+    assert sum(len(row.groups) for row in sections(question, (20, 20))) < sum(
+        len(row.groups) for row in sections(question)
+    )

@@ -63,9 +63,11 @@ def test_a_small_table_is_quoted_whole_and_a_header_never_alone() -> None:
 def test_the_rows_of_a_table_stand_in_one_section() -> None:
     rows = "".join(f"| {name} affinity | {size} units |\n" for name, size in (("Text", 7), ("Real", 9), ("Blob", 31)))
     page = f"# Affinity\n\nThe affinity of a column has units.\n\n| Affinity | Units |\n|---|---|\n{rows}"
-    analysis = analyze({**written([page]), "question": "Which affinity has which units?"})
+    material = written([page])
+    analysis = analyze({**material, "question": "Which affinity has which units?"})
     sections = [
-        [group for group in section.groups if group.lead.table > 0] for section in outline(analysis, 900).sections
+        [group for group in section.groups if group.lead.table > 0]
+        for section in outline(analysis, (900, 900), material["documents"])
     ]
     assert [len(groups) for groups in sections if groups] == [3]
 

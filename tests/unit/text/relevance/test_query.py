@@ -52,11 +52,16 @@ def test_each_thing_that_is_asked_is_a_part(question: str, parts: list[str] | No
 
 
 def test_a_part_without_a_name_takes_the_subject_of_the_question() -> None:
-    built, cost = parse("Who built the Alder Dam, and what did it cost?").parts
-    assert cost.text == "Alder Dam what did it cost"
+    built, cost = parse("Who built the Alder Dam, and what was the cost?").parts
+    assert cost.text == "Alder Dam what was the cost"
     weights = cost.weights("en")
     assert weights["alder"] < parse("Alder").weights("en")["alder"]
     assert built.weights("en")["alder"] == parse("Alder").weights("en")["alder"]
+
+
+def test_a_part_with_a_pronoun_is_about_the_subject_as_much_as_about_its_own_words() -> None:
+    _, cost = parse("Who built the Alder Dam, and what did it cost?").parts
+    assert cost.weights("en")["alder"] == parse("Alder").weights("en")["alder"]
 
 
 @pytest.mark.parametrize("lead", ["", "–", "Not", "How do they differ"])

@@ -79,3 +79,17 @@ def test_equal_units_keep_the_order_of_the_sources() -> None:
 def test_nothing_in_common_ranks_nothing() -> None:
     assert rank(pool("# Dam\n\nThe dam is old.\n"), parse("penguins")) == []
     assert rank(Pool({}), parse("penguins")) == []
+
+
+def test_a_page_on_what_is_asked_ranks_above_a_long_list_that_names_it_often() -> None:
+    changes = "".join(f"- Fix number {n} of the Gudgeon server for a task.\n" for n in range(200))
+    log = f"# Changes\n\n{changes}- The Gudgeon server fails no more when a task group is empty.\n"
+    page = "# Task groups\n\nWhen one task of a group fails, the Gudgeon server cancels the others of the group.\n"
+    pool = Pool({"log": markdown_document(log), "page": markdown_document(page)})
+    assert rank(pool, parse("What does the Gudgeon server do when a task of a group fails?"))[0].source == "page"
+
+
+def test_when_to_do_something_asks_for_no_date() -> None:
+    page = "# Logs\n\nUse a log where many write. Logs were added on 3 May 2019 where some write.\n"
+    best = rank(Pool({"page": markdown_document(page)}), parse("When should I use a log where many write?"))[0]
+    assert best.unit.text == "Use a log where many write."

@@ -23,6 +23,7 @@ DENIED = "This holds where the disk does not lie."
         (BEFORE, "A failure of power loses a commit in log mode, and the file is consistent.", f"{BEFORE} ⟦{QUOTE}⟧"),
         (BEFORE, "A commit in log mode is lost.", f"⟦{QUOTE}⟧"),
         (DENIED, "A commit in log mode is lost.", f"{DENIED} ⟦{QUOTE}⟧"),
+        ("Otherwise choose it.", "A commit in log mode is lost.", f"Otherwise choose it. ⟦{QUOTE}⟧"),
     ],
 )
 @pytest.mark.parametrize("part", ["section", "summary"])

@@ -24,6 +24,7 @@ from graph_research.research.agents.writing.section_text import (
 )
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.contradictions import told_by_writer
+from graph_research.research.evidence.own_makers import OwnMakers
 from graph_research.research.evidence.quotes import QuoteFinder, attributed, nearest_quotes, quote_for
 from graph_research.research.evidence.told_sides import with_told_sides
 from graph_research.research.llm.prompt_context import prompt_context
@@ -106,6 +107,7 @@ def section_writer(services: Services) -> Handler:
         known = {**material.evidence, **asked}
         ids = {*(row["id"] for row in handoff["evidence"]), *known}
         blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), {*ids, *asked})
+        blocks = OwnMakers(handoff["question"], known.values(), sources).applied(blocks)
         conflicts = [Contradiction.model_validate(row) for row in handoff.get("contradictions") or []]
         sides = {row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]}
         blocks = with_told_sides(blocks, conflicts, {**sides, **known}, sources)

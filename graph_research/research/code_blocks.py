@@ -178,7 +178,8 @@ def _value_of(row: Sequence[Statement], header: Sequence[str]) -> _Value | None:
     value = _PLAIN_VALUE.match(cells[0]) if cells else None
     if value is None or len(names) != 1 or not _WORD.fullmatch(names[0]):
         return None
-    return _Value(names[0], "".join(value[1].split()), cells[0][value.end() :].strip(" ()（），,;；:："))
+    remark = " ".join(cells[0][value.end() :].split()).strip(" ()（），,;；:：")
+    return _Value(names[0], "".join(value[1].split()), remark)
 
 
 def _with_line(

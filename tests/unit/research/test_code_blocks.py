@@ -189,6 +189,7 @@ SET = ("sync", "off", "full"), ("busy_wait", "0", "5000 ms"), ("logged", "off", 
     [
         (("patience", "0", "30 s (judgement)"), 2, "SET LOCAL patience = '30s';  # judgement"),
         (("traced", "off", "on"), 3, "traced = on"),
+        (("traced", "off", "on (judgement:\ndrop = all)"), 3, "traced = on  # judgement: drop = all"),
         (("traced", "off", "off, until needed"), 0, ""),
         (("share", "128 MB", "25 % of the memory"), 0, ""),
         (("cost", "4", "1.1"), 0, ""),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from graph_research.graph.registry import TemplateInvalid
 from graph_research.graph.resources import FolderResolver
 from graph_research.research.llm.prompt_templates import PromptInvalid, PromptRenderer, quoted
+from tests.support.research.harness import make_services
 
 MARKERS = re.compile(r"\[(QUOTED-[0-9a-f]{8}) (begin: .*|end)\]")
 
@@ -152,3 +154,23 @@ def test_a_template_that_cannot_be_read_is_known_before_it_is_rendered(
     with pytest.raises(TemplateInvalid, match=words) as caught:
         renderer(tmp_path, asked=template).names("asked")
     assert caught.value.line == 2
+
+
+@pytest.mark.parametrize(
+    ("shown", "rules"),
+    [
+        ({"kind": "fact", "cell": "", "against": []}, set()),
+        ({"kind": "limit", "cell": "", "against": []}, {"A limit that was looked up again"}),
+        ({"kind": "fact", "cell": "Larch, Default", "against": []}, {"A cell that does not answer"}),
+        ({"kind": "fact", "cell": "", "against": [{"text": "It is on."}]}, {'What "does not agree"'}),
+    ],
+)
+def test_a_mender_gets_the_rules_for_what_it_mends(shown: dict[str, Any], rules: set[str]) -> None:
+    renderer = make_services(()).prompts
+    parts = [{"heading": "Larch", "text": "It is off."}, {"heading": "Set-up", "text": "```ini\nlarch = on\n```"}]
+    given_to_all = {"missing": [], "gaps": [], "schema": {}, "failing": [{**shown, "text": "It is off."}]}
+    optional = {"A limit that was looked up again", "A cell that does not answer", 'What "does not agree"'}
+    prose = renderer.render("section_mender/system", {**given_to_all, "parts": parts[:1]})
+    assert {rule for rule in optional if rule in prose} == rules
+    assert "A block to copy" not in prose
+    assert "A block to copy without" in renderer.render("section_mender/system", {**given_to_all, "parts": parts})

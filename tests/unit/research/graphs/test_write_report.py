@@ -727,7 +727,7 @@ ASKED = {
         "Different conditions, versions or measurements, each named, do not contradict each other",
     ],
     "verifier": [
-        "the facts that it starts from.",
+        "where only the step of an analysis is in doubt",
         "A table's row is read as a whole",
         "in another passage shown",
         "leads to no other choice",

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from graph_research.app.runs.limits.estimate import Amount, Stage
+from graph_research.app.runs.limits.estimate import Amount, Stage, call_seconds
 from graph_research.app.runs.limits.reserve import Reserve, stage_of
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.base import Checkpointer
@@ -81,6 +81,8 @@ class Budget:
     _pending_tokens: int = 0
     _pending_cost: float = 0.0
     _began: float | None = None
+    _answering: float = 0.0
+    _expected: float = 0.0
 
     def start(self) -> None:
         """Let the time of the run begin."""
@@ -88,9 +90,20 @@ class Budget:
 
     def seconds_left(self, stage: Stage) -> float | None:
         """The seconds that calls of a stage may still take, at least 0; None where the time is not limited."""
-        if self.reserve is None or self._began is None or stage not in self.reserve.seconds:
+        if self.reserve is None or self._began is None:
             return None
-        return max(self.reserve.seconds[stage] - (self.clock() - self._began), 0.0)
+        parts = self.reserve.seconds(self.slowness)
+        return max(parts[stage] - (self.clock() - self._began), 0.0) if stage in parts else None
+
+    @property
+    def slowness(self) -> float:
+        """How many times as long as estimated the models took for their answers so far, at least 1."""
+        return max(self._answering / self._expected, 1.0) if self._expected else 1.0
+
+    def count_time(self, seconds: float, output_tokens: int) -> None:
+        """Count how long a model took for an answer."""
+        self._answering += seconds
+        self._expected += call_seconds(output_tokens)
 
     @contextmanager
     def spending(self, stage: Stage, tokens: int, cost: float) -> Iterator[None]:
@@ -124,7 +137,7 @@ class Budget:
         return self._refusal("repetition", stage, more)
 
     def _refusal(self, what: str, stage: Stage, more: Amount) -> str | None:
-        limit = self._limit_of(stage, more.tokens, more.cost or 0.0, more.seconds)
+        limit = self._limit_of(stage, more.tokens, more.cost or 0.0, self.slowness * more.seconds)
         return limit and f"{left_out(what)}{TO_KEEP_WITHIN}{limit}"
 
     def _limit_of(self, stage: Stage, tokens: int, cost: float, seconds: float = 0.0) -> str | None:
@@ -301,10 +314,12 @@ class _Budgeted(WrappedModel):
                 return await self._counted(request)
 
     async def _counted(self, request: ModelRequest) -> ModelReply:
+        began = self._budget.clock()
         try:
             reply = await self.model.complete(request)
         except AnswerWithheld as error:
             self._budget.count(self.spec, Usage(input_tokens=error.input_tokens, output_tokens=error.output_tokens))
             raise
+        self._budget.count_time(self._budget.clock() - began, reply.usage.output_tokens)
         cost = self._budget.count(reply.model, reply.usage)
         return replace(reply, usage=replace(reply.usage, cost_usd=cost))

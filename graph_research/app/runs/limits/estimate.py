@@ -180,8 +180,13 @@ class Shape:
             calls=work.calls,
             tokens=work.calls * (work.input_tokens + work.output_tokens),
             cost=None if cost is None else work.calls * cost,
-            seconds=in_a_row * (_CALL_SECONDS + work.output_tokens / _TOKENS_A_SECOND),
+            seconds=in_a_row * call_seconds(work.output_tokens),
         )
+
+
+def call_seconds(output_tokens: int) -> float:
+    """How long a language model is expected to take for such an answer."""
+    return _CALL_SECONDS + output_tokens / _TOKENS_A_SECOND
 
 
 @dataclass(frozen=True)

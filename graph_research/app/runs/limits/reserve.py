@@ -12,7 +12,8 @@ So gathering ends in time, verification is given what writing leaves, and an est
 two fifths. A further round begins only while gathering's part has room for one more sub-query, and a step is repeated
 only while its part has room for what it is estimated to take. Of the seconds,
 planning may use half of gathering's part, and min(10, 1 + L / 10) are given to nobody: in that time code writes what no
-model has written.
+model has written. Where models take longer for their answers than was estimated, so many times as long is kept for what
+they have yet to do.
 
 A run whose limits hold less than its settings ask for is planned smaller from the start: its report is given the next
 shorter length until writing takes at most 0.45 L, and it has no more sub-queries than there is room for, but 2.
@@ -67,11 +68,12 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Reserve:
-    """By stage, up to where the limits may be used by a call of it; and what each stage and one more sub-query take."""
+    """By stage, up to where the limits may be used by a call of it; and what each stage and one more sub-query take.
+    `total_seconds` is the limit of time, None where there is none."""
 
     tokens: Mapping[Stage, float]
     cost: Mapping[Stage, float]
-    seconds: Mapping[Stage, float]
+    total_seconds: float | None
     stages: Mapping[Stage, Amount]
     topic: Amount
 
@@ -82,12 +84,15 @@ class Reserve:
         return cls(
             tokens=_parts({stage: amount.tokens for stage, amount in stages.items()}, limits.tokens),
             cost=_parts({stage: amount.cost or 0.0 for stage, amount in stages.items()}, limits.cost),
-            seconds=_with_time_to_search(
-                _parts({stage: amount.seconds for stage, amount in stages.items()}, _usable(limits.seconds))
-            ),
+            total_seconds=limits.seconds,
             stages=stages,
             topic=shape.topic(),
         )
+
+    def seconds(self, slowness: float) -> dict[Stage, float]:
+        """The parts of the time where models take `slowness` times as long as estimated; empty without a limit."""
+        needed = {stage: slowness * amount.seconds for stage, amount in self.stages.items()}
+        return _with_time_to_search(_parts(needed, _usable(self.total_seconds)))
 
 
 def stage_of(agent: str, role: str) -> Stage:

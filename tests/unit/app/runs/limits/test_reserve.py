@@ -43,7 +43,7 @@ def test_gathering_is_left_two_fifths_at_least_and_writing_the_rest(limit: float
 def test_what_is_not_limited_is_not_divided() -> None:
     reserve = Reserve.of(shape_of(), Limits(tokens=100_000))
     assert not reserve.cost
-    assert not reserve.seconds
+    assert not reserve.seconds(1.0)
 
 
 @pytest.mark.parametrize(
@@ -188,6 +188,23 @@ async def test_a_search_is_cut_off_when_the_time_for_gathering_is_over() -> None
     with pytest.raises(BudgetReached):
         await search.search(request)
     assert (budget.seconds_left(Stage.WRITING) or 0) > 0
+
+
+async def test_slow_models_leave_gathering_less_time_and_writing_the_rest() -> None:
+    times = [0.0]
+    budget = budget_of(seconds=3_600.0, clock=lambda: times[-1])
+    budget.start()
+    before = budget.seconds_left(Stage.GATHERING)
+
+    async def take_a_minute(_: float) -> None:
+        times.append(times[-1] + 60)
+
+    slow = ScriptedModel({"*": [{"delay_seconds": 60, "text": "{}"}]}, sleep=take_a_minute)
+    await ask(budget, "planner", "research", model=slow)
+    assert budget.slowness > 20
+    assert before is not None
+    assert before - 60 > (budget.seconds_left(Stage.GATHERING) or 0) >= 0.4 * 3_600 - 70
+    assert budget.seconds_left(Stage.WRITING) == 3_600 - 60 - 10
 
 
 def test_time_that_has_not_begun_is_not_limited() -> None:

@@ -42,6 +42,7 @@ _MOST_QUOTES = 8
 _MOST_MORE = 30
 """Findings that stand behind the sections, which cite nothing of them, in a report that is shorter than wanted."""
 _STATING = (StatementKind.QUOTE, StatementKind.FACT, StatementKind.ANALYSIS)
+_PROSE = (BlockType.PARAGRAPH, BlockType.LIST)
 _DROPPED = (StatementKind.ANALYSIS, StatementKind.TRANSITION, StatementKind.LIMIT)
 """Kinds that are left out where they fail; a failing fact stays and is shown as unsupported."""
 
@@ -155,7 +156,7 @@ class _Parts:
         summary = self._sure(self.handoff["summary"], keep_first=True)
         by_model = self._proved(summary) > 0
         if not by_model:
-            summary = self.baseline.summary if self.baseline.found else self._leading(written)
+            summary = max(self._leading(written), self.baseline.summary, key=self._proved)
         conclusions = self._sure(self.handoff["conclusions"])
         again = _limits_said_again([*(block for section in written for block in section.blocks), *conclusions])
         draft = Draft(
@@ -238,13 +239,15 @@ class _Parts:
         return rewritten(blocks, lambda row: None if row.id in self.failing - kept else row)
 
     def _leading(self, sections: Iterable[DraftSection]) -> list[Block]:
-        """The first proved fact of each section, as a list."""
-        facts = [
-            next((row for row in section.statements() if row.kind is StatementKind.FACT and self._is_proved(row)), None)
+        """What each section that a model wrote begins with, where that states something and does not fail, as a list: a
+        section begins with the answer to its question."""
+        firsts = [
+            next(statements_of(section.blocks[:1]))
             for section in sections
+            if section.writer is Writer.MODEL and section.blocks and section.blocks[0].type in _PROSE
         ]
-        items = [[fact] for fact in facts if fact]
-        return [Block(type=BlockType.LIST, items=items)] if items else []
+        items = {first.text: [first] for first in firsts if self._is_proved(first)}
+        return [Block(type=BlockType.LIST, items=list(items.values()))] if items else []
 
     def _is_proved(self, row: Statement) -> bool:
         return row.kind in _STATING and bool(row.evidence_ids) and row.id not in self.failing

@@ -16,7 +16,7 @@ CONTENTS = ["Cited.", "A side.", "The newest Larch is 3.1.4.", *(f"Finding {n}."
 
 async def more_of(words: int, length: str) -> list[str]:
     """What stands under "More evidence" of a report of so many words."""
-    draft = await assembled([fact("word " * words)], length)
+    draft = await assembled([{"text": "First.", "kind": "transition"}, fact("word " * words)], length)
     return [row["text"] for row in draft["more"]]
 
 
@@ -82,6 +82,14 @@ async def test_what_was_not_found_stands_once_in_the_text_and_in_each_row_of_a_t
     assert [row["kind"] for row in prose["sentences"]] == ["fact", "limit", "limit"]
     assert [row["text"] for row in draft["conclusions"][0]["sentences"]] == ["So."]
     assert [row[1]["text"] for row in table["rows"]] == ["not found", "not found"]
+
+
+async def test_without_a_summary_the_answer_is_what_the_section_begins_with_analysis_or_fact() -> None:
+    draft = await assembled([{**fact("So one writer at a time."), "kind": "analysis"}, fact("A lock is taken.")])
+    assert [[[row["text"] for row in item] for item in block["items"]] for block in draft["summary"]] == [
+        [["So one writer at a time."]]
+    ]
+    assert draft["found"]
 
 
 @pytest.mark.parametrize(

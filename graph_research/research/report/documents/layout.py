@@ -58,7 +58,8 @@ from graph_research.research.report.reading import (
     opens_with_limit,
 )
 
-_CONTENTS_FROM = 5
+_CONTENTS_FROM, _MOST_CONTENTS = 5, 20
+"""Sections from which on there are contents, and headings of sections up to which they list those below others."""
 
 
 def elements_of(report: Report, labels: Labels, *, for_print: bool) -> list[Element]:
@@ -86,9 +87,8 @@ class _Layout:
         if len(self.report.sections) >= _CONTENTS_FROM:
             of_head, of_sections = (len(list(_headings(part))) for part in (head, sections))
             placed = list(enumerate(_headings([*head, *sections, *rest])))[of_head:]
-            yield from self._contents(
-                [*placed[:of_sections], *(row for row in placed[of_sections:] if row[1].level == 1)]
-            )
+            whole = of_sections if of_sections <= _MOST_CONTENTS else 0
+            yield from self._contents([*placed[:whole], *(row for row in placed[whole:] if row[1].level == 1)])
         yield from sections
         yield from rest
 

@@ -24,7 +24,7 @@ from graph_research.research.models.source import Source
 from graph_research.research.report.draft import only_repeating
 from graph_research.research.scoring.versions import newest_versions
 
-STATEMENTS_OF_A_BATCH = 64  # at most; a smaller window shows fewer passages of a batch
+STATEMENTS_OF_A_BATCH = 50  # at most; a smaller window shows fewer passages of a batch
 
 SENTENCES_OF_A_MENDING = 20  # at most, unless a single section has more
 

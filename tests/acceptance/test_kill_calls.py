@@ -72,7 +72,8 @@ def test_a_kill_while_sections_are_verified_or_mended_repeats_no_answered_call(
     report = json.loads((shell.folder / "out" / "report.json").read_text())
 
     assert [again[key] for key in before] == [1] * len(before)
-    assert len({section["heading"] for section in report["sections"]}) == len(report["sections"]) > 1
+    headings = [section["heading"] for section in report["sections"] if section["level"] == 1]
+    assert len(set(headings)) == len(headings) > 1
     assert shell.run("verify", "r", "--json").json["invalid"] == 0
     assert shell.run("replay", "r").code == 0
 

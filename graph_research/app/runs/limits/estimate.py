@@ -8,7 +8,7 @@ With S sub-queries, Q searches of a topic, N sources of a topic, R rounds, and a
     gathering     S (Q reflections + 1 extraction that reads N sources)
     analysis      1 analysis of 8 findings a sub-query + 1 comparison of 24 pairs of findings
     writing       outline + K sections + 1 edit
-    verification  B batches of the sections' statements (10 words each, 64 a batch) + 1 of the summary's
+    verification  B batches of the sections' statements (10 words each, 50 a batch) + 1 of the summary's
                   + mending of K sections + 1 batch of what was mended
     the last round 1 extraction from what is found for open questions
     a later round refinement + its review + gathering of 2 sub-queries + analysis + half of writing and verification

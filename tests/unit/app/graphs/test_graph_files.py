@@ -112,7 +112,7 @@ async def test_items_and_criteria_become_a_table(workspace: Workspace) -> None:
     assert head == "|  | Turbines | Cost | Households | In operation since |"
     assert marrow == (
         "| Marrow Bay tidal lagoon | 16 bulb turbines (or 14 bulb turbines) "
-        "| 1.34 billion euros (or 1.61 billion euros) | 155,000 households (or 118,000 households) "
+        "| 1.61 billion euros (or 1.34 billion euros) | 118,000 households (or 155,000 households) "
         "| 14 March 2016 (or 2 May 2016) |"
     )
     assert skerrow == (

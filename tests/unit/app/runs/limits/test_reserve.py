@@ -93,12 +93,12 @@ def test_findings_are_compared_once_a_round_by_the_model_that_verifies() -> None
     assert shape.stage(Stage.ANALYSIS).cost == 1.0
 
 
-def test_two_sections_share_a_verification_and_a_mending() -> None:
+def test_statements_are_verified_in_batches_and_two_sections_share_a_mending() -> None:
     standard, long = (shape_of(report_options={"length": length}) for length in ("standard", "long"))
     assert standard.words == 1_850
     assert standard.sections == 6
-    assert standard.stage(Stage.VERIFICATION).calls == 3 + 1 + 3 + 1
-    assert long.stage(Stage.VERIFICATION).calls == 2 * -(-long.sections // 2) + 1 + 1
+    assert standard.stage(Stage.VERIFICATION).calls == 6 + 1 + 3 + 1
+    assert long.stage(Stage.VERIFICATION).calls == long.sections + 1 - (-long.sections // 2) + 1
 
 
 @pytest.mark.parametrize(

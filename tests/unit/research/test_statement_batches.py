@@ -41,10 +41,10 @@ def test_a_section_is_one_batch_and_sections_that_cite_the_same_share_one_in_the
 
 
 def test_a_section_that_is_more_than_a_batch_is_parted_between_blocks_that_cite_the_same() -> None:
-    blocks = [paragraph(name, 30, f"ev-{cited}") for name, cited in SAME]
+    blocks = [paragraph(name, 20, f"ev-{cited}") for name, cited in SAME]
     one, two = batches(blocks)
-    assert [text[0] for text in one] == ["A"] * 30 + ["D"] * 30
-    assert [text[0] for text in two] == ["B"] * 30 + ["C"] * 30
+    assert [text[0] for text in one] == ["A"] * 20 + ["D"] * 20
+    assert [text[0] for text in two] == ["B"] * 20 + ["C"] * 20
 
 
 def test_what_code_alone_checks_takes_no_room() -> None:
@@ -53,10 +53,10 @@ def test_what_code_alone_checks_takes_no_room() -> None:
 
 
 def test_a_table_is_not_parted_and_one_of_more_cells_than_a_batch_between_rows() -> None:
-    whole, *_ = batches([table("T", 12, 4), *(paragraph(name, 9, "ev-p") for name in "ABCDE")])
-    assert sum(text.startswith("T") for text in whole) == 60
-    parts = batches([table("U", 19, 4)])
-    assert [len(part) for part in parts] == [80, 15]
+    whole, *_ = batches([table("T", 9, 4), *(paragraph(name, 9, "ev-p") for name in "ABCDE")])
+    assert sum(text.startswith("T") for text in whole) == 45
+    parts = batches([table("U", 15, 4)])
+    assert [len(part) for part in parts] == [60, 15]
 
 
 def test_sentences_that_a_model_judged_before_are_one_batch() -> None:

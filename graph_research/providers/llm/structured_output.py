@@ -6,7 +6,7 @@ What is left out here is checked all the same when the answer has come.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -42,7 +42,7 @@ def refers_outside(schema: Any) -> bool:
 def sent_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema without what neither bounds the answer nor tells the model what to write: it counts as prompt. That is
     its own description, which is for readers of the schema, and annotations of its parts other than descriptions."""
-    return {key: value for key, value in _bounding(schema).items() if key != "description"}
+    return {key: value for key, value in _changed(schema, _bounding).items() if key != "description"}
 
 
 def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -51,7 +51,7 @@ def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     Strict mode wants every property required and no others. A schema with an optional property is not made strict: the
     model would have to write something where nothing is meant.
     """
-    return _strict(schema) if _can_be_strict(schema) else None
+    return _changed(schema, _strict) if _can_be_strict(schema) else None
 
 
 def openapi_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -96,35 +96,28 @@ def _below(schema: Mapping[str, Any]) -> list[Any]:
     ]
 
 
-def _bounding(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_bounding(item) for item in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    kept = {key: value for key, value in schema.items() if key not in _FOR_READERS}
-    for key in _NAMED & kept.keys():
-        if isinstance(kept[key], Mapping):
-            kept[key] = {name: _bounding(value) for name, value in kept[key].items()}
-    for key in _PARTS & kept.keys():
-        kept[key] = _bounding(kept[key])
-    return kept
+def _bounding(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key not in _FOR_READERS}
 
 
-def _strict(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_strict(item) for item in schema]
-    if not isinstance(schema, Mapping):
-        return schema
+def _strict(schema: dict[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in schema.items() if key not in _IGNORED_STRICT}
-    for key in ("properties", "$defs"):
-        if isinstance(kept.get(key), Mapping):
-            kept[key] = {name: _strict(value) for name, value in kept[key].items()}
-    for key in ("items", "anyOf"):
-        if key in kept:
-            kept[key] = _strict(kept[key])
-    if isinstance(kept.get("properties"), Mapping):
-        kept["additionalProperties"] = False
-    return kept
+    return {**kept, "additionalProperties": False} if isinstance(kept.get("properties"), Mapping) else kept
+
+
+def _changed(schema: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """The schema with `change` applied to it and to every schema inside of it, the inner ones first."""
+    if isinstance(schema, list):
+        return [_changed(item, change) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    made = dict(schema)
+    for key in _NAMED & made.keys():
+        if isinstance(made[key], Mapping):
+            made[key] = {name: _changed(value, change) for name, value in made[key].items()}
+    for key in _PARTS & made.keys():
+        made[key] = _changed(made[key], change)
+    return change(made)
 
 
 def _openapi(schema: Any, root: Mapping[str, Any], depth: int) -> dict[str, Any]:

@@ -64,10 +64,7 @@ def section_mender(services: Services) -> Handler:
         failing = await asyncio.to_thread(
             _looked_up, list(named.values()), _beside_cells(sections, sources), objections, passages, near
         )
-        missing = [
-            {**row, "n": n, "section": part["section"]["id"], "passages": found}
-            for n, (part, row, found) in enumerate(await asyncio.to_thread(_told_by, handoff["parts"], near), 1)
-        ]
+        missing = await asyncio.to_thread(_told_missing, handoff["parts"], near)
         if not failing and not missing:
             return _output(sections)
         gaps = open_gaps(handoff.get("gaps") or [])
@@ -110,11 +107,7 @@ def section_mender(services: Services) -> Handler:
         return _output(
             whole,
             replaced=[*replaced, *_lengthened(written, whole, replaced)],
-            kept=[
-                {"id": name, "answer": row.get("reason") or ""}
-                for name, row in changed.items()
-                if row["action"] == "keep" and not objections[name].get("is_note")
-            ],
+            kept=_kept(changed, objections),
             added=[name for section in whole for name in _added(section)],
             answered_gaps=_answered(gaps, changed.values(), mended),
             evidence=[row.to_json() for name, row in near.evidence.items() if name in used],
@@ -141,11 +134,22 @@ def _cited(rows: Iterable[Statement], objections: Mapping[str, Mapping[str, Any]
             yield from other["evidence_ids"]
 
 
-def _told_by(parts: Iterable[Mapping[str, Any]], near: NearPassages) -> list[tuple[Any, Any, list[str]]]:
-    """What is missing that passages of the sources are near to: the part, what is missing, the ids of the passages."""
-    wanted = ((part, row) for part in parts for row in part.get("missing") or [])
-    looked_up = [(part, row, near.telling(row["what"])) for part, row in wanted]
-    return [(part, row, found) for part, row, found in looked_up if found]
+def _told_missing(parts: Iterable[Mapping[str, Any]], near: NearPassages) -> list[dict[str, Any]]:
+    """What is missing that passages of the sources are near to, numbered, with its section's id and the passages'."""
+    wanted = ((part["section"]["id"], row) for part in parts for row in part.get("missing") or [])
+    looked_up = [{**row, "section": section, "passages": near.telling(row["what"])} for section, row in wanted]
+    return [{**row, "n": n} for n, row in enumerate((row for row in looked_up if row["passages"]), 1)]
+
+
+def _kept(
+    changed: Mapping[str, Mapping[str, Any]], objections: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The statements that the model stands by though they failed, with its answer to the objection."""
+    return [
+        {"id": name, "answer": row.get("reason") or ""}
+        for name, row in changed.items()
+        if row["action"] == "keep" and not objections[name].get("is_note")
+    ]
 
 
 def _shown_addition(row: Mapping[str, Any], sections: Iterable[DraftSection]) -> dict[str, Any]:

@@ -106,11 +106,8 @@ def section_writer(services: Services) -> Handler:
             blocks = _without_the_last(blocks)
         known = {**material.evidence, **asked}
         ids = {*(row["id"] for row in handoff["evidence"]), *known}
-        blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), {*ids, *asked})
-        blocks = OwnMakers(handoff["question"], known.values(), sources).applied(blocks)
-        conflicts = [Contradiction.model_validate(row) for row in handoff.get("contradictions") or []]
-        sides = {row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]}
-        blocks = with_told_sides(blocks, conflicts, {**sides, **known}, sources)
+        blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), ids)
+        blocks = _attributed(blocks, handoff, known, sources)
         cited = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
         told = _told(answer, keys, known)
         cited |= {name for conflict in told for side in conflict.sides for name in side.evidence_ids}
@@ -133,6 +130,18 @@ def section_writer(services: Services) -> Handler:
         }
 
     return write
+
+
+def _attributed(
+    blocks: Iterable[Block], handoff: Mapping[str, Any], known: Mapping[str, Evidence], sources: Mapping[str, Source]
+) -> list[Block]:
+    """The blocks, whose cells do not cite another product's maker beside their own, and whose facts that tell of
+    another side of a contradiction cite that, too."""
+    blocks = OwnMakers(handoff["question"], known.values(), sources).applied(blocks)
+    if not (contradictions := handoff.get("contradictions")):
+        return blocks
+    evidence = {**{row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]}, **known}
+    return with_told_sides(blocks, list(map(Contradiction.model_validate, contradictions)), evidence, sources)
 
 
 def _named_only(

@@ -17,7 +17,7 @@ def find(material: Mapping[str, Any]) -> dict[str, Any]:
     """Findings, gaps, quality updates and contradictions as the analyzer's schema has them."""
     analysis = analyze(material)
     sections = outline(analysis, options_of(material).words, material.get("documents") or {})
-    headings = {group: section.heading for section in sections for group in section.groups}
+    headings = {group: section.heading or None for section in sections for group in section.groups}
     cited = {quote.source_id for group in analysis.groups for quote in group.quotes} if analysis.found else set()
     asked = [str(row.get("query", "")) for row in material.get("sub_queries") or ()]
     gaps = find_gaps(analysis, asked, labels_of(material))

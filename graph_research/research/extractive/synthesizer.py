@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from graph_research.research.extractive.analysis import Analysis, Group, Quote, analyze
@@ -13,6 +14,7 @@ from graph_research.research.extractive.short_answer import short_answer
 from graph_research.research.extractive.sources import labels_of, options_of, question_of
 from graph_research.research.extractive.tables import quotations, quote
 from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind, Writer, paragraphs_of
+from graph_research.research.report.labels.table import Labels
 from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
 from graph_research.text.locators import resolve
@@ -41,6 +43,7 @@ def no_outline(material: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 -
 def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Mapping[str, Any]) -> Draft:
     documents: Mapping[str, Document] = material.get("documents") or {}
     labels = labels_of(material)
+    sections = outline(analysis, options_of(material).words, documents)
     remarks = [_limit(description(part, labels)) for part in analysis.parts if not part.found or part.absent]
     disputed = _disputed_evidence(material)
     if any(disputed.intersection(ids[group]) for group in picked):
@@ -50,27 +53,30 @@ def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Map
         found=True,
         searched=_searched(material),
         summary=[*quotations(picked, ids, documents), *paragraphs_of(remarks)],
-        sections=list(_sections(outline(analysis, options_of(material).words, documents), analysis, ids, documents)),
+        sections=list(_sections(sections, analysis, ids, documents, labels)),
     )
 
 
 def _sections(
-    sections: Sequence[Section], analysis: Analysis, ids: _Ids, documents: Mapping[str, Document]
+    sections: Sequence[Section], analysis: Analysis, ids: _Ids, documents: Mapping[str, Document], labels: Labels
 ) -> Iterator[DraftSection]:
-    """The sections; those of one of several parts of the question under a heading of their own."""
-    by_part = len(analysis.parts) > 1
-    part = -1
-    for section in sections:
-        if by_part and section.part != part:
-            part = section.part
-            asked = analysis.parts[part].query.own
-            yield DraftSection(heading=asked[:1].upper() + asked[1:], writer=Writer.EXTRACTIVE)
-        yield DraftSection(
-            heading=section.heading,
-            level=2 if by_part else 1,
-            blocks=quotations(section.groups, ids, documents),
-            writer=Writer.EXTRACTIVE,
-        )
+    """The sections; those of one of several parts of the question under a heading of their own. What has no heading
+    stands below that, and where the question has one part at the end."""
+
+    def made(heading: str, level: int, groups: Sequence[Group] = ()) -> DraftSection:
+        blocks = quotations(groups, ids, documents)
+        return DraftSection(heading=heading, level=level, blocks=blocks, writer=Writer.EXTRACTIVE)
+
+    if len(analysis.parts) == 1:
+        for section in sorted(sections, key=lambda section: not section.heading):
+            yield made(section.heading or labels.more_evidence, 1, section.groups)
+        return
+    for part, of_part in groupby(sections, key=lambda section: section.part):
+        first, *others = of_part
+        asked = analysis.parts[part].query.own
+        yield made(asked[:1].upper() + asked[1:], 1, () if first.heading else first.groups)
+        for section in [first, *others] if first.heading else others:
+            yield made(section.heading, 2, section.groups)
 
 
 def _not_found(analysis: Analysis, ids: _Ids, material: Mapping[str, Any]) -> Draft:

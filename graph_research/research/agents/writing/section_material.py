@@ -375,6 +375,7 @@ def _source(source: Source, n: int) -> dict[str, Any]:
         "n": n,
         "id": source.id,
         "title": source.title,
+        "url": source.url,
         "publisher": source.publisher or "",
         "published_on": source.published_on,
     }

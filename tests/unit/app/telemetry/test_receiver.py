@@ -35,10 +35,12 @@ def test_a_run_reaches_the_receiver_with_its_headers_and_without_its_question(us
 
 
 def test_a_worker_sends_the_runs_of_its_queue(user: User) -> None:
+    """Whichever takes the run first: the worker that `--detach` starts, or the one that is started here."""
     with WireServer() as server:
         server.on("POST /v1/traces", Answer())
-        user.run(*RUN, "--detach")
-        user.run("worker", "--until-idle", environ={"OTEL_EXPORTER_OTLP_ENDPOINT": server.url})
+        environ = {"OTEL_EXPORTER_OTLP_ENDPOINT": server.url}
+        user.run(*RUN, "--detach", environ=environ)
+        user.run("worker", "--until-idle", environ=environ)
     sent = ExportTraceServiceRequest.FromString(server.received[0].body)
     spans = [span for resource in sent.resource_spans for scope in resource.scope_spans for span in scope.spans]
     assert "invoke_workflow deep_research" in [span.name for span in spans]

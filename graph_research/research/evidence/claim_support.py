@@ -32,7 +32,7 @@ _PARTS = re.compile(r"[^\W\d_]+|[,;]")
 _CLAUSE = re.compile(r"[,;:.()–—]")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w+")
-_NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*[\s/]v?$")
+_NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*[\s/-]v?$")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\s$")
 _REFERS = re.compile(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]\s?|\s\w+\s))*$", re.IGNORECASE)
 """The end of a text before the number of a row, step or section of the report ("rows 1 to 6")."""
@@ -252,7 +252,7 @@ class _Ground:
             return bool(unstated(written, [*self.titles, *self.dates]))
         if is_analysis and _REFERS.search(text[: figure.start]):
             return False
-        refers = is_analysis or written.isdigit() or ARTICLE_BEFORE.search(text[: figure.start])
+        refers = is_analysis or written.isdigit() or self._says_which(text[: figure.start])
         if _counts(figure, text) and (refers or self._is_own_count(figure, text)):
             return False
         if not written.isalpha() and _NAME_BEFORE.search(text[: figure.start]):
@@ -263,10 +263,16 @@ class _Ground:
         is_version = "." in written and not figure.unit
         return not (is_version and self._is_in_a_title(rf"[^\W\d_]\s{re.escape(written)}"))
 
+    def _says_which(self, before: str) -> bool:
+        """Whether what stands before a number says which things are meant: "the two", or where a verifier finds the
+        sentence supported "the other two"."""
+        ends = [before, _WORD_BEFORE.sub("", before)] if self.is_supported else [before]
+        return any(map(ARTICLE_BEFORE.search, ends))
+
     def _is_around(self, number: str) -> bool:
         """Whether a name's number, or the beginning of such a version, stands behind a word around the quotes, in the
         question or the context, or in a title: a section's number at the beginning of a line is none."""
-        behind_word = re.compile(rf"\w[\s/(]v?{re.escape(number)}(?!\w)")
+        behind_word = re.compile(rf"\w[\s/(-]v?{re.escape(number)}(?!\w)")
         given = [*self.around, self.question, self.context]
         return any(behind_word.search(other) for other in given) or self._is_in_a_title(rf"\b{re.escape(number)}")
 

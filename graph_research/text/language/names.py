@@ -46,7 +46,7 @@ def new_names(text: str, known: Sequence[str], *, at_start: bool = True) -> list
 
 def _names(text: str, language: str, *, translated: bool, at_start: bool) -> Iterator[str]:
     for match in _WORD.finditer(text):
-        name = match[0][:-1] if _PLURAL.fullmatch(match[0]) else match[0]
+        name = _singular(match[0])
         if not any(letter.isupper() for letter in name) or len(name) < 2 or name[0].isdigit():
             continue
         is_rare = weight(name, language) >= MOST_WEIGHT
@@ -67,6 +67,11 @@ def _names(text: str, language: str, *, translated: bool, at_start: bool) -> Ite
             yield name
 
 
+def _singular(word: str) -> str:
+    """An abbreviation without the `s` of its plural, anything else as it is."""
+    return word[:-1] if _PLURAL.fullmatch(word) else word
+
+
 def _is_compound(form: str, language: str) -> bool:
     """Whether a word ends in a shorter known word."""
     return any(weight(form[at:], language) < MOST_WEIGHT for at in range(3, len(form) - _LEAST_PART + 1))
@@ -82,5 +87,5 @@ def _is_form(one: str, other: str) -> bool:
 @lru_cache(maxsize=1024)
 def _read(text: str, language: str) -> tuple[frozenset[str], frozenset[str]]:
     """The words of a text in lower case, and their stems. Several sentences often cite the same text."""
-    words = frozenset(word.lower() for word in _WORD.findall(text))
+    words = frozenset(_singular(word).lower() for word in _WORD.findall(text))
     return words, frozenset(stem(word, language) for word in words)

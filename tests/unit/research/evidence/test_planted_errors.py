@@ -67,6 +67,9 @@ FACTS = [
     ("It handles 120 requests per second.", "It handles 7,200 requests per minute."),
     ("It reads 50 MB per second.", "The disk reads 50 MB/s."),
     ("The two companies merged when Northwind acquired Contoso in 2019.", DEAL),
+    ("Subtrees before 2.32.0 held the hash of the tag.", "pre-2.32.0 subtrees held the hash of the tag."),
+    ("Northwind 2.32.0 holds the hash of the tag.", "Northwind-2.32.0 holds the hash of the tag."),
+    ("Northwind-2.32.0 holds the hash of the tag.", "Northwind v2.32.0 holds the hash of the tag."),
     ("–", ""),
 ]
 
@@ -91,6 +94,8 @@ def test_a_true_fact_is_cited(text: str, quote: str) -> None:
         ("36.83 percentage points of the pumps failed.", SHARE, "36.83 percentage points"),
         ("It took four cycles of 15 seconds.", SHARE, "15 seconds"),
         ("The WAL writer flushes every 200 seconds.", DELAY, "200 seconds"),
+        ("Subtrees before 2.31.0 held the hash.", "pre-2.32.0 subtrees held the hash.", "2.31.0"),
+        ("In Northwind-2.31.0 subtrees held the hash.", "In Northwind-2.32.0 subtrees held the hash.", "2.31.0"),
         ("In PostgreSQL 15.3 the WAL writer flushes every 200 ms.", DELAY, "15.3"),
         ("The risk window is 600 ms.", DELAY, "600 ms"),
         ("`synchronous_commit = off` can corrupt the data.", OFF, "cannot"),
@@ -160,11 +165,21 @@ def test_a_number_word_for_what_no_quote_names_is_left_to_a_verifier() -> None:
     assert judged(text, FULL_PAGES, verdict=supported).status is Status.VERIFIED
 
 
+@pytest.mark.parametrize("text", ["PREFIX sets the next two.", "PREFIX is on; the other two are left as they are."])
+def test_a_number_word_that_says_which_things_are_meant_is_no_figure_where_a_verifier_agrees(text: str) -> None:
+    quote = "PREFIX sets index.version=4 and core.cache=true."
+    supported = StatementVerdict(id="st-0123456789", verdict=VerdictWord.SUPPORTED)
+
+    assert judged(text, quote).problem == "not in the cited quotes: two"
+    assert judged(text, quote, verdict=supported).status is Status.VERIFIED
+
+
 @pytest.mark.parametrize(
     ("text", "quote", "named"),
     [
         ("The window is at most two times wal_writer_delay: 200 ms, 400 ms.", DELAY, "two"),
         ("Two page writes are partial on ZFS.", FULL_PAGES, "Two"),
+        ("The WAL writer waits the first two seconds.", DELAY, "two seconds"),
         ("Four page writes are prevented: on ZFS and elsewhere.", FULL_PAGES, "Four"),
         ("Two gates are open: the north gate and the south gate.", "Three gates are open, all in the north.", "Two"),
     ],

@@ -36,6 +36,12 @@ def test_names_that_are_nowhere(text: str, names: list[str]) -> None:
     assert new_names(text, DAM) == names
 
 
+@pytest.mark.parametrize("text", ["It runs on a CDN.", "The CDN's cache is full.", "CDNs are used."])
+def test_an_abbreviation_is_the_same_in_the_plural(text: str) -> None:
+    assert new_names(text, ["Static content solutions such as CDNs serve the files."]) == []
+    assert new_names(text, ["Static content solutions such as a CDN serve the files."]) == []
+
+
 def test_a_rare_word_at_the_beginning_of_a_sentence_is_a_name_only_where_it_is_said_to_count() -> None:
     text = "Rehearse the move. Then Fabrikam moves."
     assert new_names(text, DAM) == ["Rehearse", "Fabrikam"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from graph_research.research.evidence.claim_support import Status
@@ -23,23 +24,32 @@ _TOLD = (Status.PROVED, Status.VERIFIED, Status.CITED, Status.ANALYSIS, Status.U
 
 
 def basis_of(report: Report, labels: Labels) -> list[str]:
-    """One line each: what was read, how sure the report is and why, how its sentences are proved, what limits it, and
-    what a citation does not show. How many sentences it lacks is left to `report.json`: a reader cannot use it."""
+    """One line each: what was read, how sure the report is and why, how its sentences are proved, what limits it."""
     cited = [source for source in report.sources if source.citations]
-    undated = sum(source.published_at is None for source in cited)
-    said_above = {
-        labels.limit_standing,
-        labels.limit_one_origin,
-        labels.limit_undated.format(n=undated, all=len(cited)),
-    }
-    lacking = labels.limit_left_out.partition("{")[0]
+    told_above = (labels.limit_one_origin, labels.limit_undated, labels.limit_open)
+    told_elsewhere = (*told_above, *_of_the_making(labels), labels.limit_left_out)
     return [
         *_read(report, cited, labels),
         *_confidence(report, labels),
         *_sentences(report, labels),
-        *(row for row in report.limitations if row not in said_above and not row.startswith(lacking)),
-        labels.limit_standing,
+        *(row for row in report.limitations if not _is_one_of(told_elsewhere, row)),
     ]
+
+
+def making_of(report: Report, labels: Labels) -> list[str]:
+    """What a citation shows, and what was discarded in writing, for the methodology. How many sentences the report
+    lacks is left to `report.json`: a reader cannot use it."""
+    return [row for row in report.limitations if _is_one_of(_of_the_making(labels), row)]
+
+
+def _of_the_making(labels: Labels) -> tuple[str, ...]:
+    return (labels.limit_standing, labels.limit_length, labels.limit_quotes, labels.limit_fabricated)
+
+
+def _is_one_of(templates: Sequence[str], text: str) -> bool:
+    """Whether the text is one of these, with whatever stands in its gaps."""
+    patterns = (".*".join(map(re.escape, re.split(r"\{\w+\}", template))) for template in templates)
+    return any(re.fullmatch(pattern, text, re.DOTALL) for pattern in patterns)
 
 
 def as_of(report: Report, labels: Labels) -> str:

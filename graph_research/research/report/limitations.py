@@ -54,8 +54,7 @@ def limitations_of(
     skipped = [reason.partition(" (")[0] for reason in run.skipped_searches]
     return [
         labels.limit_standing,
-        *_about_sources(sources, origins, labels),
-        *_those_that_apply((fidelity.score < LOW_FIDELITY, labels.limit_fidelity)),
+        *_about_sources(sources, origins, fidelity, labels),
         *_about_the_search(sub_queries, run.search, state.get("search_failures") or [], labels),
         *_about_the_limits(run.saved, labels),
         *_those_that_apply((skipped, labels.limit_skipped.format(names=", ".join(skipped)))),
@@ -82,17 +81,20 @@ def _about_the_language(language: str, labels: Labels) -> list[str]:
     )
 
 
-def _about_sources(sources: Sequence[ReportSource], origins: int, labels: Labels) -> list[str]:
+def _about_sources(
+    sources: Sequence[ReportSource], origins: int, fidelity: ContentFidelity, labels: Labels
+) -> list[str]:
     cited = [source for source in sources if source.citations]
     undated = sum(source.published_at is None for source in cited)
     weak = sum(source.tier in ("UNVERIFIED", "FLAGGED") for source in cited)
     read = [source for source in sources if source.is_read]
     shortened = sum(source.fidelity != "full" for source in read)
+    partly = labels.limit_fidelity if fidelity.score < LOW_FIDELITY else labels.limit_partly
     return _those_that_apply(
         (cited and origins == 1, labels.limit_one_origin),
         (undated, labels.limit_undated.format(n=undated, all=len(cited))),
         (weak, labels.limit_weak.format(n=weak, all=len(cited))),
-        (shortened, labels.limit_partly.format(n=shortened, all=len(read))),
+        (shortened, partly.format(n=shortened, all=len(read))),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from graph_research.research.report.basis import making_of
 from graph_research.research.report.documents.elements import Element, Paragraph, bullets, line
 from graph_research.research.report.formatting import one_line, retries_in_words, who_served
 from graph_research.research.report.labels.table import Labels
@@ -12,7 +13,7 @@ from graph_research.research.report.model import Report
 
 def methodology_of(report: Report, labels: Labels, *, for_print: bool) -> Iterator[Element]:
     """The run, and where the rest is told. For print with what differs between two runs of the same research."""
-    yield bullets(_run(report, labels, for_print=for_print))
+    yield bullets([*_run(report, labels, for_print=for_print), *making_of(report, labels)])
     yield Paragraph(line(labels.methodology_elsewhere))
 
 

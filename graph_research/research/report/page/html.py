@@ -18,7 +18,7 @@ from graph_research.research.evidence.archive import Archive
 from graph_research.research.evidence.cited import Citation
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.report import formatting, reading
-from graph_research.research.report.basis import as_of, basis_of
+from graph_research.research.report.basis import as_of, basis_of, making_of
 from graph_research.research.report.clauses import clauses_of
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
@@ -71,6 +71,7 @@ def render_html(
         has_analysis=any(row.status is Status.ANALYSIS for row in report.statements()),
         as_of=as_of(report, labels),
         basis=basis_of(report, labels),
+        making=making_of(report, labels),
         searches=_searches(report, labels),
         opens_with_limit=reading.opens_with_limit(report),
         passages=[_quote_in_context(citation, archive, proved, whole) for citation in report.citations],

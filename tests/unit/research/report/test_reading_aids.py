@@ -11,7 +11,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from graph_research.research.registry import research_handlers
-from graph_research.research.report.basis import as_of, basis_of
+from graph_research.research.report.basis import as_of, basis_of, making_of
 from graph_research.research.report.documents.markdown import render_markdown
 from graph_research.research.report.labels import languages
 from graph_research.research.report.labels.languages import labels_for
@@ -50,11 +50,20 @@ def test_claims_of_one_publisher_alone_are_told_with_how_many_of_them_are_author
         for row in finished_research.SOURCES
     ]
     for sources, good in (
-        (finished_research.SOURCES, "are what the authority on the matter says"),
+        (finished_research.SOURCES, "rest on the authority on the matter alone"),
         (weak, "are what a single publisher or author says, in 1 of these an authority"),
     ):
         [line] = [line for line in basis_of(built(sources=sources), ENGLISH) if line.startswith("Confidence")]
         assert f"2 of 2 claims {good}" in line
+
+
+def test_the_basis_tells_what_limits_the_report_and_the_methodology_what_was_discarded_in_writing() -> None:
+    discarded = ENGLISH.limit_quotes.format(n=2)
+    weak = ENGLISH.limit_weak.format(n=1, all=3)
+    limitations = [ENGLISH.limit_standing, weak, discarded, ENGLISH.limit_left_out.format(n=4), ENGLISH.limit_open]
+    report = built().model_copy(update={"limitations": [row.format(heading="?") for row in limitations]})
+    assert basis_of(report, ENGLISH)[-1] == weak
+    assert making_of(report, ENGLISH) == [ENGLISH.limit_standing, discarded]
 
 
 def test_authors_who_stand_behind_sources_are_named_as_they_are_written() -> None:

@@ -83,11 +83,13 @@ class Sentences:
         return tuple(spans)
 
     def of_block(self, statement: CitedStatement) -> Spans:
-        """What stands below a block to copy: what it is made of, and by whom; nothing where it cites nothing."""
+        """The caption of a block to copy: what it is made of, marked where the writer composed it; no sources where it
+        cites nothing."""
         by_writer = statement.status is Status.ANALYSIS
         lead = self._labels.block_by_writer if by_writer else self._labels.block_sources
         numbers = self.numbers(statement.citations)
-        return joined([line(lead) if numbers else (), numbers, self._status(statement)])
+        mark = line(ANALYSIS) if by_writer and numbers else ()
+        return joined([line(lead, Style.EMPHASIS) if numbers else (), (*numbers, *mark), self._status(statement)])
 
     def _row(self, row: Sequence[CitedStatement]) -> list[Spans]:
         """The cells of a row. Where all that state something rest on one source, its number stands once, behind the

@@ -148,11 +148,12 @@ def test_a_block_to_copy_says_what_it_is_made_of() -> None:
 
     quoted, own = fact("turbines = 16", TURBINES), analysis("interest = 0  # judgement", INTEREST)
     whole = report(conclusions=[code(quoted), code(own)])
-    for form in ("md", "html"):
-        text = re.sub(r"<[^>]+>", "", rendered(form, whole).decode())
-        assert re.search(r"Sources of this block: +\[\d\]", text) and re.search(
-            r"This block is analysis from: +\[\d\]", text
-        )
+    written = rendered("md", whole).decode()
+    assert re.search(r"```\n\n\*Sources of this block:\* \[\d\]\n", written)
+    assert re.search(r"```\n\n\*Composed from:\* \[\d\]°\n", written), "with the mark of analysis"
+    page = rendered("html", whole).decode()
+    assert re.search(r'<figcaption class="by">Sources of this block: ', page)
+    assert re.search(r'<figcaption class="by"><span class="analysis" title="[^"]+">Composed from:', page)
 
 
 def test_each_numbered_list_of_a_word_file_begins_with_one() -> None:

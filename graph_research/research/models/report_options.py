@@ -13,6 +13,12 @@ LENGTHS: Mapping[str, tuple[int, int]] = {"brief": (400, 900), "standard": (1_20
 
 _SPREAD = 0.2
 _WORDS_OF_A_STATEMENT = 40
+_SHARE_OF_SUMMARY = 0.1
+_WORDS_FOR_AN_ADDITION = 250
+"""A report may get one sentence or row more for so many words."""
+_WORDS_OF_AN_ADDITION = 28
+MOST_OF_WORDS = 1.4
+"""So many times the words that they should have a section, a summary or conclusions may have."""
 
 
 class ReportType(StrEnum):
@@ -41,6 +47,23 @@ class ReportOptions(Record):
             return LENGTHS[self.length]
         asked = int(self.length)
         return round(asked * (1 - _SPREAD)), round(asked * (1 + _SPREAD))
+
+    @property
+    def summary_words(self) -> int:
+        """About so many words has the summary, and at most as many the conclusions."""
+        return round(_SHARE_OF_SUMMARY * sum(self.words) / 2 / 10) * 10 + 40
+
+    @property
+    def most_additions(self) -> int:
+        """So many sentences or rows at most are added to the written sections."""
+        return sum(self.words) // 2 // _WORDS_FOR_AN_ADDITION
+
+    @property
+    def section_words(self) -> int:
+        """The words asked of all sections together: as many as keep the report within the most that are asked for, if
+        each section has as many as it may have, with summary, conclusions and all additions."""
+        rest = 2 * self.summary_words + self.most_additions * _WORDS_OF_AN_ADDITION
+        return round((self.words[1] - rest) / MOST_OF_WORDS)
 
     @property
     def least_proved(self) -> int:

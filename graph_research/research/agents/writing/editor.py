@@ -47,10 +47,6 @@ _SECTIONS = (
 )
 _PLACE = re.compile(r"(\w+)\.(\d{1,4})(?:\.(\d{1,4}))?")
 _SECTION = re.compile(r"\d{1,4}")
-_SHARE_OF_SUMMARY = 0.1
-"""Of the report's words."""
-_WORDS_FOR_AN_ADDITION = 250
-"""A report may get one sentence or row more for so many words."""
 
 
 def editor(services: Services) -> Handler:
@@ -64,7 +60,8 @@ def editor(services: Services) -> Handler:
         sections = [DraftSection.model_validate(row) for row in handoff["sections"]]
         if not sections:
             return {**_nothing(), "fabricated": 0, "degraded": []}
-        words = _summary_words(handoff)
+        options = ReportOptions.model_validate(handoff.get("report_options") or {})
+        words = options.summary_words
         result = await agent.call(
             services,
             _material(handoff, sections, ctx),
@@ -92,7 +89,7 @@ def editor(services: Services) -> Handler:
             "answered_gaps": _answered_gaps(result, _open_gaps(handoff), numbered),
             "answered_limits": _answered_limits(result, {**numbered, "limits": _limits_shown(result)}),
             "inconsistencies": _inconsistencies(result.output.get("inconsistencies") or [], parts, ctx),
-            "missing": _missing(result.output.get("missing") or [], numbered, ctx)[: _most_missing(handoff)],
+            "missing": _missing(result.output.get("missing") or [], numbered, ctx)[: options.most_additions],
             "fabricated": made_up + more_made_up,
             "degraded": [
                 *result.degradations(agent.name, ctx),
@@ -107,16 +104,6 @@ def editor(services: Services) -> Handler:
 def _nothing() -> dict[str, Any]:
     lists = ("summary", "conclusions", "openings", "repeated", "answered_gaps", "answered_limits", "inconsistencies")
     return {"found": True, **{name: [] for name in (*lists, "missing")}}
-
-
-def _summary_words(handoff: Mapping[str, Any]) -> int:
-    options = ReportOptions.model_validate(handoff.get("report_options") or {})
-    return round(_SHARE_OF_SUMMARY * sum(options.words) / 2 / 10) * 10 + 40
-
-
-def _most_missing(handoff: Mapping[str, Any]) -> int:
-    options = ReportOptions.model_validate(handoff.get("report_options") or {})
-    return sum(options.words) // 2 // _WORDS_FOR_AN_ADDITION
 
 
 def _too_long(answer: Mapping[str, Any], words: int) -> str:
@@ -142,8 +129,8 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
         "system_prompt": handoff.get("system_prompt"),
         "guidance": handoff.get("guidance"),
         "type": options.type.value,
-        "summary_words": _summary_words(handoff),
-        "most_missing": _most_missing(handoff),
+        "summary_words": options.summary_words,
+        "most_missing": options.most_additions,
         "checklist": [row["text"] for row in handoff.get("checklist") or []],
         "not_answered": list(handoff.get("not_answered") or []),
         "gaps": [row["description"] for row in _open_gaps(handoff)],

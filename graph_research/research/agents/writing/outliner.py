@@ -20,12 +20,10 @@ from graph_research.research.models.report_options import ReportOptions
 from graph_research.text.language.words import language_of, terms
 
 _MOST_SECTIONS = 16
-_SHARE_OF_SECTIONS = 0.82
-"""Of the report's words; the rest is for the summary and the conclusions."""
 _MOST_LAID_OUT = 0.6
 """Of the words of all sections, in tables and blocks to copy."""
-_WORDS_OF_A_SECTION = 300
-"""What a table of some rows with the sentences around it takes."""
+_WORDS_OF_A_SECTION = 240
+"""What is asked for a table of some rows with the sentences around it."""
 
 _SECTIONS = (
     Section(name="limits", noun="limit", keep=0),
@@ -82,8 +80,8 @@ def _material(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         "guidance": handoff.get("guidance"),
         "type": options.type.value,
         "words": options.words,
-        "section_words": round(_section_words(options), -1),
-        "most_sections": max(2, min(_MOST_SECTIONS, _section_words(options) // _WORDS_OF_A_SECTION)),
+        "section_words": round(options.section_words, -1),
+        "most_sections": max(2, min(_MOST_SECTIONS, options.section_words // _WORDS_OF_A_SECTION)),
         "checklist": [row["text"] for row in handoff.get("checklist") or []],
         "findings": [
             {
@@ -193,17 +191,12 @@ def _terms(text: str) -> list[str]:
     return terms(text, language_of(text))
 
 
-def _section_words(options: ReportOptions) -> int:
-    """The words of all sections together."""
-    return round(_SHARE_OF_SECTIONS * sum(options.words) / 2)
-
-
 def _with_words(
     sections: Sequence[OutlineSection], laid_out: Mapping[str, int], handoff: Mapping[str, Any]
 ) -> list[OutlineSection]:
-    """Each section's words, so that together they are as many as the report should have: those that its table and its
+    """Each section's words, so that together they are as many as all sections should have: those that its table and its
     block to copy take, and of the others its share."""
-    total = _section_words(ReportOptions.model_validate(handoff.get("report_options") or {}))
+    total = ReportOptions.model_validate(handoff.get("report_options") or {}).section_words
     wished = [section.words or 1 + 60 * len(section.finding_ids) for section in sections]
     fixed = [min(laid_out.get(section.heading, 0), words) for section, words in zip(sections, wished, strict=True)]
     held = min(1.0, _MOST_LAID_OUT * total / sum(fixed)) if any(fixed) else 0.0

@@ -20,9 +20,8 @@ from graph_research.research.models.draft import (
     rewritten,
     words_of,
 )
+from graph_research.research.models.report_options import MOST_OF_WORDS
 
-_MOST_OF_WORDS = 1.4
-"""Blocks with so many times the words that they should have are sent back to be shortened."""
 _MOST_UNFOUND = 2
 """A row with so many cells in which nothing was found tells less than no row."""
 HEADER = "header"
@@ -33,7 +32,7 @@ _NUMBER = re.compile(r"\d+")
 def too_long(blocks: Iterable[Block], words: int) -> str:
     """What to change in blocks that have many more words than they should; empty where they do not."""
     written = words_of(blocks)
-    if written <= _MOST_OF_WORDS * words:
+    if written <= MOST_OF_WORDS * words:
         return ""
     return (
         f"it has {written} words: shorten it to {words} words. Drop the least useful rows and sentences, and keep the "
@@ -49,7 +48,7 @@ def is_shortened(before: Iterable[Block], blocks: Iterable[Block], words: int) -
 def length_note(name: str, blocks: Iterable[Block], words: int, agent: str, ctx: Context) -> list[dict[str, Any]]:
     """The entry for the state's `degraded` channel where the blocks are too long."""
     written = words_of(blocks)
-    if written <= _MOST_OF_WORDS * words:
+    if written <= MOST_OF_WORDS * words:
         return []
     reason = f"{name}: {written} words, and {words} were asked for"
     return [{"node": ctx.path, "agent": agent, "reason": reason, "kind": DegradationKind.LENGTH.value}]

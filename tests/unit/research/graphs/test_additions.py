@@ -186,6 +186,18 @@ async def test_a_short_report_gets_few_additions_and_without_a_language_model_th
     assert answer["missing"] == []
 
 
+@pytest.mark.parametrize(("length", "most"), [("brief", 900), ("standard", 2500), ("long", 6000), ("2800", 3360)])
+async def test_sections_are_given_what_summary_conclusions_and_additions_leave_of_the_words(
+    length: str, most: int
+) -> None:
+    bench = bench_of()
+    await report_of(bench, report_options={"length": length})
+    sections = sum(row.material["section"]["words"] for row in bench.model.asked("section_writer"))
+    [edited] = bench.model.asked("editor")
+    whole = 1.4 * sections + 2 * edited.material["summary_words"] + 28 * edited.material["most_missing"]
+    assert abs(whole - most) < 0.03 * most
+
+
 def test_an_addition_stands_behind_its_statement_in_the_form_of_its_block() -> None:
     def said(text: str) -> Statement:
         return Statement(text=text)

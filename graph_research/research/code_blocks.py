@@ -13,6 +13,10 @@ from graph_research.text.language.tables import any_of
 
 _WORD = re.compile(r"[\w.]{3,}")
 _BETWEEN = re.compile(r"[,;/]")
+_SETTING = re.compile(r"(?:[!-~]+|\S+\s[^\W\d]\w*[._]\w\S*)(?:\s\(.*\))?")
+"""What a row's label calls a setting: one word in ASCII, or behind another one a word with a sign in it."""
+_SIGN = re.compile(r"(?<=\w)[._-](?=\w)")
+"""Between the words of a name, of which a command's option may have another one than the setting."""
 _NUMERIC = re.compile(r"(?<!\w)\d")
 _STAYS = re.compile(
     rf"(?:\w+\s+|[\u3040-\u9fff]){{0,3}}{DEFAULT.pattern}|(?:{any_of('unchanged')})\s*(?:[,;:.()–，；：。]|$)",
@@ -69,19 +73,25 @@ def notes_on_code(section: DraftSection) -> dict[str, str]:
 
 def _settings_of_tables(section: DraftSection, code: str) -> tuple[list[str], list[str]]:
     """The row labels of the section's tables about settings, and those of them that its code does not set though they
-    do not stay at their default. A label that begins as none of those that the code sets, with a capital where they
-    have a small letter, is no setting."""
+    do not stay at their default. A label in words of the language is no setting, nor one that begins as none of those
+    that the code sets, with a capital where they have a small letter."""
     named: list[str] = []
     missing: list[str] = []
     for block in section.blocks:
         rows = {name: row for row in block.rows if row for name in _names_in(row[0].text)}
-        absent = [label for label in rows if not any(word in code for word in _WORD.findall(label.casefold()))]
+        absent = [label for label in rows if not _is_set(label, code)]
         begin = {_begins(label) for label in rows if label not in absent}
         unset = [label for label in absent if not _stays(rows[label], block.header)]
         if rows and 2 * len(unset) <= len(rows):
             named += rows
-            missing += [label for label in unset if _begins(label) in begin]
+            missing += [label for label in unset if _begins(label) in begin and _SETTING.fullmatch(label)]
     return named, missing
+
+
+def _is_set(label: str, code: str) -> bool:
+    """Whether the code in small letters has a word of the label, with whatever signs in it."""
+    plain = _SIGN.sub("", code)
+    return any(word in code or _SIGN.sub("", word) in plain for word in _WORD.findall(label.casefold()))
 
 
 def _begins(label: str) -> tuple[bool, bool]:

@@ -11,7 +11,7 @@ from graph_research.research.models.draft import Block, BlockType, DraftSection,
 from graph_research.research.writing_functions import parts_to_mend
 
 MIXED = "Beside lock_wait this block gives another value than one above it to: sync. Who copies it for one gets both."
-SETTINGS = [("sync", "full"), ("busy_wait", "5000"), ("isolation level", "strict")]
+SETTINGS = [("sync", "full"), ("busy_wait", "5000"), ("isolation_level", "strict")]
 
 
 def cells_of(*rows: tuple[str, str]) -> list[Block]:
@@ -29,7 +29,7 @@ OF_A_MACHINE = [("sync", "full"), ("busy_wait, for 8 GB of memory", "5000"), ("s
 
 @pytest.mark.parametrize(
     ("rows", "missing"),
-    [(SETTINGS, "isolation level"), (SETTINGS[:2], ""), (SETTINGS[1:2], ""), (OF_A_MACHINE, "")],
+    [(SETTINGS, "isolation_level"), (SETTINGS[:2], ""), (SETTINGS[1:2], ""), (OF_A_MACHINE, "")],
 )
 def test_a_block_to_copy_without_a_setting_of_the_table_is_noted(rows: list[tuple[str, str]], missing: str) -> None:
     noted = [row for part in parts_to_mend([code_section(*rows)], [], []) for row in part["failing"]]
@@ -117,6 +117,25 @@ def test_a_line_of_a_block_to_copy_that_no_row_or_sentence_tells_of_is_noted(lin
     section = DraftSection(heading="h", blocks=[*cells_of(*SETTINGS[:2]), prose, code], id="s1").to_json()
     reasons = [row["reason"] for part in parts_to_mend([section], [], []) for row in part["failing"]]
     assert [f"tells of: {untold}." in reason for reason in reasons] == [True] * bool(untold)
+
+
+@pytest.mark.parametrize(
+    ("label", "is_missed"),
+    [
+        ("follow", True),
+        ("server wal_keep", True),
+        ("index.cache (clients)", True),
+        ("sync.busy", False),  # --sync-busy sets it
+        ("no history", False),
+        ("conflict while it waits", False),
+        ("履歴なし", False),
+    ],
+)
+def test_a_label_in_words_of_the_language_names_no_setting(label: str, is_missed: bool) -> None:
+    code = Block(type=BlockType.CODE, sentences=[Statement(text="sync = full\nbusy_wait = 5000\nengine --sync-busy 4")])
+    section = DraftSection(heading="h", blocks=[*cells_of(*SETTINGS[:2], (label, "7")), code], id="s1").to_json()
+    reasons = [row["reason"] for part in parts_to_mend([section], [], []) for row in part["failing"]]
+    assert [f"no block of the section sets: {label}." in reason for reason in reasons] == [True] * is_missed
 
 
 def test_settings_of_another_situation_in_a_table_of_their_own_are_not_missed_in_the_block() -> None:

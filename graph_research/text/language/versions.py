@@ -11,8 +11,11 @@ from graph_research.text.language.dates import dates_in
 from graph_research.text.language.tables import any_of, facts
 
 _VERSION_WORD = r"(?:version|versión|versione|versie|wersja|revision|rev|release|edition|ausgabe|auflage|fassung|v|r)"
+_VERSION_WORDS = r"(?:versions|versionen|versiones|versioni|versies|wersje|revisions|releases|editions)"
 _NUMBER = re.compile(rf"(?<![a-z]){_VERSION_WORD}[\s._-]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%])", re.IGNORECASE)
 _POINTED = r"(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,]\d)"
+_AND = r"(?:[^\S\n]*[,–-][^\S\n]*|[^\S\n](?:and|or|to|through|thru|und|oder|bis|et|ou|à|y|o|e|en|tot|i|do)[^\S\n])"
+_ONE = re.compile(r"\d[\d.]*")
 _ASKED = re.compile(r"(?<![\w.])\d{1,4}(?:\.\d{1,4}){1,3}(?![\w%]|[.,]\d)")
 _DOCUMENT_WORD = r"documentation|manual|reference|handbook|release\s+notes|dokumentation|handbuch|manuel|manuale"
 _DAY = r"(?:19|20)\d{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
@@ -61,15 +64,17 @@ class VersionMark(NamedTuple):
 
 
 def named_versions(name: str, text: str) -> set[str]:
-    """The versions of a thing that a text writes behind its name, as in `SQLite version 3.40.1`; without such a word
-    where a line begins with it, or the text calls it the version that it documents. A number without a point counts
-    behind such a word only."""
+    """The versions of a thing that a text writes behind its name, as in `SQLite version 3.40.1`, `SQLite versions 3.9
+    and prior`; without such a word where a line begins with it, or the text calls it the version that it documents. A
+    number without a point counts behind the word in the singular only."""
     literal = re.escape(name)  # the pattern begins with it, so that it is looked for as fast as a plain text
     worded = rf"(?i:{_VERSION_WORD})[^\S\n]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%]|[.,]\d)"
+    several = rf"(?i:{_VERSION_WORDS})[^\S\n]+({_POINTED}(?:{_AND}{_POINTED})*)"
     documented = rf"{_POINTED}(?=[^\S\n]+(?i:{_DOCUMENT_WORD})\b)"
-    behind = rf"[^\S\n]+(?:{worded}|{documented})|(?<=^{literal})[^\S\n]+{_POINTED}"
+    behind = rf"[^\S\n]+(?:{worded}|{several}|{documented})|(?<=^{literal})[^\S\n]+{_POINTED}"
     pattern = re.compile(rf"{literal}(?<!\w{literal})(?:{behind})", re.MULTILINE)
-    return {match[match.lastindex or 0] for match in pattern.finditer(text)}
+    named = (next(filter(None, match.groups())) for match in pattern.finditer(text))
+    return {version for versions in named for version in _ONE.findall(versions)}
 
 
 def is_of_another_version(asked: str, title: str, heading: str) -> bool:

@@ -38,6 +38,10 @@ Whoever travels by car is paid thirty cents a kilometre. Meals are paid by the r
         ("SQLite version 3.5% faster", ""),
         ("Prev Up SQLite 15.20 Documentation Home. See the SQLite 9.1 parser.", "15.20"),
         ("Before SQLite version 9.1 it waited. SQLite release 15 does not.", "15"),
+        ("SQLite version 3.20 does. SQLite versions 3.35.1 and prior default to the first.", "3.35.1"),
+        ("SQLite versions 3.26 thru 3.35.1 default to the second, SQLite versions 3.1, 3.2 and 3.3 to none.", "3.35.1"),
+        ("SQLite versions 3.1, 3.4 and 3.3 wait.", "3.4"),
+        ("SQLite versions 3.1 and 200 others are 9.1 times faster.", "3.1"),
     ],
 )
 def test_the_newest_version_of_a_name_stands_behind_a_word_for_it_or_begins_a_line(text: str, version: str) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 
 from graph_research.text.canonical import canonical_text
-from graph_research.text.language.tables import listed
+from graph_research.text.language.tables import any_of, listed
 
 
 def _numbers(subject: str) -> dict[str, int]:
@@ -43,6 +43,12 @@ _DATE = re.compile(
     rf"|(?P<y6>{_YEAR})(?![\w/%]|[.,:]\d))"
     rf"|(?<!\d)(?P<y7>\d{{4}})年(?:(?P<m7>{_MONTH})月(?:(?P<d7>{_DAY})日)?)?|(?<!\d)(?P<m8>{_MONTH})月(?P<d8>{_DAY})日",
     re.IGNORECASE,
+)
+
+_FULL_NAME = "|".join(sorted(_numbers("months") | _BEHIND_DAYS, key=len, reverse=True))
+_MONTH_NAMED = re.compile(rf"\b(?!may\b)(?i:{_FULL_NAME})\b")
+_MONTH_ALONE = re.compile(
+    rf"\b(?i:{any_of('before_months')})[\s-](?!may\b)(?P<name>(?i:{_FULL_NAME}))(?!\w)|\A(?P<whole>(?i:{_FULL_NAME}))\Z"
 )
 
 
@@ -115,9 +121,28 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
             start=match.start(),
             end=match.end(),
             year=int(parts.get("y", 0)),
-            month=int(month) if month.isdigit() else (MONTH_NUMBERS | _BEHIND_DAYS)[month],
+            month=int(month) if month.isdigit() else _month(month),
             day=int(parts.get("d", 0)),
         )
+
+
+def months_alone(text: str) -> Iterator[WrittenDate]:
+    """The months that a text names without a day or a year, behind a word that shows that a month is meant ("in May"),
+    or as the whole of it."""
+    dated = list(dates_in(text))
+    for match in _MONTH_ALONE.finditer(text):
+        start, end = match.span("name" if match["name"] else "whole")
+        if not any(one.start < end and start < one.end for one in dated):
+            yield WrittenDate(start=start, end=end, year=0, month=_month(text[start:end]), day=0)
+
+
+def months_named(text: str) -> set[int]:
+    """The months, 1 to 12, of a text's dates and of all words that may be a month's name but the verb "may"."""
+    return {one.month for one in dates_in(text) if one.month} | set(map(_month, _MONTH_NAMED.findall(text)))
+
+
+def _month(name: str) -> int:
+    return (MONTH_NUMBERS | _BEHIND_DAYS)[name.lower()]
 
 
 def _whole(value: object) -> int | None:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import inf
 
+from graph_research.text.language.dates import months_alone, months_named
 from graph_research.text.language.quantities import THINGS, Value, figures, states
 from graph_research.text.language.tables import any_of, listed
 from graph_research.text.language.units import COUNTS, UNITS
@@ -25,11 +27,14 @@ def unstated(text: str, known: Sequence[str], beside: Sequence[str] = ()) -> lis
     a number, or two cells of a table. "Both" and "twice" in a known text state two.
 
     A unit may be missing, but a number of things states none with a unit, and of what stands `beside` the known texts a
-    number without a unit has only those that are named there.
+    number without a unit has only those that are named there. A month by itself is a figure, too.
     """
     stated = [figure for other in known for figure in _stated(other)]
     stated += [figure for other in beside for figure in _stated_beside(other)]
-    return min((_new(form, stated) for form in _spacings(text)), key=len)
+    new = min((_new(form, stated) for form in _spacings(text)), key=len)
+    months = frozenset[int]().union(*map(_months, known), *map(_months, beside))
+    other = [month for month in months_alone(text) if month.month not in months]
+    return [*new, *(Value(start=one.start, end=one.end, unit="date", low=-inf, high=inf, date=one) for one in other)]
 
 
 def _new(text: str, stated: Sequence[Value]) -> list[Value]:
@@ -38,6 +43,11 @@ def _new(text: str, stated: Sequence[Value]) -> list[Value]:
     return [
         figure for figure, read in zip(found, counted, strict=True) if not any(states(other, read) for other in stated)
     ]
+
+
+@lru_cache(maxsize=1024)
+def _months(text: str) -> frozenset[int]:
+    return frozenset(months_named(text))
 
 
 @lru_cache(maxsize=1024)

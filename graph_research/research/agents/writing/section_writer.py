@@ -12,7 +12,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.further_passages import nearest
-from graph_research.research.agents.writing.passages import nearer
+from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.agents.writing.section_material import SectionNeeds, section_material, sources_of_section
 from graph_research.research.agents.writing.section_text import (
     answered_blocks,
@@ -24,6 +24,7 @@ from graph_research.research.agents.writing.section_text import (
 )
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.contradictions import told_by_writer
+from graph_research.research.evidence.neighbours import NeighboursEvidence
 from graph_research.research.evidence.own_makers import OwnMakers
 from graph_research.research.evidence.quotes import QuoteFinder, attributed, nearest_quotes, quote_for
 from graph_research.research.evidence.told_sides import with_told_sides
@@ -107,7 +108,7 @@ def section_writer(services: Services) -> Handler:
         known = {**material.evidence, **asked}
         ids = {*(row["id"] for row in handoff["evidence"]), *known}
         blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), ids)
-        blocks = _attributed(blocks, handoff, known, sources)
+        blocks = _attributed(blocks, handoff, known, sources, documents)
         cited = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
         told = _told(answer, keys, known)
         cited |= {name for conflict in told for side in conflict.sides for name in side.evidence_ids}
@@ -133,14 +134,21 @@ def section_writer(services: Services) -> Handler:
 
 
 def _attributed(
-    blocks: Iterable[Block], handoff: Mapping[str, Any], known: Mapping[str, Evidence], sources: Mapping[str, Source]
+    blocks: Iterable[Block],
+    handoff: Mapping[str, Any],
+    known: Mapping[str, Evidence],
+    sources: Mapping[str, Source],
+    documents: Mapping[str, Document],
 ) -> list[Block]:
-    """The blocks, whose cells do not cite another product's maker beside their own, and whose facts that tell of
-    another side of a contradiction cite that, too."""
+    """The blocks, whose cells do not cite another product's maker beside their own, whose statements also cite what
+    states their numbers beside them, and whose facts that tell of another side of a contradiction cite that,
+    too."""
+    evidence = {**{row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]}, **known}
+    passages = Passages([row.to_json() for row in evidence.values()], sources, documents)
     blocks = OwnMakers(handoff["question"], known.values(), sources).applied(blocks)
+    blocks = NeighboursEvidence(handoff["question"], passages.cited).applied(blocks)
     if not (contradictions := handoff.get("contradictions")):
         return blocks
-    evidence = {**{row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]}, **known}
     return with_told_sides(blocks, list(map(Contradiction.model_validate, contradictions)), evidence, sources)
 
 

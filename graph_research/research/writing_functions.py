@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
@@ -11,17 +11,19 @@ from graph_research.research.code_blocks import notes_on_code
 from graph_research.research.evidence.citations import in_context
 from graph_research.research.evidence.contradictions import new_or_settled
 from graph_research.research.models.draft import (
+    EMPTY_CELL,
+    Block,
     BlockType,
     DraftSection,
     Statement,
     StatementKind,
     VerdictWord,
     is_checked_by_code,
+    rewritten,
 )
 from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.outline import SectionAction
 from graph_research.research.models.source import Source
-from graph_research.research.report.draft import only_repeating
 from graph_research.research.scoring.versions import newest_versions
 
 STATEMENTS_OF_A_BATCH = 50  # at most; a smaller window shows fewer passages of a batch
@@ -184,18 +186,14 @@ def sections_to_mend(
     inconsistencies: Rows,
     edited: Rows,
     missing: Rows,
-    repeated: Sequence[Sequence[str]],
 ) -> list[Row]:
-    """`parts_to_mend` of the sections of this round, of one that is kept only what the editor found inconsistent,
-    without what only repeats and is left out; each also with what it does not tell, as `missing`: `{after, what}`."""
-    left_out = only_repeating(map(DraftSection.model_validate, sections), repeated)
+    """`parts_to_mend` of the sections of this round, of one that is kept only what the editor found inconsistent; each
+    also with what it does not tell, as `missing`: `{after, what}`."""
     written = {row["id"] for row in sections_to_write(outline)}
     named = {name for row in inconsistencies for name in row["change"]}
     failing = {
         part["section"]["id"]: [
-            row
-            for row in part["failing"]
-            if row["id"] not in left_out and (part["section"]["id"] in written or row["id"] in named)
+            row for row in part["failing"] if part["section"]["id"] in written or row["id"] in named
         ]
         for part in parts_to_mend(sections, checks, verdicts, inconsistencies, edited)
     }
@@ -208,6 +206,43 @@ def sections_to_mend(
         for section in sections
     )
     return [part for part in parts if part["failing"] or part["missing"]]
+
+
+def without_repeated(
+    sections: Rows,
+    repeated: Rows,
+    checks: Rows,
+    verdicts: Rows,
+    inconsistencies: Rows,
+    missing: Rows,
+    answered: Rows,
+) -> list[Row]:
+    """The sections without the sentences and rows that are `repeated`. One stays where the place that tells the same is
+    left out itself, or fails a check or agrees less than it does, and where something depends on it: what is `missing`
+    stands behind it, something does not agree with it, or a gap or limit is `answered` by it."""
+    failing = {row["id"] for row in checks if row["problem"]}
+    failing |= {row["id"] for row in verdicts if row["verdict"] != VerdictWord.SUPPORTED}
+    failing |= {name for row in inconsistencies for name in row["change"]}
+    kept = {row["after"] for row in missing}
+    kept |= {name for row in inconsistencies for name in row["against"]}
+    kept |= {name for row in answered for name in row["statements"]}
+    gone: set[str] = set()
+    for row in repeated:
+        cut, told = set(row["statements"]), set(row["told"])
+        if not cut & kept and not told & gone and (cut & failing or not told & failing):
+            gone |= cut
+            kept |= told
+    parts = map(DraftSection.model_validate, sections)
+    return [part.model_copy(update={"blocks": _without(part.blocks, gone)}).to_json() for part in parts]
+
+
+def _without(blocks: Sequence[Block], gone: Set[str]) -> list[Block]:
+    """The blocks without these statements, and without the rows of which no other cell is left."""
+    kept = []
+    for block in blocks:
+        rows = [row for row in block.rows if not all(cell == EMPTY_CELL or cell.id in gone for cell in row)]
+        kept.append(block.model_copy(update={"rows": rows}))
+    return rewritten(kept, lambda row: None if row.id in gone else row)
 
 
 def edited_parts(summary: Rows, conclusions: Rows) -> list[Row]:

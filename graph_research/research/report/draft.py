@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,9 +11,7 @@ from graph_research.research.models.draft import (
     Block,
     BlockType,
     Draft,
-    DraftSection,
     Statement,
-    StatementKind,
     paragraphs_of,
     rewritten,
     statements_of,
@@ -61,28 +59,6 @@ def cited_only(blocks: Sequence[Block], known: Collection[str]) -> tuple[list[Bl
 def _citing(known: Collection[str], statement: Statement) -> Statement:
     ids = [evidence_id for evidence_id in dict.fromkeys(statement.evidence_ids) if evidence_id in known]
     return statement.model_copy(update={"evidence_ids": ids})
-
-
-def only_repeating(sections: Iterable[DraftSection], named: Iterable[Sequence[str]]) -> set[str]:
-    """The statements that only repeat others: the ids of each sentence or row that an editor `named`, in turn, as long
-    as facts that are left without it cite all that it cites. A block to copy never does."""
-    blocks = [block for section in sections for block in section.blocks if block.type is not BlockType.CODE]
-    known = {row.id: row for row in statements_of(blocks)}
-    facts = _cited_by_facts(known.values())
-    repeated: set[str] = set()
-    for ids in named:
-        rows = [known[name] for name in ids if name in known and name not in repeated]
-        left = facts - _cited_by_facts(rows)
-        if len(rows) == len(ids) and all(left[name] for row in rows for name in row.evidence_ids):
-            facts = left
-            repeated.update(ids)
-    return repeated
-
-
-def _cited_by_facts(rows: Iterable[Statement]) -> Counter[str]:
-    """How many facts and quotes cite each piece of evidence."""
-    proved = (row for row in rows if row.kind in (StatementKind.FACT, StatementKind.QUOTE))
-    return Counter(name for row in proved for name in set(row.evidence_ids))
 
 
 def draft_markdown(question: str, draft: Draft, labels: Labels) -> str:

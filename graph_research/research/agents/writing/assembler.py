@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -16,7 +16,6 @@ from graph_research.research.evidence.findings import CONFIDENCE_RANK
 from graph_research.research.graph_functions import closed_gaps
 from graph_research.research.llm.services import Services
 from graph_research.research.models.draft import (
-    EMPTY_CELL,
     Block,
     BlockType,
     Draft,
@@ -32,7 +31,7 @@ from graph_research.research.models.draft import (
 )
 from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.report_options import ReportOptions, report_language
-from graph_research.research.report.draft import checked_draft, draft_markdown, only_repeating, report_metadata
+from graph_research.research.report.draft import checked_draft, draft_markdown, report_metadata
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.text.relevance.alike import said_again
@@ -110,13 +109,6 @@ class _Parts:
         sections = [DraftSection.model_validate(row) for row in self.handoff["sections"]]
         proved = {HEADER} | {row.id for section in sections for row in section.statements() if self._is_proved(row)}
         return {row["limit"] for row in self.handoff.get("answered_limits") or [] if proved & set(row["statements"])}
-
-    @cached_property
-    def repeated(self) -> set[str]:
-        """The sentences and the cells of rows that only repeat, and those of them that fail anyway."""
-        sections = [DraftSection.model_validate(row) for row in self.handoff["sections"]]
-        named = self.handoff["repeated"]
-        return only_repeating(sections, named) | self.failing.intersection(chain.from_iterable(named))
 
     def closed_gaps(self, draft: Draft) -> list[dict[str, Any]]:
         """The gaps that the header or a proved statement of the draft answers, closed in this round; of those that are
@@ -197,12 +189,8 @@ class _Parts:
         return [row for row in self.handoff["findings"] if row["id"] in wanted]
 
     def _edited(self, section: DraftSection) -> list[Block]:
-        """The section's blocks without what fails and what only repeats, behind its opening sentence."""
-        dropped = self.repeated | self.answered_limits
-        blocks = rewritten(
-            map(self._without_repeated_rows, self._sound(section.to_json()["blocks"])),
-            lambda row: None if row.id in dropped else row,
-        )
+        """The section's blocks without what fails and limits that are answered, behind its opening sentence."""
+        blocks = _without(self._sound(section.to_json()["blocks"]), self.answered_limits)
         openings = [
             Statement.model_validate(row["statement"])
             for row in self.handoff["openings"]
@@ -213,10 +201,6 @@ class _Parts:
             first = blocks[0].model_copy(update={"sentences": [*opening, *blocks[0].sentences]})
             return [first, *blocks[1:]]
         return [Block(sentences=opening), *blocks] if opening and blocks else blocks
-
-    def _without_repeated_rows(self, block: Block) -> Block:
-        rows = [row for row in block.rows if not all(cell.id in self.repeated or cell == EMPTY_CELL for cell in row)]
-        return block.model_copy(update={"rows": rows})
 
     def _sound(self, rows: Iterable[Mapping[str, Any]]) -> list[Block]:
         """The blocks without the statements that fail and are neither facts nor the labels of rows; where what a note

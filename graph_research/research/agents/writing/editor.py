@@ -22,6 +22,7 @@ from graph_research.research.agents.writing.section_text import (
 )
 from graph_research.research.agents.writing.summary_sources import with_sources_of_sections
 from graph_research.research.evidence.citations import without_markers
+from graph_research.research.evidence.doubles import doubles
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
@@ -51,9 +52,10 @@ _SECTION = re.compile(r"\d{1,4}")
 
 def editor(services: Services) -> Handler:
     """`summary` and `conclusions` as blocks, `openings` a sentence for some sections, `repeated` the sentences and rows
-    that say again what another says, `answered_gaps` and `answered_limits` what statements answer that is told as
-    open, `inconsistencies` what does not agree with what else the report says, `missing` what a reader will look for
-    and no section tells, `found` whether the report answers the question. All empty where no model answers."""
+    to leave out, each with the place that tells the same, `answered_gaps` and `answered_limits` what statements answer
+    that is told as open, `inconsistencies` what does not agree with what else the report says, `missing` what a reader
+    will look for and no section tells, `found` whether the report answers the question. All empty where no model
+    answers."""
     agent = Agent(name="editor", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def edit(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -137,6 +139,7 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
         "limits": latest_limits(handoff.get("topics") or []),
         "contradictions": list(handoff.get("contradictions") or []),
         "untold": _untold(handoff.get("findings") or [], sections),
+        "doubles": [[f"{row.section}.{row.place}" for row in pair] for pair in doubles(sections)],
         "sections": [
             {
                 "n": n,
@@ -171,13 +174,22 @@ def _openings(rows: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection
     ]
 
 
-def _repeated(places: Sequence[str], parts: Mapping[str, DraftSection]) -> list[list[str]]:
-    """The ids of the sentence or row at each `SECTION.PLACE` that there is. A single cell would leave a hole, and a
-    block to copy is needed where it stands."""
+def _repeated(rows: Sequence[Mapping[str, Any]], parts: Mapping[str, DraftSection]) -> list[dict[str, Any]]:
+    """`{statements, told}`: the ids of each sentence or row to leave out, and of the place that tells the same, which
+    shares evidence with it. A single cell would leave a hole, a block to copy is needed where it stands, and a section
+    begins with the answer to its question."""
     blocks = (block for part in parts.values() for block in part.blocks if block.type is BlockType.CODE)
-    code = {row.id for block in blocks for row in block.sentences}
-    named = [_ids_at(place, parts) for place in places if place.count(".") == 1]
-    return [ids for ids in named if ids and code.isdisjoint(ids)]
+    needed = {row.id for block in blocks for row in block.sentences}
+    needed |= {row.id for part in parts.values() for place in places_of(part)[:1] for row in place}
+    found = []
+    for row in rows:
+        cut, told = (_at(row[name], parts) for name in ("place", "told"))
+        ids, others = ([statement.id for statement in side] for side in (cut, told))
+        if row["place"].count(".") == 1 and cut and needed.isdisjoint(ids) and not set(ids) & set(others):
+            cited, cited_there = ({name for one in side for name in one.evidence_ids} for side in (cut, told))
+            if told and (not cited or cited & cited_there):
+                found.append({"statements": ids, "told": others})
+    return found
 
 
 def _answered_gaps(

@@ -59,7 +59,7 @@ async def assembled(
         "fabricated": 0,
         "found": True,
         "conclusions": [{"sentences": list(conclusions)}],
-        **{key: [] for key in ("checks", "statement_verdicts", "summary", "openings", "repeated")},
+        **{key: [] for key in ("checks", "statement_verdicts", "summary", "openings")},
     }
     draft: dict[str, Any] = (await assembler(make_services({}))(handoff, PlainContext()))["draft"]
     return draft

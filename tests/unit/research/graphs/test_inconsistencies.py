@@ -251,8 +251,12 @@ async def test_rows_and_steps_of_a_list_that_only_repeat_are_left_out_and_of_a_p
         return {**answer, "blocks": [*answer["blocks"], {**walk, "ordered": True}, again]}
 
     def repeats(request: ModelRequest) -> Row:
-        rows = [place_of(f"| {label} |", request) for label in ("sync = normal", "full again", "sync = full")]
-        return {**STORES.edit(request), "repeated": [place_of(steps[1], request), *rows, f"{rows[0]}.2", "8.8"]}
+        normal, again, full = (
+            place_of(f"| {label} |", request) for label in ("sync = normal", "full again", "sync = full")
+        )
+        first, second = (place_of(step, request) for step in steps)
+        pairs = [(second, first), (again, full), (full, again), (normal, full), (f"{normal}.2", "1.1"), ("8.8", "1.1")]
+        return {**STORES.edit(request), "repeated": [{"place": cut, "told": told} for cut, told in pairs]}
 
     report, _ = await report_of(bench_of(section_writer=[walks], editor=[repeats]))
     texts = [row.text for row in report.statements()]
@@ -291,14 +295,17 @@ def test_a_statement_is_shown_what_it_is_against_and_where_all_sides_are_to_chan
 
 
 async def test_what_only_repeats_is_not_mended_since_it_is_left_out() -> None:
-    again = "Larch lets a single transaction write to a file at a time."
+    again = "Larch lets one transaction write to each file at a time."
 
     def says_twice(request: ModelRequest) -> Row:
         more = [lambda write: write.fact(again, LOCK)] if request.material["section"]["heading"] == SET_UP else []
         return STORES.section(request, *more)
 
     def repeats(request: ModelRequest) -> Row:
-        return {**STORES.edit(request), "repeated": [place_of(again, request)]}
+        [pair] = [row for row in request.material["doubles"] if place_of(again, request) in row]
+        assert f"Pairs that may say the same: {' = '.join(pair)}; " in request.user
+        [told] = [place for place in pair if place != place_of(again, request)]
+        return {**STORES.edit(request), "repeated": [{"place": place_of(again, request), "told": told}]}
 
     bench = bench_of(
         section_writer=[says_twice], editor=[repeats], verifier=[objects_to(again)], section_mender=["No."]

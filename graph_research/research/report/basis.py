@@ -16,6 +16,8 @@ from graph_research.research.scoring.tiers import is_maker
 
 _NAMED = 4
 _FEW_SOURCES = 10
+_DATED_SHARE = 1 / 3
+"""The least share of the cited sources whose dates tell of all."""
 _CONFIRMED = 2
 """So many origins confirm each other."""
 _AUTHORITATIVE = (Tier.PRIMARY_SOURCE, Tier.AUTHORITATIVE)
@@ -85,9 +87,12 @@ def _name(source: ReportSource, products: Sequence[str]) -> str:
 
 
 def _dates(cited: list[ReportSource], labels: Labels) -> Iterator[str]:
+    """The dates of the cited sources where they stand for enough of them, else how many have none."""
     days = sorted(source.published_at[:10] for source in cited if source.published_at)
     undated = labels.basis_undated.format(n=len(cited) - len(days)) if len(days) < len(cited) else ""
-    if days:
+    if days and len(days) < _DATED_SHARE * len(cited):
+        yield labels.limit_undated.format(n=len(cited) - len(days), all=len(cited))
+    elif days:
         template = labels.basis_dates if days[0] != days[-1] else labels.basis_date
         yield template.format(first=day(days[0], labels), last=day(days[-1], labels), undated=undated)
     elif cited:

@@ -38,6 +38,22 @@ def test_what_was_read_of_what_age_and_how_sure_it_is_takes_a_few_lines() -> Non
     assert len(set(lines)) == len(lines)
 
 
+@pytest.mark.parametrize(
+    ("dated", "said"),
+    [
+        (1, "Cited sources without a date (recency unknown): 3 of 4."),
+        (2, "Date of the cited sources: 4 March 2021; without a date: 2."),
+    ],
+)
+def test_the_date_of_a_few_is_not_the_age_of_all(dated: int, said: str) -> None:
+    report = built()
+    [first, *_] = report.sources
+    sources = [
+        first.model_copy(update={"id": f"s{n}", "published_at": "2021-03-04" if n < dated else None}) for n in range(4)
+    ]
+    assert as_of(report.model_copy(update={"sources": sources}), ENGLISH).endswith(said)
+
+
 def test_that_every_cited_source_has_a_date_is_not_told() -> None:
     sources = [{**row, "published_at": "2021-03-04"} for row in finished_research.SOURCES]
     said = as_of(built(sources=sources), ENGLISH)

@@ -250,10 +250,11 @@ class Described(Protocol):
 
 def passage_of(citation: Citation, archive: Archive, sources: Mapping[str, Described]) -> CitedPassage:
     """What a citation shows of its source: the quote with the text around it, under the source's title and date."""
-    around = beside = ""
+    around = beside = text = ""
     if citation.valid:
         proof = archive.prove(citation.quote, citation.locator, citation.archive_hash)
         document = archive.document(citation.archive_hash)
+        text = document.text
         around = document.text[max(0, proof.start - AROUND_CHARS) : proof.end + AROUND_CHARS]
         beside = document.around(proof.start, proof.end)
     source = sources.get(citation.source_id)
@@ -265,6 +266,7 @@ def passage_of(citation: Citation, archive: Archive, sources: Mapping[str, Descr
         title=source.title if source else "",
         beside=beside,
         published_at=source.published_at if source else None,
+        text=text,
     )
 
 

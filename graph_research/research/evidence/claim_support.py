@@ -60,8 +60,8 @@ class Status(StrEnum):
 
 
 class CitedPassage(NamedTuple):
-    """A passage that a sentence cites: the number, title and date of its source, the quote, the text around it, and
-    `beside` the paragraph or row that it stands in with the headings above."""
+    """A passage that a sentence cites: the number, title, date and whole `text` of its source, the quote, the text
+    around it, and `beside` the paragraph or row that it stands in with the headings above."""
 
     number: int
     quote: str
@@ -70,6 +70,7 @@ class CitedPassage(NamedTuple):
     title: str = ""
     beside: str = ""
     published_at: str | None = None
+    text: str = ""
 
 
 class Judgement(NamedTuple):
@@ -97,7 +98,8 @@ def judge(
     A quote must be the first passage's quote, to the character. A fact and an analysis need a valid passage, and what
     they state must be there: numbers in the quotes or computed, or where a `verdict` finds the sentence supported in
     the paragraph or row of a quote and the heading above it; dates in the quotes, the titles or those of the sources,
-    names and their numbers ("Zone 5") anywhere in the passages, the question or the context. A number word
+    names and their numbers ("Zone 5") anywhere in the passages, the question or the context, and names, where a
+    `verdict` finds the sentence supported, anywhere in the cited sources. A number word
     may count what the sentence itself lists ("two things: A and B"). An analysis may state a number of the question and
     the numbers that its writer `judged`, count in words, and refer to rows, steps and sections by their numbers. A
     transition and a limit have no numbers but those of the question, the quotes and the titles, and nothing that a
@@ -217,7 +219,11 @@ class _Ground:
         if is_analysis:
             new = _without_judged(new, measured, self.judged)
         around = [*self.around, self.question, self.context]
-        names = [] if self.is_code else new_names(text, around, at_start=not is_analysis)  # advice begins with a verb
+        at_start = not is_analysis  # advice begins with a verb
+        names = [] if self.is_code else new_names(text, around, at_start=at_start)
+        if names and self.is_supported:
+            around += [passage.text for passage in self.passages]
+            names = new_names(text, around, at_start=at_start)
         return [*_written(measured, new), *wrong_multiples(text, self.quotes, self.computations), *names]
 
     def support(self, text: str) -> Support:

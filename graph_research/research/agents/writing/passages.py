@@ -46,6 +46,7 @@ class Passages:
                 title=self._title(row),
                 beside=self._beside(row),
                 published_at=source.published_at if (source := self._sources.get(row.source_id)) else None,
+                text=document.text if (document := self._documents.get(row.source_id)) else "",
             )
             for number, row in enumerate(self._known(evidence_ids), 1)
         ]

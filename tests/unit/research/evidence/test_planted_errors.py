@@ -191,6 +191,25 @@ def test_a_number_word_that_the_quotes_could_state_is_a_figure_whatever_a_verifi
     assert named in judged(text, quote, verdict=supported).problem.removeprefix("not in the cited quotes: ")
 
 
+def test_a_name_may_stand_anywhere_in_the_source_where_a_verifier_finds_the_sentence_supported() -> None:
+    quote = "It may survive in some files only, where a transaction writes to several of them."
+    text = f"{quote} Such files are joined by ATTACH. Fabrikam did not write this."
+    passage = CitedPassage(1, quote, True, surroundings=quote, text=text)
+    supported = StatementVerdict(id="st-0123456789", verdict=VerdictWord.SUPPORTED)
+
+    def problem(text: str, verdict: StatementVerdict | None, kind: StatementKind = StatementKind.ANALYSIS) -> str:
+        return judge(text, kind, [passage], verdict=verdict).problem
+
+    attached = "A transaction that writes to several ATTACHed files may survive in some files only."
+    for kind in (StatementKind.FACT, StatementKind.ANALYSIS):
+        assert problem(attached, supported, kind) == ""
+        assert problem(attached, None, kind) == "not in the cited quotes: ATTACHed"
+        partly = supported.model_copy(update={"verdict": VerdictWord.PARTLY})
+        assert problem(attached, partly, kind) == "not in the cited quotes: ATTACHed"
+        elsewhere = attached.replace("ATTACHed", "Northwind")
+        assert problem(elsewhere, supported, kind) == "not in the cited quotes: Northwind"
+
+
 def test_a_number_beside_the_quotes_is_no_other_quantity_whatever_a_verifier_says() -> None:
     journal = "The next process will see the hot journal and roll the changes back."
     scan = "Recovery does a single pass over the log."

@@ -18,6 +18,7 @@ _COLUMNS = re.compile(r"\S(?:\t| {3,}|\s*\|\s*)\S")
 _UNFINISHED = (".", "!", "?", ":", ";", ",", "-", ")", "]", '"', "”")
 _HEADING_CHARS = 80
 _TITLE_CHARS = 120
+_HEADING_MARK = re.compile(r"^(?:=+|#+)\s+")
 _SHORT_SHARE = 0.75  # of the text's line width: a shorter line was ended by its writer, not by wrapping
 _CODE_SIGNS = re.compile(r"[{}()\[\];=<>$|\\]")
 
@@ -25,14 +26,16 @@ _Part = tuple[BlockKind | None, str, int]
 
 
 def plain_document(source: str) -> Document:
-    """`source` as a document whose text equals `canonical_text(source)`; a short first line is its title."""
+    """`source` as a document whose text equals `canonical_text(source)`; a short first line is its title,
+    without the marks of a heading and where it announces nothing."""
     builder = DocumentBuilder()
     lines = source.expandtabs(4).splitlines()
     reader = _Reader(width=max((len(line.rstrip()) for line in lines), default=0))
     for number, group in enumerate(_groups(lines)):
         builder.add_lines(reader.parts(group, first=number == 0))
     first = next((line for line in lines if line.strip() and not _RULE.match(line)), "")
-    document = builder.document(first if len(first.strip()) <= _TITLE_CHARS else "")
+    title = _HEADING_MARK.sub("", first.strip())
+    document = builder.document(title if len(title) <= _TITLE_CHARS and not title.endswith(":") else "")
     return replace(document, date=stated_date(document), places=line_places(lines, document.text))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 import orjson
@@ -190,7 +190,7 @@ def _facts(row: Mapping[str, Any]) -> DocumentFacts:
     return DocumentFacts(
         source_id=row["source_id"],
         url=row["url"],
-        title=entry.title or row["own_title"] or row["url"],
+        title=entry.title or _title(row["own_title"], row["url"]),
         content_type=row["content_type"],
         tier=entry.tier or ("AUTHORITATIVE" if package else None),
         publisher=entry.publisher or package or None,
@@ -202,6 +202,14 @@ def _facts(row: Mapping[str, Any]) -> DocumentFacts:
         page=row["page"],
         bytes_hash=row["bytes_hash"],
     )
+
+
+def _title(own: str, url: str) -> str:
+    """What a document without an entry in a catalog is called: its path where it has no title, and with its file's name
+    where that is a lone heading in capitals of which the name says nothing, such as `OVERVIEW`."""
+    stem = PurePosixPath(url).stem
+    is_heading = own.isupper() and own.isalpha() and own.casefold() not in stem.casefold()
+    return f"{stem}: {own}" if is_heading else own or url
 
 
 def _indexed_file(row: Row) -> IndexedFile:

@@ -58,6 +58,14 @@ def test_blocks_of_plain_text_are_sorted_and_do_not_overlap(source: str) -> None
         end = block.end
 
 
+@pytest.mark.parametrize(
+    ("first", "title"),
+    [("= User Manual", "User Manual"), ("Table of contents:", ""), ("--all::", ""), ("SECURITY\n--------", "SECURITY")],
+)
+def test_the_first_line_of_plain_text_is_its_title_unless_it_announces_something(first: str, title: str) -> None:
+    assert plain_document(f"{first}\n\nthe fetch protocol is not designed to prevent this.\n").title == title
+
+
 def test_plain_text_shows_its_headings_items_and_tables() -> None:
     document = plain_document(MINUTES)
     assert document.title == "LIAISON COMMITTEE"

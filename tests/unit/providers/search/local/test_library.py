@@ -339,6 +339,23 @@ async def test_a_file_that_is_no_index_is_named(tmp_path: Path, folder: Path) ->
         await Library(tmp_path / "file" / "library.db").add([folder])
 
 
+@pytest.mark.parametrize(
+    ("name", "first", "title"),
+    [
+        ("data-leaks.txt", "SECURITY\n--------", "data-leaks: SECURITY"),
+        ("sql-explain.txt", "EXPLAIN\n-------", "EXPLAIN"),
+        ("leaks.txt", "Table of contents:", "leaks.txt"),
+    ],
+)
+async def test_a_lone_heading_in_capitals_is_shown_with_the_name_of_its_file(
+    folder: Path, library: Library, name: str, first: str, title: str
+) -> None:
+    (folder / name).write_text(f"{first}\n\nthe zanderfish protocol is not designed to prevent this.\n")
+    await library.add([folder])
+    [hit] = await LocalSearch(library, folders=[folder]).search(SearchRequest(query="zanderfish", max_results=1))
+    assert hit.title == title
+
+
 @pytest.mark.requirement("B31")
 async def test_local_search_gives_whole_documents_with_what_library_toml_says(folder: Path, library: Library) -> None:
     (folder / "library.toml").write_text(

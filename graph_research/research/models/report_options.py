@@ -12,7 +12,7 @@ LENGTHS: Mapping[str, tuple[int, int]] = {"brief": (400, 900), "standard": (1_20
 """Words of the report's own text, from and to, by the name of the length."""
 
 _SPREAD = 0.2
-_WORDS_OF_A_STATEMENT = 40
+_WORDS_OF_A_STATEMENT = 50
 _SHARE_OF_SUMMARY = 0.1
 _WORDS_FOR_AN_ADDITION = 250
 """A report may get one sentence or row more for so many words."""
@@ -68,7 +68,7 @@ class ReportOptions(Record):
     @property
     def least_proved(self) -> int:
         """So many proved statements carry a report of this length; one that has fewer may be filled up."""
-        return self.words[0] // _WORDS_OF_A_STATEMENT
+        return self.section_words // _WORDS_OF_A_STATEMENT
 
 
 def report_language(options: Mapping[str, object] | None, question: str) -> str:

@@ -8,7 +8,9 @@ from typing import Any
 
 from graph_research.graph.statuses import Cause
 from graph_research.research import decision_log, quality_gates, topic_functions, writing_functions
+from graph_research.research.evidence.contradictions import as_gap
 from graph_research.research.llm.context_windows import model_windows, token_limit_retries
+from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.phase import phase_of_node
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
@@ -54,6 +56,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "model_windows": model_windows,
         "new_sources": topic_functions.new_sources,
         "open_gaps": open_gaps,
+        "open_points": open_points,
         "mending_batches": writing_functions.mending_batches,
         "parts_to_mend": writing_functions.parts_to_mend,
         "pending": pending,
@@ -214,6 +217,13 @@ def closed_gaps(gaps: Rows, answered: Collection[str], iteration: int) -> list[d
     """The gaps whose ids are in `answered`, closed in this round."""
     closed = {"addressed": True, "addressed_in": iteration}
     return [{**row, **closed} for row in gaps if row["id"] in answered]
+
+
+def open_points(gaps: Rows, contradictions: Rows, sub_queries: Rows) -> list[Row]:
+    """What is looked for once more when no round follows: the gaps still open, then what would settle each conflict
+    that no sub-query was researched for, in the form of a gap."""
+    conflicts = map(Contradiction.model_validate, unsettled(contradictions, sub_queries))
+    return [*open_gaps(gaps), *(as_gap(conflict).to_json() for conflict in conflicts)]
 
 
 def gap_queries(gaps: Rows) -> list[str]:

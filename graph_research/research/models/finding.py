@@ -39,10 +39,10 @@ class Finding(Record):
 
 
 class Gap(Record):
-    """What the sources do not answer. `priority` 1 is the most important; `iteration` is the round that named it,
-    `addressed_in` the one that closed it."""
+    """What the sources do not answer, or what would settle a conflict, whose id it then has. `priority` 1 is the most
+    important; `iteration` is the round that named it, `addressed_in` the one that closed it."""
 
-    id: str = schema_field(pattern="^gap-[0-9a-f]{10}$")
+    id: str = schema_field(pattern="^(gap|con)-[0-9a-f]{10}$")
     description: str = schema_field(minLength=1)
     suggested_queries: list[str] = Field(default_factory=list)
     priority: int = schema_field(1, minimum=1)

@@ -350,6 +350,17 @@ async def test_a_conflict_alone_starts_one_round_that_looks_for_what_settles_it(
     )
 
 
+async def test_what_would_settle_a_conflict_is_searched_for_and_read_where_no_round_follows() -> None:
+    analysis = {"findings": [], "gaps": [], "contradictions": [{**DISPUTED, "topic": FISH_QUERY}]}
+    single = bench("", [], analyzer=[analysis], extractor=[reads_all, reads_all, reads_for(1)])
+    state = (await single.run(max_iterations=1)).state
+    assert single.web.requests[-1].query == f"{FISH_QUERY} the first lagoon wet"
+    *_, reading = single.model.asked("extractor")
+    assert f"1. {FISH_QUERY}: the first lagoon / wet" in reading.user
+    assert PASSAGE in single.model.asked("section_writer")[0].user
+    assert state["gaps"] == []
+
+
 async def test_a_difference_of_date_or_scope_starts_no_round() -> None:
     apart = {"topic": "Cost", "nature": "date", "kind": "number", "id": "con-0000000001", "sides": []}
     assert unsettled([apart, {**apart, "nature": "scope"}], []) == []

@@ -108,18 +108,23 @@ class _Parts:
         """The limits that the header or a proved statement of another place answers."""
         sections = [DraftSection.model_validate(row) for row in self.handoff["sections"]]
         proved = {HEADER} | {row.id for section in sections for row in section.statements() if self._is_proved(row)}
-        return {row["limit"] for row in self.handoff.get("answered_limits") or [] if proved & set(row["statements"])}
+        return {row["limit"] for row in self.handoff.get("answered_limits") or [] if proved & self._answering(row)}
 
     def closed_gaps(self, draft: Draft) -> list[dict[str, Any]]:
         """The gaps that the header or a proved statement of the draft answers, closed in this round; of those that are
         answered in part, what is left."""
         proved = {HEADER} | {row.id for row in draft.statements() if self._is_proved(row)}
-        answered = [row for row in self.handoff.get("answered_gaps") or [] if proved & set(row["statements"])]
+        answered = [row for row in self.handoff.get("answered_gaps") or [] if proved & self._answering(row)]
         whole = {row["gap"] for row in answered if not row.get("left")}
         left = {row["gap"]: row["left"] for row in answered if row["gap"] not in whole}
         gaps = self.handoff.get("gaps") or []
         narrowed = [{**row, "description": left[row["id"]]} for row in gaps if row["id"] in left]
         return [*closed_gaps(gaps, whole, self.handoff["iteration"]), *narrowed]
+
+    def _answering(self, answer: Mapping[str, Any]) -> set[str]:
+        """The statements of an answer, and what the mender made of them."""
+        names = set(answer["statements"])
+        return names | {row["id"] for row in self.handoff.get("rewritten") or [] if row["was"] in names}
 
     def settled_limits(self) -> list[str]:
         """The texts of the limits that are answered."""

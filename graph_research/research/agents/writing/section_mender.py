@@ -107,6 +107,7 @@ def section_mender(services: Services) -> Handler:
         return _output(
             whole,
             replaced=[*replaced, *_lengthened(written, whole, replaced)],
+            rewritten=_rewritten(changed, mended),
             kept=_kept(changed, objections),
             added=[name for section in whole for name in _added(section)],
             answered_gaps=_answered(gaps, changed.values(), mended),
@@ -120,7 +121,7 @@ def section_mender(services: Services) -> Handler:
 
 def _output(sections: Sequence[DraftSection], **made: Any) -> dict[str, Any]:
     lists: dict[str, Any] = {
-        name: [] for name in ("kept", "replaced", "added", "answered_gaps", "evidence", "degraded")
+        name: [] for name in ("kept", "replaced", "rewritten", "added", "answered_gaps", "evidence", "degraded")
     }
     nothing = {**lists, "fabricated": 0}
     return {**nothing, "sections": [section.to_json() for section in sections], **made}
@@ -206,6 +207,15 @@ def _replaced(
     now = {row.text: row for blocks, _ in mended for row in statements_of(blocks)}
     texts = ((row, (changed.get(row.id) or {}).get("text")) for row in noted)
     return [{"id": now[text].id, "statement": row.to_json()} for row, text in texts if text in now and now[text] != row]
+
+
+def _rewritten(
+    changed: Mapping[str, Mapping[str, Any]], mended: Iterable[tuple[list[Block], int]]
+) -> list[dict[str, str]]:
+    """`{id, was}` of each statement that was rewritten: what the one before answered, this one may answer."""
+    now = {row.text: row.id for blocks, _ in mended for row in statements_of(blocks)}
+    texts = {name: row.get("text") for name, row in changed.items() if row["action"] == "rewrite"}
+    return [{"id": now[text], "was": name} for name, text in texts.items() if text in now]
 
 
 def _added(section: DraftSection) -> list[str]:

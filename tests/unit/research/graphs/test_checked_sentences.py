@@ -517,6 +517,43 @@ async def test_an_open_question_that_a_mended_limit_answers_is_closed_where_the_
     assert {row.description for row in report.gaps if not row.addressed} == set(left)
 
 
+@pytest.mark.parametrize("holds", [True, False])
+async def test_what_a_sentence_leaves_of_an_open_question_holds_for_the_one_that_it_was_rewritten_to(
+    holds: bool,
+) -> None:
+    asked, left = "What do readers and licences of Larch cost the writer?", "What do licences of Larch cost?"
+    rewritten = "Readers do not block the writer of Larch."
+    [analysis] = STORES.script()["analyzer"]
+
+    def edits(request: ModelRequest) -> Row:
+        place = next(
+            found[1]
+            for section in request.material["sections"]
+            if (found := re.search(rf"\((\d+\.\d+)\) {re.escape(DENIAL)}", section["text"]))
+        )
+        return {**STORES.edit(request), "answered_gaps": [{"gap": 1, "place": place, "left": left}]}
+
+    def verifies(request: ModelRequest) -> Row:
+        wrong = {DENIAL, *([] if holds else [rewritten])}
+        rows = [(row["n"], row["text"] in wrong) for row in request.material["statements"]]
+        return {"verdicts": [{"n": n, "verdict": "not" if no else "supported", "reason": "no" * no} for n, no in rows]}
+
+    def mends(request: ModelRequest) -> Row:
+        [failing] = request.material["failing"]
+        said = {"text": rewritten, "kind": "fact", "evidence_ids": failing["evidence_ids"]}
+        return {"sentences": [{"n": 1, "action": "rewrite", **said}]}
+
+    bench = bench_of(
+        denial,
+        analyzer=[{**analysis, "gaps": [{"description": asked, "suggested_queries": [asked], "priority": 1}]}],
+        editor=[edits],
+        section_mender=[mends],
+        verifier=[verifies],
+    )
+    report, _ = await report_of(bench)
+    assert {row.description for row in report.gaps if not row.addressed} == {left if holds else asked}
+
+
 async def test_a_limit_that_no_passage_is_near_is_printed_without_a_call() -> None:
     limit = "Prices of licences in Bolivia were not found."
     bench = bench_of(lambda write: paragraph(write.fact(CALM, CALM), write.limit(limit)))

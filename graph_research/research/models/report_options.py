@@ -19,6 +19,8 @@ _WORDS_FOR_AN_ADDITION = 250
 _WORDS_OF_AN_ADDITION = 28
 MOST_OF_WORDS = 1.4
 """So many times the words that they should have a section, a summary or conclusions may have."""
+_USUAL_OF_WORDS = 1.2
+"""So many times the words that they should have sections usually have: models overrun what they are asked for."""
 
 
 class ReportType(StrEnum):
@@ -60,10 +62,10 @@ class ReportOptions(Record):
 
     @property
     def section_words(self) -> int:
-        """The words asked of all sections together: as many as keep the report within the most that are asked for, if
-        each section has as many as it may have, with summary, conclusions and all additions."""
+        """The words asked of all sections together: as many as usually keep the report, with summary, conclusions and
+        all additions, within the most that are asked for."""
         rest = 2 * self.summary_words + self.most_additions * _WORDS_OF_AN_ADDITION
-        return round((self.words[1] - rest) / MOST_OF_WORDS)
+        return round((self.words[1] - rest) / _USUAL_OF_WORDS)
 
     @property
     def least_proved(self) -> int:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import secrets
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
+_Protocol = TypeVar("_Protocol", bound=asyncio.SubprocessProtocol)
 _MARK = "STARTED_BY_GRAPH_RESEARCH"
 _MOST_ROUNDS = 100
 """How often it is looked again for what was started meanwhile; a program that starts more than it can lose wins."""
 
 
 class ProcessTree:
-    """What one program starts. Start it with `environ` and as the leader of a session of its own.
+    """What one program starts. Start it with `start`, or with `environ` and as the leader of a session of its own.
 
     Its processes are known by a variable of their environment, which is theirs alone, and by their parents. Where the
     system has no /proc only the process group is ended. A process that both cleared its environment and was left
@@ -28,6 +31,28 @@ class ProcessTree:
     def environ(self, given: Mapping[str, str]) -> dict[str, str]:
         """The environment to start the program with: what is `given`, and the mark."""
         return {**given, _MARK: self._mark}
+
+    async def start(
+        self, protocol: Callable[[], _Protocol], command: Sequence[str], environ: Mapping[str, str], **options: Any
+    ) -> tuple[asyncio.SubprocessTransport, _Protocol]:
+        """Start the program without a shell; `options` are those of `loop.subprocess_exec`.
+
+        A caller that is cancelled meanwhile leaves nothing behind either: asyncio would kill the program alone, which
+        may have started others by then. Raises `OSError` if it cannot be started.
+        """
+        starting = asyncio.ensure_future(
+            asyncio.get_running_loop().subprocess_exec(
+                protocol, *command, env=self.environ(environ), start_new_session=True, **options
+            )
+        )
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            with contextlib.suppress(OSError):
+                transport, _ = await starting
+                self.kill(transport.get_pid())
+                transport.close()
+            raise
 
     def kill(self, leader: int) -> None:
         """End everything that is left of the program `leader`, at once and without asking; it may be over itself."""

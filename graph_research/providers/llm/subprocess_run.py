@@ -47,9 +47,7 @@ async def run_program(
     Raises `OSError` if it cannot be started, `ProgramTimedOut` and `OutputTooLong`.
     """
     tree = ProcessTree()
-    transport, process = await asyncio.get_running_loop().subprocess_exec(
-        lambda: _Process(most_bytes), *arguments, cwd=folder, env=tree.environ(environ), start_new_session=True
-    )
+    transport, process = await tree.start(lambda: _Process(most_bytes), arguments, environ, cwd=folder)
     pid = transport.get_pid()
     try:
         async with asyncio.timeout(timeout_seconds):

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
-from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
+from asyncio.subprocess import Process, SubprocessStreamProtocol
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -43,14 +43,8 @@ async def over_stdio(
     closed, then it gets SIGTERM, then it is killed with its child processes. Raises `OSError` if it cannot be started.
     """
     tree, loop = ProcessTree(), asyncio.get_running_loop()
-    transport, protocol = await loop.subprocess_exec(
-        lambda: SubprocessStreamProtocol(limit=MOST_BYTES, loop=loop),
-        *command,
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=PIPE,
-        env=tree.environ({**get_default_environment(), **environ}),
-        start_new_session=True,
+    transport, protocol = await tree.start(
+        lambda: SubprocessStreamProtocol(limit=MOST_BYTES, loop=loop), command, {**get_default_environment(), **environ}
     )
     process = Process(transport, protocol, loop)
     incoming, to_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)

@@ -16,6 +16,7 @@ import pytest
 from graph_research.providers.errors import CommandMissing, ContextExceeded, ProviderRefused, ProviderUnavailable
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.llm.command_line import COMMANDS, Command, CommandModel
+from graph_research.providers.llm.subprocess_run import run_program
 
 KEY = "sk-MARKED-in-the-environment"
 Make = Callable[..., CommandModel]
@@ -105,7 +106,7 @@ async def test_a_window_that_is_too_small_is_an_error_of_its_own(make: Make) -> 
 
 async def test_a_program_that_takes_too_long_is_killed_with_its_children(make: Make, tmp_path: Path) -> None:
     code = (
-        "child = subprocess.Popen(['sleep', '60'])\n"
+        "child = subprocess.Popen(['sleep', '300'])\n"
         f"open({str(tmp_path / 'pids')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
         "time.sleep(60)"
     )
@@ -121,11 +122,11 @@ if not (child := os.fork()):
         os._exit(0)
     open(PIDS + '.part', 'w').write(str(os.getpid()))
     os.rename(PIDS + '.part', PIDS)
-    os.execvp('sleep', ['sleep', '60'])
+    os.execvp('sleep', ['sleep', '300'])
 os.waitpid(child, 0)
 """
 STRANGER = """
-child = subprocess.Popen(['sleep', '60'], env={}, start_new_session=True, stdout=subprocess.DEVNULL)
+child = subprocess.Popen(['sleep', '300'], env={}, start_new_session=True, stdout=subprocess.DEVNULL)
 open(PIDS + '.part', 'w').write(str(child.pid))
 os.rename(PIDS + '.part', PIDS)
 """
@@ -144,6 +145,21 @@ async def test_what_left_its_process_group_is_killed_with_it(leaves: str, make: 
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system does not tell what belongs together")
+async def test_a_call_that_is_cancelled_while_its_program_starts_leaves_nothing_behind(tmp_path: Path) -> None:
+    code = f"import os, subprocess, time\nPIDS = {str(tmp_path / 'pids')!r}\n{STRANGER}\ntime.sleep(60)"
+    call = asyncio.create_task(
+        run_program([sys.executable, "-c", code], "", folder=tmp_path, environ={}, timeout_seconds=30, most_bytes=1_000)
+    )
+    for _ in range(2):
+        await asyncio.sleep(0)
+    wait_for(tmp_path / "pids")  # in the loop's own thread: the program runs, and the call does not know it yet
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert_gone(tmp_path / "pids")
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system does not tell what belongs together")
 async def test_a_daemon_does_not_outlive_the_answer(make: Make, tmp_path: Path) -> None:
     code = f"PIDS = {str(tmp_path / 'pids')!r}\n{DAEMON}\nwhile not os.path.exists(PIDS): pass\nprint('done')"
     assert (await make(code).complete(asked())).text == "done"
@@ -152,7 +168,7 @@ async def test_a_daemon_does_not_outlive_the_answer(make: Make, tmp_path: Path) 
 
 async def test_a_call_that_is_cancelled_leaves_no_process_behind(make: Make, tmp_path: Path) -> None:
     code = (
-        "child = subprocess.Popen(['sleep', '60'])\n"
+        "child = subprocess.Popen(['sleep', '300'])\n"
         f"open({str(tmp_path / 'part')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
         f"os.rename({str(tmp_path / 'part')!r}, {str(tmp_path / 'pids')!r})\n"
         "time.sleep(60)"
@@ -167,7 +183,7 @@ async def test_a_call_that_is_cancelled_leaves_no_process_behind(make: Make, tmp
 
 async def test_what_a_program_leaves_running_does_not_hold_up_its_answer(make: Make) -> None:
     began = time.monotonic()
-    reply = await make("subprocess.Popen(['sleep', '60'])\nprint('done', flush=True)").complete(asked())
+    reply = await make("subprocess.Popen(['sleep', '300'])\nprint('done', flush=True)").complete(asked())
     assert reply.text == "done"
     assert time.monotonic() - began < 30
 

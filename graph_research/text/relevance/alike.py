@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from graph_research.text.bm25 import inverse_frequency
 from graph_research.text.language.names import new_names
@@ -26,10 +27,15 @@ _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 def says(text: str, other: str, *, least: float = _NEARLY_ALL) -> bool:
     """Whether a text has the same numbers as the other and nearly all of its words, in any order and form; with `least`
     so much of their weight."""
-    if _NUMBERS.findall(text) != _NUMBERS.findall(other):
+    if _numbers(text) != _numbers(other):
         return False
     weights = term_weights(other)
     return held_weight(weights, term_weights(text)) >= least * sum(weights.values())
+
+
+@lru_cache(maxsize=4096)
+def _numbers(text: str) -> tuple[str, ...]:
+    return tuple(_NUMBERS.findall(text))
 
 
 def said_again(texts: Sequence[str], before: Sequence[str] = ()) -> set[int]:

@@ -13,6 +13,7 @@ from graph_research.research.evidence.cited import (
     Citation,
     CitedContradiction,
     CitedSection,
+    CitedSide,
     CitedStatement,
 )
 from graph_research.research.evidence.claim_support import Status
@@ -221,6 +222,18 @@ def disputed_statements(report: Report) -> dict[str, CitedContradiction]:
             is_told = statement.status is Status.ANALYSIS or statement.id in compared
             if not is_told and not cited.isdisjoint(statement.citations):
                 found.setdefault(statement.id, row.contradiction)
+    return found
+
+
+def other_values(report: Report) -> dict[str, list[CitedSide]]:
+    """What other sides give in place of the number or date of a disputed statement of the short answer, by its id, so
+    that a reader of that alone knows of them."""
+    disputed = disputed_statements(report)
+    found = {}
+    for statement in statements_of(report.short_answer):
+        row = disputed.get(statement.id)
+        if row is not None and row.kind != "statement":
+            found[statement.id] = [side for side in row.sides if set(side.citations).isdisjoint(statement.citations)]
     return found
 
 

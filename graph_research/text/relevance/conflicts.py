@@ -7,8 +7,9 @@ sentences without such values conflict if all their words agree but for a stretc
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 from typing import Literal
 
 from graph_research.text.language.opposites import NEGATIONS, opposites
@@ -35,7 +36,7 @@ class ConflictSide:
 
 @dataclass(frozen=True, kw_only=True)
 class Conflict:
-    """Two or more sides of different sources. `topic` is made of words of the first sentence that the second shares."""
+    """Two or more sides of different sources. `topic` names what they tell of, in words that they share."""
 
     kind: Literal["number", "date", "statement"]
     topic: str
@@ -54,7 +55,7 @@ thing: sources about two people or places of one name share less."""
 _LEAST_BEFORE = 3
 _LEAST_REPEATED = 6.0
 """The words before a stretch, and the weight of all that two sentences repeat, at least."""
-_MOST_TOPIC_WORDS = 6
+_MOST_TOPIC_WORDS, _MOST_TOPIC_CHARS = 6, 120
 
 _Read = tuple[str, Sequence[Word]]
 """A sentence's language and words."""
@@ -205,7 +206,7 @@ def _conflict(group: list[Statement]) -> Conflict | None:
     sides = _disjoint_sources(_sides(group))
     if len(sides) < 2:
         return None
-    topic = _topic(sides[0][0], sides[1][0])
+    topic = _topic(sides)
     return Conflict(
         kind=sides[0][0].value.kind,
         topic=topic[:1].upper() + topic[1:],
@@ -217,10 +218,34 @@ def _conflict(group: list[Statement]) -> Conflict | None:
     )
 
 
-def _topic(one: Statement, other: Statement) -> str:
-    """The words of the first statement that the second has too, those above a table's row before its own."""
-    text = one.text
+def _topic(sides: Sequence[Sequence[Statement]]) -> str:
+    """The stretch of a statement that has most of the words which the first two sides share and fewest others, with `…`
+    for its value; where there is none or a long one only, as in rows of tables, the words that they share."""
+    one, other = sides[0][0], sides[1][0]
     both = named(one, other).keys() & named(other, one).keys()
+    told = [statement for side in sides[:2] for statement in side if not statement.sentence.cells]
+    stretches = [found for statement in told for found in _stretches_with(statement, both)]
+    _, topic = max(stretches, key=lambda found: (found[0], -len(found[1])), default=(0, ""))
+    return topic if 0 < len(topic) <= _MOST_TOPIC_CHARS else _topic_words(one, both)
+
+
+def _stretches_with(statement: Statement, terms: Set[str]) -> Iterator[tuple[int, str]]:
+    """The parts of a statement from one of these terms to another, its value as `…`, with the number of terms that they
+    hold less that of other words."""
+    text, value = statement.text, statement.value
+    written = [word for word in read_sentence(text)[1] if not value.start <= word.start < value.end]
+    shared = [word for word in written if word.term in terms]
+    for first, last in combinations_with_replacement(shared, 2):
+        within = [word for word in written if first.start <= word.start <= last.start]
+        others = sum(word.weight > 0 and word.term not in terms for word in within)
+        ends = (value.start, value.end) if first.start < value.start < last.start else (last.end, last.end)
+        said = "…".join(filter(None, (text[first.start : ends[0]], text[ends[1] : last.end])))
+        yield len({word.term for word in within} & terms) - others, said
+
+
+def _topic_words(one: Statement, both: Set[str]) -> str:
+    """These words of a statement, those above a table's row before its own."""
+    text = one.text
     above = one.sentence.heading or one.sentence.title
     language, written = read_sentence(text)
     over = [word for word in words(above, language) if word.term in both - one.near.keys()]

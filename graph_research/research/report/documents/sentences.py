@@ -24,6 +24,7 @@ from graph_research.research.report.reading import (
     also_in,
     disputed_statements,
     letter,
+    other_values,
     same_source,
     source_marks,
 )
@@ -40,6 +41,7 @@ class Sentences:
         self._citations = {citation.id: citation for citation in report.citations}
         self._sources = {source.id: source for source in report.sources}
         self._disputed = disputed_statements(report)
+        self._other_values = other_values(report)
 
     def paragraph(self, statements: Sequence[CitedStatement]) -> Spans:
         """Running text. Each sentence of analysis has the mark, so that a fact before it is not taken for analysis."""
@@ -119,11 +121,20 @@ class Sentences:
     def _status(self, statement: CitedStatement) -> Spans:
         return joined(
             [
-                line(f"({self._labels.disputed})") if statement.id in self._disputed else (),
+                self._dispute(statement) if statement.id in self._disputed else (),
                 self._unsupported if statement.status is Status.UNSUPPORTED else (),
                 line(f"({self._labels.statuses[Status.USER]})") if statement.status is Status.USER else (),
             ]
         )
+
+    def _dispute(self, statement: CitedStatement) -> Spans:
+        """The mark, with what the other sides give where that is told."""
+        sides = self._other_values.get(statement.id)
+        if not sides:
+            return line(f"({self._labels.disputed})")
+        values = (joined([line(side.value), self.numbers(side.citations)]) for side in sides)
+        lead = self._labels.pair.format(name=self._labels.disputed, value="")
+        return (Span(f"({lead}"), *joined(values, Span(self._labels.comma)), Span(")"))
 
     @property
     def _unsupported(self) -> Spans:

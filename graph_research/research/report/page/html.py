@@ -77,6 +77,7 @@ def render_html(
         passages=[_quote_in_context(citation, archive, proved, whole) for citation in report.citations],
         whole_texts=whole,
         disputed=_disputed(report),
+        other_values=reading.other_values(report),
         places=_Places(),
         labels=labels,
     )

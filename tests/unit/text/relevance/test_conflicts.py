@@ -217,10 +217,18 @@ def test_a_topic_without_spaces_between_words_is_written_as_it_stands() -> None:
     assert found.topic == "南江大桥总投资为"
 
 
-def test_the_topic_is_made_of_words_of_the_first_sentence() -> None:
+def test_the_topic_is_a_stretch_of_a_statement_with_its_value_left_out() -> None:
     (found,) = conflicts("The Alder Dam has 14 steel gates.", "The Alder Dam has 16 steel gates.")
-    assert found.topic == "Alder Dam steel gates"
+    assert found.topic == "Alder Dam has … steel gates"
     assert (found.kind, found.description) == ("number", "14 steel gates · 16 steel gates")
+
+
+def test_the_topic_is_the_stretch_with_the_fewest_words_that_one_side_alone_has() -> None:
+    (found,) = conflicts(
+        "By the survey of its owner, the Alder Dam has caused the loss of 190 hectares of oak forest.",
+        "The Alder Dam has caused the loss of 310 hectares of oak forest, as a later survey found.",
+    )
+    assert found.topic == "Alder Dam has caused the loss of … of oak forest"
 
 
 @given(st.text(max_size=300))
@@ -433,21 +441,21 @@ YEARS = """# Lagoon output
 @pytest.mark.parametrize(
     ("table", "sentence", "topic", "values_"),
     [
-        (PROPERTIES, "The height of the Alder Dam is 90 metres.", "Alder Dam Height", {"84 m", "90 metres"}),
+        (PROPERTIES, "The height of the Alder Dam is 90 metres.", "Height of the Alder Dam", {"84 m", "90 metres"}),
         (
             PROPERTIES,
             "The construction cost of the Alder Dam was 1,200 million euros.",
-            "Alder Dam Construction cost",
+            "Construction cost of the Alder Dam",
             {"1,340 million euros", "1,200 million euros"},
         ),
-        (PROPERTIES, "The opening year of the Alder Dam was 1987.", "Alder Dam Year opening", {"1986", "1987"}),
+        (PROPERTIES, "The opening year of the Alder Dam was 1987.", "Opening year of the Alder Dam", {"1986", "1987"}),
         (
             COMPARED,
             "The Alder Dam cost 1,200 million euros.",
-            "Cost alder Dam",
+            "Alder Dam cost",
             {"1,340 million euros", "1,200 million euros"},
         ),
-        (YEARS, "In 2018 the output of the lagoon was 412 GWh.", "Lagoon Output", {"417 GWh", "412 GWh"}),
+        (YEARS, "In 2018 the output of the lagoon was 412 GWh.", "Output of the lagoon", {"417 GWh", "412 GWh"}),
     ],
 )
 def test_a_row_of_a_table_and_a_sentence_about_the_same_thing_conflict(

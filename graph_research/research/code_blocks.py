@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from typing import NamedTuple
 
 from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement, StatementKind, rewritten
 from graph_research.text.language.opposites import DEFAULT
 from graph_research.text.language.stated import unstated
-from graph_research.text.language.tables import any_of
+from graph_research.text.language.tables import any_of, word_of
 
 _WORD = re.compile(r"[\w.]{3,}")
 _BETWEEN = re.compile(r"[,;/]")
@@ -31,6 +31,9 @@ _SET = re.compile(r"(?<![\w.])([^\W\d][\w.]*)\s*=(?!=)")
 _WORD_OF_CODE = re.compile(r"[\w.]+")
 _COMMENT = re.compile(r"(?:--|#|//).*")
 _MARK = re.compile(r"(--|#|//)")
+_BEHIND = re.compile(r"(.*\S)(\s+(?:--|#|//)\s.*)")
+"""A line and the comment behind it."""
+_JUDGED = re.compile(rf"\s*(--|#|//).*?({word_of('judgement')})", re.IGNORECASE)
 _PLAIN_VALUE = re.compile(r"\s*(\d[\d.]*\s?[^\W\d]*%?|[\w.-]+)\s*(?=[,;:.(（，；：。]|$)")
 """A value and nothing else in the first clause of a cell: a word, or a number with its unit."""
 _UNSET = (
@@ -154,6 +157,37 @@ def without_lines_of(blocks: Sequence[Block], rows: Iterable[Sequence[Statement]
         return statement.model_copy(update={"text": text}) if text.strip() else None
 
     return [row for block in blocks for row in (rewritten([block], change) if _is_code(block) else [block])]
+
+
+def without_objections(text: str, objected: Collection[str], holds: Callable[[str], bool]) -> str:
+    """A block to copy without what fails in it: of a line that is objected to, or that does not hold by itself with a
+    comment above it, its comment goes where the rest of it holds, else it and the comment above it. Empty where nothing
+    fails or only comments are left."""
+    kept: list[str] = []
+    for line in text.split("\n"):
+        above = kept[-1:] if kept and not _before_comment(kept[-1]) and kept[-1].strip() else []
+        if not line.strip() or (line.strip() not in objected and holds("\n".join([*above, line]))):
+            kept.append(line)
+        elif (plain := _without_comment(line)) and holds("\n".join([*above, plain])):
+            kept.append(plain)
+        elif _before_comment(line):
+            kept = kept[: len(kept) - len(above)]
+    rest = "\n".join(kept)
+    return rest if rest != text and any(map(_before_comment, kept)) else ""
+
+
+def _before_comment(line: str) -> str:
+    return _COMMENT.sub("", line).strip()
+
+
+def _without_comment(line: str) -> str:
+    """The line without its comment, of which the word stays that calls its value a judgement; empty where it has no
+    comment, or nothing else."""
+    found = _BEHIND.fullmatch(line)
+    if not found:
+        return ""
+    judged = _JUDGED.match(found[2])
+    return f"{found[1]}  {judged[1]} {judged[2]}" if judged else found[1]
 
 
 def with_lines_of(section: DraftSection, added: Collection[str]) -> DraftSection:

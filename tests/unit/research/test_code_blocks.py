@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.research.code_blocks import with_lines_of, without_lines_of
+from graph_research.research.code_blocks import with_lines_of, without_lines_of, without_objections
 from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement
 from graph_research.research.writing_functions import parts_to_mend
 
@@ -233,3 +233,35 @@ def test_what_only_a_left_out_row_is_about_is_not_set() -> None:
     [_, code] = without_lines_of([left, section.blocks[1]], [table.rows[2]])
     assert code.sentences[0].text == "\n".join(CONF.split("\n")[:2])
     assert without_lines_of(section.blocks, [table.rows[2]]) == section.blocks
+
+
+SHELL = """mode = on   # sends segments; fills the disk
+# judgement: 5 s
+wait = 5000
+
+cache = 64MB  # by judgement, below the half"""
+
+
+@pytest.mark.parametrize(
+    ("objected", "unproved", "rest"),
+    [
+        ("mode = on   # sends segments; fills the disk", "", SHELL.replace("   # sends segments; fills the disk", "")),
+        ("wait = 5000", "", SHELL.replace("# judgement: 5 s\nwait = 5000\n", "")),
+        ("# judgement: 5 s", "wait = 5000", SHELL.replace("# judgement: 5 s\nwait = 5000\n", "")),
+        (
+            "cache = 64MB  # by judgement, below the half",
+            "cache = 64MB",
+            SHELL.replace(" by judgement, below the half", " judgement"),
+        ),
+        ("", "", ""),
+    ],
+)
+def test_of_a_block_to_copy_only_the_comment_or_the_line_that_fails_goes(
+    objected: str, unproved: str, rest: str
+) -> None:
+    left = without_objections(SHELL, {objected}, lambda text: not unproved or text != unproved)
+    assert left == rest
+
+
+def test_of_a_block_to_copy_nothing_is_left_where_only_comments_hold() -> None:
+    assert without_objections("# how to set it\nwait = 5000", {"wait = 5000"}, bool) == ""

@@ -98,6 +98,11 @@ class _Parts:
         return said | {row["id"] for row in verdicts if row["verdict"] != VerdictWord.SUPPORTED}
 
     @cached_property
+    def rests(self) -> dict[str, str]:
+        """By the id of a block to copy of which lines fail what is left of it."""
+        return {row["id"]: row["rest"] for row in self.handoff["checks"] if row.get("rest")}
+
+    @cached_property
     def replaced(self) -> dict[str, Statement]:
         """By the id of a statement that fails, the one without a failure that it took the place of."""
         said = {row["id"]: Statement.model_validate(row["statement"]) for row in self.handoff.get("replaced") or []}
@@ -210,8 +215,8 @@ class _Parts:
     def _sound(self, rows: Iterable[Mapping[str, Any]]) -> list[Block]:
         """The blocks without the statements that fail and are neither facts nor the labels of rows; where what a note
         asked for fails, with what stood there before; without what was added and fails, a row whole and its line in a
-        block to copy."""
-        given = [Block.model_validate(row) for row in rows]
+        block to copy, and of a block to copy without the lines that fail."""
+        given = rewritten([Block.model_validate(row) for row in rows], self._without_failing_lines)
         unsound = self.failing.intersection(self.handoff.get("added") or [])
         sound = rewritten(map(partial(_without_rows, unsound), given), lambda row: self.replaced.get(row.id, row))
         dropped = [row for block in given for row in block.rows if any(cell.id in unsound for cell in row)]
@@ -219,6 +224,10 @@ class _Parts:
         kept = {cells[0].id for block in blocks for cells in block.rows if cells}
         fails = {row.id for row in statements_of(blocks) if row.kind in _DROPPED and row.id in self.failing} - kept
         return _without(blocks, fails | unsound)
+
+    def _without_failing_lines(self, row: Statement) -> Statement:
+        rest = self.rests.get(row.id) if row.id in self.failing else ""
+        return row.model_copy(update={"text": rest}) if rest else row
 
     def _sure(self, rows: Iterable[Mapping[str, Any]], *, keep_first: bool = False) -> list[Block]:
         """The blocks without any statement that fails: the sections say themselves what the editor says of them. The

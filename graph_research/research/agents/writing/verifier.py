@@ -13,6 +13,7 @@ from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.comparisons import Checked, Said, SaidElsewhere, checked_units, decisions
 from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import ENOUGH_CHARS, Passages, nearer
+from graph_research.research.code_blocks import without_objections
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.claim_support import Status, judge
 from graph_research.research.llm.prompt_context import prompt_context
@@ -42,18 +43,20 @@ _SECTIONS = (
 
 
 def verifier(services: Services) -> Handler:
-    """`checks` has a row for each statement of the batch with what code objects to, and a note on a cell that the model
-    finds in the wrong column; `statement_verdicts` the verdicts that they came with and what the model says of those
-    without one; without a model of the role `verification` nobody does, and the statements stay cited."""
+    """`checks` has a row for each statement of the batch with what code objects to, a note on a cell that the model
+    finds in the wrong column, and the rest of a block to copy of which lines fail. `statement_verdicts` has those
+    that they came with and what the model says of those without one; without a model of the role `verification` nobody
+    does, and the statements stay cited."""
     agent = Agent(name="verifier", role="verification", phase="synthesis", sections=_SECTIONS, settle=_settled)
 
     async def verify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         statements = [Statement.model_validate(row) for row in handoff["batch"]]
         passages = await read_passages(handoff, [name for row in statements for name in row.evidence_ids], ctx)
-        verdicts, notes, degraded = await _verdicts(handoff, statements, passages, ctx)
+        verdicts, said, degraded = await _verdicts(handoff, statements, passages, ctx)
+        notes, rests = _misplaced(said), _rests(handoff, statements, passages, said)
         return {
             "checks": [
-                {"id": name, "problem": problem, "note": notes.get(name, "")}
+                {"id": name, "problem": problem, "note": notes.get(name, ""), "rest": rests.get(name, "")}
                 for name, problem in _problems(handoff, statements, passages, verdicts).items()
             ],
             "statement_verdicts": [
@@ -65,9 +68,9 @@ def verifier(services: Services) -> Handler:
 
     async def _verdicts(
         handoff: Mapping[str, Any], statements: Sequence[Statement], passages: Passages, ctx: Context
-    ) -> tuple[dict[str, StatementVerdict], dict[str, str], list[dict[str, Any]]]:
-        """What the model says of the statements, and its notes on cells, both by id. Code alone checks quotes, limits
-        and labels, and what cites no passage."""
+    ) -> tuple[dict[str, StatementVerdict], Mapping[str, Sequence[Mapping[str, Any]]], list[dict[str, Any]]]:
+        """The model's verdicts on the statements, and what it says of each of their rows, both by id. Code alone checks
+        quotes, limits and labels, and what cites no passage."""
         by_code = agent.is_by_code(services, ctx)
         asked = [
             (row, given)
@@ -88,7 +91,7 @@ def verifier(services: Services) -> Handler:
             results.append(await asking(_settled({**material, "statements": again})))
             said = _said(results, rows)
         degraded = [row for result in results for row in result.degradations(agent.name, ctx)]
-        return _verdicts_of(said, rows, results[0].model), _misplaced(said), degraded
+        return _verdicts_of(said, rows, results[0].model), said, degraded
 
     return verify
 
@@ -294,6 +297,26 @@ def _misplaced(said: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, str
     """For each cell that the answer finds in the wrong column what the mender is told."""
     cells = {name: row for name, rows in said.items() for row in rows if row["column"] and row.get("misplaced")}
     return {name: f"It does not answer its column: {row['column']}; {row['reason']}" for name, row in cells.items()}
+
+
+def _rests(
+    handoff: Mapping[str, Any],
+    statements: Sequence[Statement],
+    passages: Passages,
+    said: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> dict[str, str]:
+    """For each block to copy of which some lines fail what is left without them."""
+    rests: dict[str, str] = {}
+    for row, given in zip(statements, handoff["batch"], strict=True):
+        if given.get("is_code"):
+
+            def holds(text: str, row: Statement = row, given: Mapping[str, Any] = given) -> bool:
+                line = row.model_copy(update={"text": text, "kind": StatementKind.ANALYSIS})
+                return not _problem(line, given, passages, handoff["question"], None)
+
+            objected = {one["text"].strip() for one in said.get(row.id, ()) if one["verdict"] != VerdictWord.SUPPORTED}
+            rests[row.id] = without_objections(row.text, objected, holds)
+    return rests
 
 
 def _verdicts_of(

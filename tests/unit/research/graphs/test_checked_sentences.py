@@ -249,6 +249,16 @@ async def test_a_block_to_copy_that_fails_once_a_note_has_changed_it_is_printed_
     assert [row.text for block in blocks for row in block.sentences] == ["sync = full"] * 2
 
 
+async def test_a_block_to_copy_is_printed_without_the_line_that_fails() -> None:
+    def block(write: Writer) -> Row:
+        return {"type": "code", "language": "ini", "sentences": [write.analysis("sync = full\nlock = row", FULL)]}
+
+    bench = bench_of(block, verifier=[objecting("lock = row", "no passage names it")], section_mender=["No."])
+    report, _ = await report_of(bench)
+    blocks = [block for section in report.sections for block in section.blocks if block.type is BlockType.CODE]
+    assert [(row.text, row.status) for row in blocks[-1].sentences] == [("sync = full", Status.ANALYSIS)]
+
+
 async def test_a_number_that_the_writer_judges_stands_where_it_is_named() -> None:
     text = "As a rule of thumb act when full flushes take 50 % of the time."
 

@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from graph_research.research.extractive.agreement import agreeing
 from graph_research.research.extractive.analysis import MOST_ROWS, Analysis, Group, Quote
 from graph_research.text.language.words import language_of, terms
+from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.short_answer import Candidate, chosen
 
 _MOST_OF_SEVERAL = 4
+_AGREEING = 0.15
+"""What a measure gains for each doubling of the sources that give it."""
 
 
 def short_answer(analysis: Analysis) -> list[Group]:
     """Empty where nothing is answered."""
     groups = analysis.groups
-    answered = [number for number, part in enumerate(analysis.parts) if part.found] if groups else []
-    picked = [
-        _current(chosen(analysis.parts[number].query, _candidates(analysis, number)), groups, analysis)
-        for number in answered
-    ]
-    most = max(1, _MOST_OF_SEVERAL // len(analysis.parts))
+    picked = [_current(positions, groups, analysis) for _, positions in _answers(analysis)]
+    most = max(1, _MOST_OF_SEVERAL // max(1, len(picked)))
     quoted = [group for positions in picked for place in positions[:most] for group in _rows(groups[place], analysis)]
     return list(dict.fromkeys(quoted))
+
+
+def unanswered(analysis: Analysis) -> list[Query]:
+    """The things of answered parts that no quotation names, where one phrase of the part asks for several."""
+    return [asked for asked, positions in _answers(analysis) if not positions]
+
+
+def _answers(analysis: Analysis) -> list[tuple[Query, list[int]]]:
+    """Each thing that an answered part asks for with the positions of the groups that answer it, best first."""
+    answers = []
+    for number, part in enumerate(analysis.parts):
+        asked = part.query.asked_together if part.found and analysis.groups else ()
+        candidates = _candidates(analysis, number) if asked else []
+        for query in asked:
+            about = [p for p, one in enumerate(candidates) if len(asked) == 1 or _names(one.text, query)]
+            answers.append((query, [about[place] for place in chosen(query, [candidates[p] for p in about])]))
+    return answers
+
+
+def _names(text: str, query: Query) -> bool:
+    """Whether a text has a word of what one of several things asks for, in the language of the question."""
+    return not query.own_terms.isdisjoint(terms(text, query.language))
 
 
 def _rows(group: Group, analysis: Analysis) -> list[Group]:
@@ -45,14 +68,17 @@ def _current(positions: Sequence[int], groups: Sequence[Group], analysis: Analys
 
 
 def _candidates(analysis: Analysis, part: int) -> list[Candidate]:
-    """The lead of each group, with the score of the best in the group, since they say the same."""
+    """The lead of each group, with the score of the best in the group, since they say the same. A score for several
+    things that are asked together says little of each: then it is more where other sources give the same measure."""
+    together = len(analysis.parts[part].query.asked_together) > 1
+    agreed = agreeing(analysis, part) if together else [0] * len(analysis.groups)
     return [
         Candidate(
             group.lead.text,
-            max(_share(quote, part) for quote in (group.lead, *group.others)),
+            max(_share(quote, part) for quote in group.quotes) * (1.0 + _AGREEING * math.log2(1 + others)),
             kind=group.lead.kind,
         )
-        for group in analysis.groups
+        for group, others in zip(analysis.groups, agreed, strict=True)
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from graph_research.research.extractive.analysis import Analysis, Group, Quote, analyze
 from graph_research.research.extractive.gaps import description
 from graph_research.research.extractive.sections import Section, outline
-from graph_research.research.extractive.short_answer import short_answer
+from graph_research.research.extractive.short_answer import short_answer, unanswered
 from graph_research.research.extractive.sources import labels_of, options_of, question_of
 from graph_research.research.extractive.tables import quotations, quote
 from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind, Writer, paragraphs_of
@@ -44,7 +44,9 @@ def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Map
     documents: Mapping[str, Document] = material.get("documents") or {}
     labels = labels_of(material)
     sections = outline(analysis, options_of(material).words, documents)
-    remarks = [_limit(description(part, labels)) for part in analysis.parts if not part.found or part.absent]
+    missing = [description(part, labels) for part in analysis.parts if not part.found or part.absent]
+    missing += [labels.no_passage_answers.format(part=query.own) for query in unanswered(analysis)]
+    remarks = list(map(_limit, missing))
     disputed = _disputed_evidence(material)
     if any(disputed.intersection(ids[group]) for group in picked):
         remarks.append(Statement(text=labels.disputed_values, kind=StatementKind.TRANSITION))

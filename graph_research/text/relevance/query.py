@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 from graph_research.text.language.questions import (
     asked_only,
     asked_things,
+    asking_phrases,
     clauses,
     is_question_word,
     is_yes_no,
@@ -72,6 +74,12 @@ class Query:
         if colon and _says(rest, self.language) and not is_yes_no(rest, self.language):
             return self.things
         return self._parted(asked_things(self.own, self.language), self.text)[:MOST_PARTS]
+
+    @cached_property
+    def asked_together(self) -> tuple[Query, ...]:
+        """The things that one phrase of the part asks for ("what capacity from how many turbines"); else the part."""
+        pieces = _asked_together(self.own, self.language)
+        return tuple(replace(self, own=piece) for piece in pieces) if len(pieces) > 1 else (self,)
 
     @property
     def things(self) -> tuple[Query, ...]:
@@ -158,6 +166,22 @@ def _things(clause: str, language: str) -> list[str]:
     """The things that a clause lists, where each says something; else the clause."""
     pieces = listed(clause, language)
     return pieces if all(_says(piece, language) for piece in pieces) else [clause]
+
+
+def _asked_together(piece: str, language: str) -> list[str]:
+    """A piece that asks for several things in one phrase cut before each common word that joins a thing to the one
+    before it, which must be no clause."""
+    written = words(piece, language)
+    asking = asking_phrases(piece, language)
+    for (first, opened), (start, end) in pairwise(asking):
+        between = [word for word in written if opened <= word.start < start]
+        named = any(word.start >= end and word.weight > 0.0 for word in written)
+        if len(between) < 2 or not named or any(is_yes_no(piece[w.start : w.end], language) for w in between):
+            continue
+        if between[0].weight > 0.0 and between[-1].weight == 0.0:
+            cut = between[-1].start
+            return [piece[:cut].strip(), *_asked_together(piece[cut:], language)]
+    return [piece]
 
 
 def _rarest(text: str, language: str) -> str:

@@ -76,9 +76,9 @@ def test_sections_stand_under_the_parts_of_the_question_and_have_several_quotati
 
 def test_the_short_answer_covers_each_part_of_the_question(draft: dict[str, Any], handoff: dict[str, Any]) -> None:
     quotes = [statement["text"] for statement in statements_of(draft["summary"]) if statement["kind"] == "quote"]
-    for value in ("16 bulb turbines", "households", "construction cost", "smolt mortality", "mudflat"):
+    for value in ("240 mega", "16 bulb turbines", "households", "construction cost", "smolt mortality", "mudflat"):
         assert any(value in quote for quote in quotes), value
-    assert len(quotes) == 5
+    assert len(quotes) == 6
 
 
 def test_every_quote_is_word_for_word_its_first_evidence(draft: dict[str, Any], handoff: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graph_research.research.extractive.analysis import analyze
+from graph_research.research.extractive.short_answer import short_answer, unanswered
 from tests.support.research.extractive_sources import written
 
 JURY = "# Hung jury\n\nIn most states the jurors of a criminal case must reach a unanimous verdict."
@@ -33,6 +34,22 @@ def test_a_part_is_ranked_with_the_words_of_the_whole_question() -> None:
     time, cost = ([group for group in analyze(material).groups if group.lead.part == part] for part in (0, 1))
     assert time[0].lead.text == "The winter ferry takes two hours."
     assert cost[0].lead.text == "A day ticket for the winter ferry costs 40 crowns."
+
+
+REGISTER = "# Register\n\nThe Alder mill has 6 stone wheels. The Alder mill has a capacity of 40 kilowatts."
+WORKS = "# Works\n\nEach of the wheels of the Alder mill has a capacity of 7 kilowatts. The capacity of it all is 40 kilowatts."
+ASKED = "What capacity from how many wheels does the Alder mill have?"
+
+
+def test_each_thing_that_one_phrase_asks_for_is_answered_by_what_several_sources_give() -> None:
+    answer = short_answer(analyze({**written([WORKS, REGISTER]), "question": ASKED}))
+    assert any("40 kilowatts" in group.lead.text for group in answer)
+    assert any("6 stone wheels" in group.lead.text for group in answer)
+
+
+def test_a_thing_of_a_phrase_that_no_quotation_names_is_told_as_not_answered() -> None:
+    analysis = analyze({**written(["# Register\n\nThe Alder mill has 6 stone wheels."]), "question": ASKED})
+    assert [query.own for query in unanswered(analysis)] == ["What capacity"]
 
 
 def test_a_question_of_a_text_is_quoted_with_what_answers_it() -> None:

@@ -130,14 +130,16 @@ async def _read_report(path: Path, named: Path) -> Document:
 
 
 def _with_links(path: Path, report: Document) -> tuple[Document, Mapping[str, str]]:
-    """The report with a mark behind each link, and the targets by mark, where its format has links that are read."""
+    """The report with the marks of its notes and a mark behind each link, and the targets by mark, where its format
+    has links that are read."""
     media_type = media_type_of(path.name)
     if media_type not in (MARKDOWN, HTML):
         return report, {}
     try:
         source = decode(path.read_bytes())
         html, targets = with_marks(markdown_html(source) if media_type == MARKDOWN else source)
-        return (html_document(html), targets) if targets else (report, {})
+        marked = html_document(html, note_marks=True)
+        return (marked, targets) if targets or len(marked.text) > len(report.text) else (report, {})
     except (OSError, DocumentUnreadable):
         return report, {}
 

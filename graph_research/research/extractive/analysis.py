@@ -205,8 +205,8 @@ def _place(item: Ranked) -> _Place:
 
 
 def _first_position(item: Ranked, query: Query, pool: Pool, taken: Collection[_Place]) -> int:
-    """The position of the sentence before the unit where that has words of the query that the unit lacks, and is not
-    quoted yet; else the unit's own."""
+    """The position of the sentence before the unit where that has words of the query that the unit lacks, is not quoted
+    yet, and no mark of a note stands between them; else the unit's own."""
     doc, unit, earlier = pool.read[item.source], item.unit, item.position - 1
     if earlier < 0 or (item.source, earlier) in taken:
         return item.position
@@ -215,6 +215,7 @@ def _first_position(item: Ranked, query: Query, pool: Pool, taken: Collection[_P
     fits = (
         before.block == unit.block and unit.kind == before.kind == "sentence" and unit.end - before.start <= MOST_CHARS
     )
+    fits = fits and not pool.documents[item.source].text[before.end : unit.start].strip()
     return earlier if fits and gain >= _NEEDED_BEFORE * sum(weights.values()) else item.position
 
 

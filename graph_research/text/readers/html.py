@@ -36,15 +36,18 @@ _WORDS = re.compile(r"[a-z0-9]+")
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _LINK_SHARE = 0.75  # a block with more of its characters in links than this is a list of links, not prose
 _MAIN_SHARE = 0.4  # a <main> with at least this share of the page's text is the page; the rest is furniture
-_NOTE_DIGITS = 3
+_NOTE_LINKS = "sup a[href*='#'], a[href*='#'] > sup, a[role=doc-noteref]"
+_NOTE = re.compile(r"\W*((?:[^\W\d_]{2,8}\s)?\d{1,3}|[^\W\d_]{1,2}|[*†‡§]{1,3})\W*")
+"""What a link to a note shows: a number ("4", "note 4"), letters or signs, in brackets or not."""
 
 
-def html_document(source: str, *, line_key: str = "") -> Document:
+def html_document(source: str, *, line_key: str = "", note_marks: bool = False) -> Document:
     """The visible text of a page as a document.
 
     Tags are tokenized first and entities are decoded in text nodes only, so `a &lt; b` keeps its sign. Raises
-    `DocumentUnreadable` for a page with more than `MAX_TAGS` tags. In a page that was rendered from another file, the
-    comment `LINE_KEY NUMBER` says from which line of it the text behind the comment is.
+    `DocumentUnreadable` for a page with more than `MAX_TAGS` tags. Raised marks that lead to a note are no words of the
+    sentence before them and left out; with `note_marks` they stand in brackets, `[4]`. In a page that was rendered from
+    another file, the comment `LINE_KEY NUMBER` says from which line of it the text behind the comment is.
     """
     bounded = bound_nesting(source)
     tags = frozenset(_TAG.findall(bounded.lower()))
@@ -57,7 +60,7 @@ def html_document(source: str, *, line_key: str = "") -> Document:
     body = parser.body or parser.root
     builder = DocumentBuilder()
     if body is not None:
-        _prune(body, tags)
+        _prune(body, tags, note_marks)
         _Reader(builder, _main(body), line_key).read(body)
     heading = builder.first_heading()
     only_adds_the_site = bool(heading) and title.startswith(heading)
@@ -77,21 +80,38 @@ def _declared_language(parser: LexborHTMLParser) -> str:
     return primary(attributes.get("lang") or attributes.get("xml:lang") or "")
 
 
-def _prune(body: LexborNode, tags: frozenset[str]) -> None:
+def _prune(body: LexborNode, tags: frozenset[str], note_marks: bool) -> None:
     """Take out what no reader sees as text, the signs beside headings that link to the heading itself, and the tags
-    that make no difference to where words end; put raised numbers that lead to a note in brackets. `tags` are those
-    that the page's source has: to look for others in the tree takes time."""
+    that make no difference to where words end; take out the marks of notes too, or put them in brackets. `tags` are
+    those that the page's source has: to look for others in the tree takes time."""
     body.strip_tags(sorted(DROPPED_TAGS & tags))
     for node in body.css(_DROPPED):
         node.decompose()
     for link in body.css("a[href^='#']"):
         if _is_anchor(link):
             link.decompose()
-    for number in body.css("sup > a[href*='#'], a[href*='#'] > sup"):
-        if (said := number.text().strip()).isdecimal() and len(said) <= _NOTE_DIGITS:
-            number.replace_with(f"[{said}]")
+    for mark in _note_marks(body):
+        mark.replace_with("".join(f"[{said}]" for said in _notes(mark)) if note_marks else "")
     body.unwrap_tags(sorted(INLINE_TAGS & tags))
     body.merge_text_nodes()
+
+
+def _note_marks(body: LexborNode) -> list[LexborNode]:
+    """The raised elements, or links, that hold marks of notes and nothing else."""
+    found: dict[int, LexborNode] = {}
+    for node in body.css(_NOTE_LINKS):
+        raised = node
+        while raised.tag != "sup" and raised.parent is not None and raised.parent.tag in ("sup", *INLINE_TAGS):
+            raised = raised.parent
+        found[raised.mem_id] = raised
+    return [mark for mark in found.values() if _notes(mark)]
+
+
+def _notes(mark: LexborNode) -> list[str]:
+    """What the links to notes in an element show; nothing where it shows something else, too."""
+    pieces = [piece for piece in re.split(r"[\s,;]*[,;\]][\s,;\[]*", mark.text().strip()) if piece.strip()]
+    said = [_NOTE.fullmatch(piece) for piece in pieces]
+    return [one[1] for one in said if one] if all(said) else []
 
 
 def _main(body: LexborNode) -> LexborNode | None:

@@ -173,7 +173,7 @@ def _asked_together(piece: str, language: str) -> list[str]:
     before it, which must be no clause."""
     written = words(piece, language)
     asking = asking_phrases(piece, language)
-    for (first, opened), (start, end) in pairwise(asking):
+    for (_, opened), (start, end) in pairwise(asking):
         between = [word for word in written if opened <= word.start < start]
         named = any(word.start >= end and word.weight > 0.0 for word in written)
         if len(between) < 2 or not named or any(is_yes_no(piece[w.start : w.end], language) for w in between):

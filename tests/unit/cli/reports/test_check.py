@@ -101,6 +101,15 @@ def test_the_same_report_as_a_page_and_as_text_gets_the_same_verdicts(user: User
         assert [row["verdict"] for row in audit(user, name)["sentences"]] == EXPECTED
 
 
+def test_the_raised_marks_of_notes_on_a_page_are_its_citations(user: User) -> None:
+    said = "The construction cost of the Marrow Bay tidal lagoon reached 1.61 billion euros."
+    mark = '<sup><a href="#n1">[1]</a></sup>'
+    notes = '<h2>References</h2><p id="n1">[1] audit-review-2018.md</p>'
+    user.write("mine.html", f"<html><body><h1>The lagoon</h1><p>{said}{mark}</p>{notes}</body></html>")
+    [sentence] = audit(user, "mine.html")["sentences"]
+    assert (sentence["text"], sentence["quote"]["cited"]) == (said, True)
+
+
 def test_the_programs_own_report_is_supported_by_its_library(user: User, researcher: User) -> None:
     own = (researcher.folder / "out" / "report.md").read_text()
     user.write("own.md", own)

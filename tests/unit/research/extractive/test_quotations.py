@@ -37,7 +37,7 @@ def test_a_part_is_ranked_with_the_words_of_the_whole_question() -> None:
 
 
 REGISTER = "# Register\n\nThe Alder mill has 6 stone wheels. The Alder mill has a capacity of 40 kilowatts."
-WORKS = "# Works\n\nEach of the wheels of the Alder mill has a capacity of 7 kilowatts. The capacity of it all is 40 kilowatts."
+WORKS = "# Works\n\nEach wheel of the Alder mill has a capacity of 7 kilowatts. The capacity of it all is 40 kilowatts."
 ASKED = "What capacity from how many wheels does the Alder mill have?"
 
 
@@ -56,3 +56,12 @@ def test_a_question_of_a_text_is_quoted_with_what_answers_it() -> None:
     page = "# Questions\n\n## I pushed a bad commit. How should I undo it?\n\nMake a new one with revert.\n\nRead on."
     material = {**written([page]), "question": "How do I undo a commit that I have pushed?"}
     assert "How should I undo it? Make a new one with revert." in analyze(material).groups[0].lead.text
+
+
+def test_two_sentences_with_the_mark_of_a_note_between_them_are_not_one_quotation() -> None:
+    question = {"question": "Which grain does the Alder mill grind with its stones?"}
+    first, second = "The Alder mill stands by the weir.", "It grinds spelt grain between two stones."
+    joined, apart = (
+        analyze({**written([f"# Mills\n\n{first}{mark} {second}"]), **question}).groups[0] for mark in ("", "[4]")
+    )
+    assert (joined.lead.text, apart.lead.text) == (f"{first} {second}", second)

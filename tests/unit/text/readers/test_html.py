@@ -32,12 +32,31 @@ def test_inline_tags_join_words_and_block_tags_part_them() -> None:
     assert document.text == "unbelievable! next line break one two"
 
 
-def test_raised_numbers_that_lead_to_a_note_stand_in_brackets_and_other_raised_numbers_do_not() -> None:
-    page = html_document(
-        '<p>It turns.<sup><a href="#n1">1</a></sup> It covers 12 km<sup>2</sup>.<a href="b.html#n2"><sup>2</sup></a>'
-        ' See <a href="#top">3</a>.'
-    )
-    assert page.text == "It turns.[1] It covers 12 km2.[2] See 3."
+@pytest.mark.parametrize(
+    "mark",
+    [
+        '<sup><a href="#n1">1</a></sup>',
+        '<a href="notes.html#n1"><sup>[1]</sup></a>',
+        '<sup id="c" class="reference"><a href="#n1"><span>[</span>1<span>]</span></a></sup>',
+        '<sup>[<a href="#n1">1</a>]</sup>',
+        '<a href="#n1" role="doc-noteref"><span>[</span>1<span>]</span></a>',
+    ],
+)
+def test_raised_marks_that_lead_to_a_note_are_left_out_or_stand_in_brackets(mark: str) -> None:
+    page = f"<p>It turns.{mark} It covers 12 km<sup>2</sup>.</p>"
+    assert html_document(page).text == "It turns. It covers 12 km2."
+    assert html_document(page, note_marks=True).text == "It turns.[1] It covers 12 km2."
+
+
+def test_several_marks_of_notes_are_each_one_and_a_mark_may_be_a_letter_or_a_sign() -> None:
+    page = '<p>Said.<sup><a href="#a">3</a>, <a href="#b">note 2</a></sup> So<sup><a href="#c">a</a></sup> it is.</p>'
+    assert html_document(page).text == "Said. So it is."
+    assert html_document(page, note_marks=True).text == "Said.[3][note 2] So[a] it is."
+
+
+def test_what_a_raised_link_says_in_words_and_other_links_stay() -> None:
+    page = '<p>It turns.<sup>[<a href="#c">citation needed</a>]</sup> See <a href="#top">3</a>.</p>'
+    assert html_document(page).text == "It turns.[citation needed] See 3."
 
 
 @pytest.mark.requirement("B3")

@@ -51,12 +51,13 @@ def cite(
     contradictions: Iterable[Contradiction],
     verdicts: Iterable[StatementVerdict] = (),
     archive: Archive,
+    language: str = "",
 ) -> Cited:
-    """Number a draft's sources in reading order, prove every passage, and judge every sentence.
+    """Number a draft's sources in reading order, prove every passage, and judge every sentence, in `language`.
 
     An id that no evidence has is dropped and listed as fabricated.
     """
-    numbering = _Numbering(question, evidence, sources, verdicts, archive)
+    numbering = _Numbering(question, evidence, sources, verdicts, archive, language)
     return Cited(
         short_answer=numbering.blocks(draft.summary),
         sections=[
@@ -85,6 +86,7 @@ class _Numbering:
         sources: Iterable[Source],
         verdicts: Iterable[StatementVerdict],
         archive: Archive,
+        language: str,
     ) -> None:
         self.citations: list[Citation] = []
         self._question = question
@@ -92,6 +94,7 @@ class _Numbering:
         self._sources = {source.id: source for source in sources}
         self._verdicts = {verdict.id: verdict for verdict in verdicts}
         self._archive = archive
+        self._language = language
         self._numbers: dict[str, int] = {}
         self._cited: dict[str, Citation] = {}
         self._passages: dict[str, CitedPassage] = {}
@@ -143,6 +146,7 @@ class _Numbering:
             computed=statement.computed,
             judged=statement.judged,
             verdict=self._verdicts.get(statement.id),
+            language=self._language,
         )
         return judgement.status is not Status.UNSUPPORTED
 
@@ -181,6 +185,7 @@ class _Numbering:
             verdict=verdict,
             context=context,
             is_code=is_code,
+            language=self._language,
         )
         return CitedStatement(
             id=f"s{self._statements}",

@@ -16,7 +16,7 @@ from graph_research.text.language.opposites import PARTING
 from graph_research.text.language.quantities import ARTICLE_BEFORE, Value, figures
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.tables import any_of, word_of
-from graph_research.text.language.words import language_of, terms
+from graph_research.text.language.words import language_of, terms, written_in
 from graph_research.text.relevance.support import DEFINITE, MISSING, SUPPORTED, UNSUPPORTED, Support, support
 
 RELATED = 0.15
@@ -92,8 +92,10 @@ def judge(
     verdict: StatementVerdict | None = None,
     context: str = "",
     is_code: bool = False,
+    language: str = "",
 ) -> Judgement:
-    """Judge a sentence by its passages, as its kind asks. `context` is the label and the header of a table's cell.
+    """Judge a sentence by its passages, as its kind asks. `context` is the label and the header of a table's cell,
+    `language` that in which the report is written, of which a cell of a few words tells little.
 
     A quote must be the first passage's quote, to the character. A fact and an analysis need a valid passage, and what
     they state must be there: numbers in the quotes or computed, or where a `verdict` finds the sentence supported in
@@ -136,7 +138,7 @@ def judge(
     if wrong := next((one.problem for one in computations if one.problem), ""):
         return _failed(wrong)
     is_supported = verdict is not None and verdict.verdict is VerdictWord.SUPPORTED
-    ground = _Ground(valid, question, context, computations, is_code, judged, is_supported)
+    ground = _Ground(valid, question, context, computations, is_code, judged, is_supported, language)
     missing = ground.missing(text, kind)
     if kind is StatementKind.ANALYSIS and not missing:
         return Judgement(Status.ANALYSIS)
@@ -146,11 +148,15 @@ def judge(
     return _judged_words(found, verdict, translated=ground.is_translated(text), related=ground.is_related(text))
 
 
-def missing_in(statement: Statement, passages: Sequence[CitedPassage], *, question: str, context: str) -> list[str]:
+def missing_in(
+    statement: Statement, passages: Sequence[CitedPassage], *, question: str, context: str, language: str = ""
+) -> list[str]:
     """The numbers, dates and names of a fact or an analysis that `judge` does not find in its passages, as written."""
     given = [*(passage.quote for passage in passages), *statement.judged]
     computations = [compute(expression, given) for expression in statement.computed]
-    ground = _Ground(passages, question, context, computations, is_code=False, judged=statement.judged)
+    ground = _Ground(
+        passages, question, context, computations, is_code=False, judged=statement.judged, language=language
+    )
     return ground.missing(statement.text, statement.kind)
 
 
@@ -185,6 +191,7 @@ class _Ground:
     is_code: bool
     judged: Sequence[str] = ()
     is_supported: bool = False
+    language: str = ""
 
     @cached_property
     def quotes(self) -> list[str]:
@@ -220,11 +227,20 @@ class _Ground:
             new = _without_judged(new, measured, self.judged)
         around = [*self.around, self.question, self.context]
         at_start = not is_analysis  # advice begins with a verb
-        names = [] if self.is_code else new_names(text, around, at_start=at_start)
+        names = [] if self.is_code else self._new_names(text, around, at_start=at_start)
         if names and self.is_supported:
             around += [passage.text for passage in self.passages]
-            names = new_names(text, around, at_start=at_start)
+            names = self._new_names(text, around, at_start=at_start)
         return [*_written(measured, new), *wrong_multiples(text, self.quotes, self.computations), *names]
+
+    def _new_names(self, text: str, known: Sequence[str], *, at_start: bool) -> list[str]:
+        language = self._language_of(text)
+        translated = language != language_of("\n".join(self.around))
+        return new_names(text, known, at_start=at_start, language=language, translated=translated)
+
+    def _language_of(self, text: str) -> str:
+        with_context = f"{self.context}: {text}" if self.context and self.language else text
+        return written_in(with_context, self.language)
 
     def support(self, text: str) -> Support:
         """By the quotes and titles, what was computed, and the names that stand around the quotes, since a quote may
@@ -248,7 +264,7 @@ class _Ground:
     def is_translated(self, text: str) -> bool:
         """Whether the text has another language than the quotes; a short text's may be guessed wrong, so its words
         in lower case must stand in no quote for the most part."""
-        if language_of(text) == language_of("\n".join(self.quotes)):
+        if self._language_of(text) == language_of("\n".join(self.quotes)):
             return False
         written = [word for word in _WORD.findall(text) if word.islower()]
         held = {word for quote in self.quotes for word in _WORD.findall(quote.lower())}
@@ -296,7 +312,7 @@ class _Ground:
         stated = (other for quote in self.quotes for other in figures(quote) if not (other.date or other.unit))
         if figure.low > _LARGEST_OWN_COUNT or any(other.low <= _LARGEST_OWN_COUNT for other in stated):
             return False
-        language, behind = language_of(text), text[figure.end :]
+        language, behind = self._language_of(text), text[figure.end :]
         parting = PARTING.get(language, frozenset())
         parts = [part for part in _PARTS.findall(behind.partition(":")[2]) if part in ",;" or part.lower() in parting]
         if figure.low <= 1 + len(parts):

@@ -12,10 +12,14 @@ from graph_research.text.relevance.support import UNSUPPORTED, support
 
 
 class NeighboursEvidence:
-    """What the statements of a section may also cite. `cited` reads the passages of some evidence ids."""
+    """What the statements of a section, which is written in `language`, may also cite. `cited` reads the passages of
+    some evidence ids."""
 
-    def __init__(self, question: str, cited: Callable[[Iterable[str]], Sequence[CitedPassage]]) -> None:
+    def __init__(
+        self, question: str, cited: Callable[[Iterable[str]], Sequence[CitedPassage]], language: str = ""
+    ) -> None:
         self._question = question
+        self._language = language
         self._cited = cited
 
     def applied(self, blocks: Iterable[Block]) -> list[Block]:
@@ -46,7 +50,8 @@ class NeighboursEvidence:
         own = statement.evidence_ids
         if statement.kind not in (StatementKind.FACT, StatementKind.ANALYSIS) or not own:
             return statement
-        missing = missing_in(statement, self._cited(own), question=self._question, context=context)
+        passages = self._cited(own)
+        missing = missing_in(statement, passages, question=self._question, context=context, language=self._language)
         if not missing or not all(map(figures, missing)) or self._says_otherwise(statement, missing):
             return statement
         offered = dict.fromkeys(name for row in neighbours for name in row.evidence_ids if name not in own)
@@ -63,6 +68,7 @@ class NeighboursEvidence:
             computed=statement.computed,
             judged=statement.judged,
             context=context,
+            language=self._language,
         ).problem
 
     def _says_otherwise(self, statement: Statement, missing: Iterable[str]) -> bool:

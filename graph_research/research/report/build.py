@@ -93,6 +93,7 @@ def build_report(
         contradictions=rows.contradictions,
         verdicts=rows.verdicts,
         archive=archive,
+        language=rows.language,
     )
     rows = rows.beside(cited)
     source_texts = {row.id: texts[row.archive_hash] for row in rows.sources if row.archive_hash in texts}

@@ -93,8 +93,7 @@ def verify(
     proved = {citation.id: citation for citation in checked}
     passages = {citation.id: passage_of(citation, archive, sources) for citation in checked}
     judged = [
-        (row, _judged(row, context, is_code, proved, passages, report.question))
-        for row, context, is_code in _placed(report)
+        (row, _judged(row, context, is_code, proved, passages, report)) for row, context, is_code in _placed(report)
     ]
     fabricated = [(_where(row), name) for row, _ in judged for name in _fabricated(row, proved)]
     fabricated += [
@@ -164,7 +163,7 @@ def _judged(
     is_code: bool,
     proved: Mapping[str, Citation],
     passages: Mapping[str, CitedPassage],
-    question: str,
+    report: Report,
 ) -> Judgement:
     cited = [proved[name] for name in statement.citations if name in proved]
     shown = Statement(
@@ -180,12 +179,13 @@ def _judged(
         statement.text,
         statement.kind,
         [passages[citation.id] for citation in cited],
-        question=question,
+        question=report.question,
         computed=statement.computed,
         judged=statement.judged,
         verdict=verdict,
         context=context,
         is_code=is_code,
+        language=report.language,
     )
 
 

@@ -19,16 +19,20 @@ _LEAST_PART = 4  # letters of a compound's last part
 _LONGEST_ENDING = 3
 
 
-def new_names(text: str, known: Sequence[str], *, at_start: bool = True) -> list[str]:
+def new_names(
+    text: str, known: Sequence[str], *, at_start: bool = True, language: str = "", translated: bool | None = None
+) -> list[str]:
     """The names of a text that no known text has, as they are written. Of a rare word with a capital at the beginning
-    of a sentence nobody knows whether it is a name; it counts only with `at_start`.
+    of a sentence nobody knows whether it is a name; it counts only with `at_start`. The text is in `language`, and was
+    `translated` from that of the known texts or not; what is not given is told from the texts.
 
     A name has a capital letter that neither the beginning of a sentence nor the language explains, or one after its
     first letter (`PostgreSQL`). Common abbreviations, units and months are not names. A name may have another ending
     ("Italian", "Italy"). Texts of another language say nothing of most names, since these are translated.
     """
-    language = language_of(text)
-    translated = language != language_of("\n".join(known))
+    language = language or language_of(text)
+    if translated is None:
+        translated = language != language_of("\n".join(known))
     read = [_read(other, language) for other in known]
     held = frozenset[str]().union(*(words for words, _ in read))
     stems = frozenset[str]().union(*(stems for _, stems in read))

@@ -29,7 +29,7 @@ for _letter, _factor in {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}.items():
     UNITS |= {f"{_letter}Wh": ("energy", _factor), f"{_letter}W": ("power", _factor), f"{_letter}B": ("data", _factor)}
     UNITS |= {f"{_letter}Hz": ("freq", _factor), f"{_letter}bit": ("data", _factor / 8)}
 UNITS |= {f"{_letter}iB": ("data", 1024.0**_power) for _power, _letter in enumerate("KMGT", start=1)}
-UNITS |= {"KB": ("data", 1e3)}
+UNITS |= {"KB": ("data", 1e3), "kiB": ("data", 1024.0)}
 for _names, _dimension, _factor in unit_names():
     UNITS |= dict.fromkeys(_names, (_dimension, _factor))
 UNITS |= {

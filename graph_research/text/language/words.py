@@ -46,6 +46,7 @@ _PARTICIPLES = {language: re.compile(pattern) for language, pattern in facts("pa
 """Participles with a prefix that no other form of the verb has, which no stemmer takes off; nouns that begin so are
 written with a capital."""
 _SAMPLE_CHARS = 3_000
+_TELLING_MORE = 2
 _LEAST_FREQUENT = 0.08  # of a text's words are its language's commonest; lists of names and formulas have fewer
 
 _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\u3005"
@@ -203,6 +204,16 @@ def _language_of(sample: str) -> str:
     counts = language_counts(written)
     likeliest = max(counts, key=counts.__getitem__)
     return likeliest if counts[likeliest] > len(written) * _LEAST_FREQUENT else "en"
+
+
+def written_in(text: str, expected: str) -> str:
+    """The language of a text that was to be written in `expected`: in another one only where that has at least two of
+    its commonest words more, since a few words, as of a cell, tell little. What `language_of` says where none is."""
+    found, expected = language_of(text), expected.partition("-")[0].lower()
+    if not expected or found == expected or (found in UNSPACED) > (expected in UNSPACED):
+        return found
+    counts = language_counts(_WORD.findall(text[:_SAMPLE_CHARS].lower()))
+    return found if counts.get(found, 0) >= counts.get(expected, 0) + _TELLING_MORE else expected
 
 
 def language_counts(written: Iterable[str]) -> dict[str, int]:

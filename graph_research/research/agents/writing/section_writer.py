@@ -42,6 +42,7 @@ from graph_research.research.models.draft import (
 )
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.outline import OutlineSection
+from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
 from graph_research.research.report.draft import cited_only
 from graph_research.text.document import Document
@@ -146,7 +147,8 @@ def _attributed(
     evidence = {**{row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]}, **known}
     passages = Passages([row.to_json() for row in evidence.values()], sources, documents)
     blocks = OwnMakers(handoff["question"], known.values(), sources).applied(blocks)
-    blocks = NeighboursEvidence(handoff["question"], passages.cited).applied(blocks)
+    language = report_language(handoff.get("report_options"), handoff["question"])
+    blocks = NeighboursEvidence(handoff["question"], passages.cited, language).applied(blocks)
     if not (contradictions := handoff.get("contradictions")):
         return blocks
     return with_told_sides(blocks, list(map(Contradiction.model_validate, contradictions)), evidence, sources)

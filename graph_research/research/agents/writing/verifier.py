@@ -28,6 +28,7 @@ from graph_research.research.models.draft import (
     VerdictWord,
     is_checked_by_code,
 )
+from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
 from graph_research.text.language.opposites import DEFAULT, denies, is_absolute, permits, tells_exception
 from graph_research.text.language.words import language_of, term_weights
@@ -312,7 +313,7 @@ def _rests(
 
             def holds(text: str, row: Statement = row, given: Mapping[str, Any] = given) -> bool:
                 line = row.model_copy(update={"text": text, "kind": StatementKind.ANALYSIS})
-                return not _problem(line, given, passages, handoff["question"], None)
+                return not _problem(line, given, passages, handoff, None)
 
             objected = {one["text"].strip() for one in said.get(row.id, ()) if one["verdict"] != VerdictWord.SUPPORTED}
             rests[row.id] = without_objections(row.text, objected, holds)
@@ -360,7 +361,7 @@ def _problems(
     for row, given in zip(statements, handoff["batch"], strict=True):
         earlier = given.get("verdict")
         verdict = StatementVerdict.model_validate(earlier) if earlier else verdicts.get(row.id)
-        problems[row.id] = _problem(row, given, passages, handoff["question"], verdict)
+        problems[row.id] = _problem(row, given, passages, handoff, verdict)
     return problems
 
 
@@ -368,7 +369,7 @@ def _problem(
     statement: Statement,
     given: Mapping[str, Any],
     passages: Passages,
-    question: str,
+    handoff: Mapping[str, Any],
     verdict: StatementVerdict | None,
 ) -> str:
     """Why the statement is not supported, as the report will judge it."""
@@ -376,12 +377,13 @@ def _problem(
         statement.text,
         statement.kind,
         passages.cited(statement.evidence_ids),
-        question=question,
+        question=handoff["question"],
         computed=statement.computed,
         judged=statement.judged,
         verdict=verdict,
         context=given.get("context") or "",
         is_code=bool(given.get("is_code")),
+        language=report_language(handoff.get("report_options"), handoff["question"]),
     )
     return judgement.problem if judgement.status is Status.UNSUPPORTED else ""
 

@@ -245,3 +245,26 @@ def test_a_judged_value_that_an_earlier_version_stored_as_text_is_read_as_a_list
     assert (read.judged, Statement.model_validate({**stored, "judged": ""}).judged) == (["50 %"], [])
     whole = "\x1f".join(["analysis", "Act from 50 % on.", "ev-0123456789", "", "", "50 %"])
     assert read.id == f"st-{hashlib.sha256(whole.encode()).hexdigest()[:10]}"
+
+
+@pytest.mark.parametrize(
+    ("text", "context", "language"),
+    [
+        ("512 KiB bis 8 MiB, Ziel etwa 2 MiB", "Stücke", "de"),
+        ("Ganze Server holt man mit extract, einzelne Dateien aus einem Repository.", "", "de"),
+        ("512 KiB à 8 MiB, cible de 2 MiB", "Morceaux", "fr"),
+    ],
+)
+def test_a_noun_of_a_short_text_is_no_name_in_the_language_of_the_report(
+    text: str, context: str, language: str
+) -> None:
+    quote = (
+        "minimum chunk size = 512 kiB, maximum 8 MiB, target chunk size ~= 2 MiB; extract restores from a repository"
+    )
+    passages = [CitedPassage(1, quote, valid=True)]
+
+    judged = judge(text, StatementKind.ANALYSIS, passages, context=context, language=language)
+    swapped = judge(f"{text} MongoDB", StatementKind.ANALYSIS, passages, context=context, language=language)
+
+    assert judged.problem == ""
+    assert swapped.problem == "not in the cited quotes: MongoDB"

@@ -23,6 +23,7 @@ from graph_research.text.language.words import (
     weight,
     whole_word_weights,
     words,
+    written_in,
     written_words,
 )
 
@@ -162,3 +163,22 @@ def test_words_are_written_as_they_stand_and_overlapping_pairs_of_characters_as_
 def test_a_stretch_of_japanese_says_what_the_best_of_its_pairs_says() -> None:
     assert weight("分に実行する") == weight("実行") == 2.0
     assert weight("する") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "language"),
+    [
+        ("prune schlägt fehl, weil es selbst Platz braucht", "de", "de"),
+        ("512 KiB bis 8 MiB, Ziel etwa 2 MiB", "de", "de"),
+        ("compressione disattivata", "it", "it"),
+        ("fsync", "zh", "zh"),
+        ("每次提交都写入日志", "de", "zh"),
+        ("the lock is held for as long as it is needed", "de", "en"),
+        ("o bloqueio não é mantido", "pt-BR", "pt"),
+        ("no limit", "en", "en"),
+    ],
+)
+def test_a_few_words_are_in_the_language_that_they_were_to_be_written_in(
+    text: str, expected: str, language: str
+) -> None:
+    assert written_in(text, expected) == language

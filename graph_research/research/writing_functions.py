@@ -7,7 +7,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 
-from graph_research.research.code_blocks import notes_on_code
+from graph_research.research.code_blocks import notes_on_code, without_lines_of
 from graph_research.research.evidence.citations import in_context
 from graph_research.research.evidence.contradictions import new_or_settled
 from graph_research.research.models.draft import (
@@ -217,9 +217,10 @@ def without_repeated(
     missing: Rows,
     answered: Rows,
 ) -> list[Row]:
-    """The sections without the sentences and rows that are `repeated`. One stays where the place that tells the same is
-    left out itself, or fails a check or agrees less than it does, and where something depends on it: what is `missing`
-    stands behind it, something does not agree with it, or a gap or limit is `answered` by it."""
+    """The sections without the sentences and rows that are `repeated`, or cut: no place tells the same, and a block to
+    copy no longer sets what the row is about. One stays where the place that tells the same is left out itself, or
+    fails a check or agrees less than it does, and where something depends on it: what is `missing` stands behind it,
+    something does not agree with it, or a gap or limit is `answered` by it."""
     failing = {row["id"] for row in checks if row["problem"]}
     failing |= {row["id"] for row in verdicts if row["verdict"] != VerdictWord.SUPPORTED}
     failing |= {name for row in inconsistencies for name in row["change"]}
@@ -232,8 +233,15 @@ def without_repeated(
         if not cut & kept and not told & gone and (cut & failing or not told & failing):
             gone |= cut
             kept |= told
+    cut = {name for row in repeated if not row["told"] for name in row["statements"]} & gone
     parts = map(DraftSection.model_validate, sections)
-    return [part.model_copy(update={"blocks": _without(part.blocks, gone)}).to_json() for part in parts]
+    return [part.model_copy(update={"blocks": _shorter(part.blocks, gone, cut)}).to_json() for part in parts]
+
+
+def _shorter(blocks: Sequence[Block], gone: Set[str], cut: Set[str]) -> list[Block]:
+    """The blocks without the statements that are gone, and in those to copy without the lines of rows that are cut."""
+    rows = [row for block in blocks for row in block.rows if all(cell == EMPTY_CELL or cell.id in cut for cell in row)]
+    return without_lines_of(_without(blocks, gone), rows)
 
 
 def _without(blocks: Sequence[Block], gone: Set[str]) -> list[Block]:

@@ -18,7 +18,10 @@ _WORDS_FOR_AN_ADDITION = 250
 """A report may get one sentence or row more for so many words."""
 _WORDS_OF_AN_ADDITION = 28
 MOST_OF_WORDS = 1.4
-"""So many times the words that they should have a section, a summary or conclusions may have."""
+"""So many times the words that they should have a summary or conclusions may have."""
+MOST_OF_A_SECTION = 2.0
+"""So many times its words a section may have before it is sent back: of sections that are too long together the editor,
+who sees them all, leaves out what is least useful."""
 _USUAL_OF_WORDS = 1.2
 """So many times the words that they should have sections usually have: models overrun what they are asked for."""
 
@@ -62,10 +65,14 @@ class ReportOptions(Record):
 
     @property
     def section_words(self) -> int:
-        """The words asked of all sections together: as many as usually keep the report, with summary, conclusions and
-        all additions, within the most that are asked for."""
-        rest = 2 * self.summary_words + self.most_additions * _WORDS_OF_AN_ADDITION
-        return round((self.words[1] - rest) / _USUAL_OF_WORDS)
+        """The words asked of all sections together: as many as usually give no more than `most_section_words`."""
+        return round(self.most_section_words / _USUAL_OF_WORDS)
+
+    @property
+    def most_section_words(self) -> int:
+        """So many words all sections may have, so that with summary, conclusions and all additions the report has no
+        more than are asked for."""
+        return self.words[1] - 2 * self.summary_words - self.most_additions * _WORDS_OF_AN_ADDITION
 
     @property
     def least_proved(self) -> int:

@@ -81,3 +81,19 @@ def test_it_stays_where_something_depends_on_it_or_it_holds_and_the_other_place_
     depends: dict[str, list[Any]], expected: str
 ) -> None:
     assert left([("a", "b")], **depends) == list(expected)
+
+
+def test_a_row_that_is_cut_takes_its_line_in_the_block_to_copy_along_and_stays_where_something_depends_on_it() -> None:
+    labels = [said(text, kind=StatementKind.TRANSITION) for text in ("sync", "lock_wait")]
+    table = [[label, said(f"value of {label.text}", "ev-1")] for label in labels]
+    code = Block(type=BlockType.CODE, sentences=[said("sync = full\nlock_wait = 5", "ev-1")])
+    part = section("Set-up", said(WAITS), table=table)
+    part = part.model_copy(update={"blocks": [*part.blocks, code]})
+    cut = [{"statements": [cell.id for cell in table[1]], "told": []}]
+    nothing: dict[str, list[Any]] = {key: [] for key in ("checks", "verdicts", "inconsistencies", "answered")}
+
+    def shorter(missing: list[dict[str, str]]) -> DraftSection:
+        return DraftSection.model_validate(without_repeated([part.to_json()], cut, missing=missing, **nothing)[0])
+
+    assert [row.text for row in shorter([]).statements()] == [WAITS, "sync", "value of sync", "sync = full"]
+    assert shorter([{"after": table[1][0].id}]) == part

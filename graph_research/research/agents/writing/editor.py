@@ -34,6 +34,7 @@ from graph_research.research.models.draft import (
     DraftSection,
     Statement,
     StatementKind,
+    words_of,
 )
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.report.draft import cited_only
@@ -52,10 +53,10 @@ _SECTION = re.compile(r"\d{1,4}")
 
 def editor(services: Services) -> Handler:
     """`summary` and `conclusions` as blocks, `openings` a sentence for some sections, `repeated` the sentences and rows
-    to leave out, each with the place that tells the same, `answered_gaps` and `answered_limits` what statements answer
-    that is told as open, `inconsistencies` what does not agree with what else the report says, `missing` what a reader
-    will look for and no section tells, `found` whether the report answers the question. All empty where no model
-    answers."""
+    to leave out, each with the place that tells the same if one does, `answered_gaps` and `answered_limits` what
+    statements answer that is told as open, `inconsistencies` what does not agree with what else the report says,
+    `missing` what a reader will look for and no section tells, `found` whether the report answers the question. All
+    empty where no model answers."""
     agent = Agent(name="editor", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def edit(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def editor(services: Services) -> Handler:
             "summary": [block.to_json() for block in summary],
             "conclusions": [block.to_json() for block in conclusions],
             "openings": _openings(result.output.get("openings") or [], sections),
-            "repeated": _repeated(result.output.get("repeated") or [], numbered),
+            "repeated": _left_out(result, numbered, options.most_section_words),
             "answered_gaps": _answered_gaps(result, _open_gaps(handoff), numbered),
             "answered_limits": _answered_limits(result, {**numbered, "limits": _limits_shown(result)}),
             "inconsistencies": _inconsistencies(result.output.get("inconsistencies") or [], parts, ctx),
@@ -139,6 +140,7 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
         "limits": latest_limits(handoff.get("topics") or []),
         "contradictions": list(handoff.get("contradictions") or []),
         "untold": _untold(handoff.get("findings") or [], sections),
+        "words_to_cut": max(0, _words(sections) - options.most_section_words),
         "doubles": [[f"{row.section}.{row.place}" for row in pair] for pair in doubles(sections)],
         "sections": [
             {
@@ -174,22 +176,37 @@ def _openings(rows: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection
     ]
 
 
-def _repeated(rows: Sequence[Mapping[str, Any]], parts: Mapping[str, DraftSection]) -> list[dict[str, Any]]:
+def _left_out(result: AgentResult, parts: Mapping[str, DraftSection], most_words: int) -> list[dict[str, Any]]:
     """`{statements, told}`: the ids of each sentence or row to leave out, and of the place that tells the same, which
-    shares evidence with it. A single cell would leave a hole, a block to copy is needed where it stands, and a section
-    begins with the answer to its question."""
+    shares evidence with it; of what is cut, since the sections together have more than `most_words`, there is no such
+    place. A single cell would leave a hole, a block to copy is needed where it stands, and a section begins with the
+    answer to its question."""
     blocks = (block for part in parts.values() for block in part.blocks if block.type is BlockType.CODE)
     needed = {row.id for block in blocks for row in block.sentences}
     needed |= {row.id for part in parts.values() for place in places_of(part)[:1] for row in place}
-    found = []
-    for row in rows:
+    words = _words(parts.values())
+
+    def is_whole(place: str, cut: Sequence[Statement]) -> bool:
+        return bool(cut) and place.count(".") == 1 and needed.isdisjoint(row.id for row in cut)
+
+    rows = []
+    for row in result.output.get("repeated") or []:
         cut, told = (_at(row[name], parts) for name in ("place", "told"))
         ids, others = ([statement.id for statement in side] for side in (cut, told))
-        if row["place"].count(".") == 1 and cut and needed.isdisjoint(ids) and not set(ids) & set(others):
-            cited, cited_there = ({name for one in side for name in one.evidence_ids} for side in (cut, told))
-            if told and (not cited or cited & cited_there):
-                found.append({"statements": ids, "told": others})
-    return found
+        cited, cited_there = ({name for one in side for name in one.evidence_ids} for side in (cut, told))
+        if is_whole(row["place"], cut) and told and not set(ids) & set(others) and (not cited or cited & cited_there):
+            rows.append({"statements": ids, "told": others})
+            words -= words_of([Block(sentences=cut)])
+    for place in result.output.get("cuts") or []:
+        cut = _at(place, parts)
+        if words > most_words and is_whole(place, cut):
+            rows.append({"statements": [statement.id for statement in cut], "told": []})
+            words -= words_of([Block(sentences=cut)])
+    return rows
+
+
+def _words(sections: Iterable[DraftSection]) -> int:
+    return words_of(block for section in sections for block in section.blocks)
 
 
 def _answered_gaps(

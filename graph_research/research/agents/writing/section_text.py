@@ -29,10 +29,11 @@ HEADER = "header"
 _NUMBER = re.compile(r"\d+")
 
 
-def too_long(blocks: Iterable[Block], words: int) -> str:
-    """What to change in blocks that have many more words than they should; empty where they do not."""
+def too_long(blocks: Iterable[Block], words: int, most: float = MOST_OF_WORDS) -> str:
+    """What to change in blocks that have more than `most` times the words that they should; empty where they do
+    not."""
     written = words_of(blocks)
-    if written <= MOST_OF_WORDS * words:
+    if written <= most * words:
         return ""
     return (
         f"it has {written} words: shorten it to {words} words. Drop the least useful rows and sentences, and keep the "
@@ -45,10 +46,12 @@ def is_shortened(before: Iterable[Block], blocks: Iterable[Block], words: int) -
     return words / 2 <= words_of(blocks) <= words_of(before)
 
 
-def length_note(name: str, blocks: Iterable[Block], words: int, agent: str, ctx: Context) -> list[dict[str, Any]]:
-    """The entry for the state's `degraded` channel where the blocks are too long."""
+def length_note(
+    name: str, blocks: Iterable[Block], words: int, agent: str, ctx: Context, most: float = MOST_OF_WORDS
+) -> list[dict[str, Any]]:
+    """The entry for the state's `degraded` channel where the blocks are `too_long`."""
     written = words_of(blocks)
-    if written <= MOST_OF_WORDS * words:
+    if written <= most * words:
         return []
     reason = f"{name}: {written} words, and {words} were asked for"
     return [{"node": ctx.path, "agent": agent, "reason": reason, "kind": DegradationKind.LENGTH.value}]

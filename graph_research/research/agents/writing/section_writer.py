@@ -42,7 +42,7 @@ from graph_research.research.models.draft import (
 )
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.outline import OutlineSection
-from graph_research.research.models.report_options import report_language
+from graph_research.research.models.report_options import MOST_OF_A_SECTION, report_language
 from graph_research.research.models.source import Source
 from graph_research.research.report.draft import cited_only
 from graph_research.text.document import Document
@@ -95,7 +95,7 @@ def section_writer(services: Services) -> Handler:
             ctx,
             fallback=lambda: {"blocks": [], "quotes": []},
             windows=handoff.get("model_windows"),
-            review=lambda answer: too_long(answered_blocks(answer["blocks"]), section.words),
+            review=lambda answer: too_long(answered_blocks(answer["blocks"]), section.words, MOST_OF_A_SECTION),
         )
         result = _shortened(result, section.words)
         answer = result.output
@@ -127,7 +127,7 @@ def section_writer(services: Services) -> Handler:
             "fabricated": fabricated,
             "degraded": [
                 *result.degradations(agent.name, ctx),
-                *([] if result.by_code else length_note(section.heading, blocks, section.words, agent.name, ctx)),
+                *([] if result.by_code else _length_note(section, blocks, agent, ctx)),
             ],
         }
 
@@ -188,6 +188,10 @@ def _shortened(result: AgentResult, words: int) -> AgentResult:
         return result
     before, after = (answered_blocks(answer["blocks"]) for answer in (result.before, result.output))
     return result if is_shortened(before, after, words) else replace(result, output=dict(result.before))
+
+
+def _length_note(section: OutlineSection, blocks: Iterable[Block], agent: Agent, ctx: Context) -> list[dict[str, Any]]:
+    return length_note(section.heading, blocks, section.words, agent.name, ctx, MOST_OF_A_SECTION)
 
 
 def _settled(material: dict[str, Any]) -> dict[str, Any]:

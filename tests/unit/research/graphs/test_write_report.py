@@ -626,6 +626,39 @@ async def test_a_shortened_section_that_lost_most_of_its_words_does_not_take_the
     assert "nobody says so here" in render_markdown(report)
 
 
+SHORTER_TABLE = {**LONG_TABLE, "rows": LONG_ROWS[:5]}
+
+
+async def test_of_sections_that_are_too_long_together_the_editor_leaves_out_what_is_too_much() -> None:
+    def writes(request: ModelRequest) -> dict[str, Any]:
+        answer = STORES.section(request)
+        return {**answer, "blocks": [*answer["blocks"], SHORTER_TABLE]}
+
+    def edits(request: ModelRequest) -> dict[str, Any]:
+        [text] = [row["text"] for row in request.material["sections"] if row["n"] == 1]
+        return {**STORES.edit(request), "cuts": ["1.1", *reversed(re.findall(r"\((1\.\d+)\) \| Row", text))]}
+
+    bench = bench_of(section_writer=[writes], editor=[edits])
+    report, _ = await report_of(bench, report_options={"length": "1000"})
+    [request] = bench.model.asked("editor")
+    assert len(bench.model.asked("section_writer")) == 3
+    too_many = request.material["words_to_cut"]
+    assert too_many > 0 and f"about {too_many} words more than they may have together" in request.system
+    blocks = report.sections[0].blocks
+    rows = [row[0].text for block in blocks for row in block.rows if row[0].text.startswith("Row")]
+    assert rows == [row["label"] for row in LONG_ROWS[: len(rows)]]
+    assert 0 <= (len(SHORTER_TABLE["rows"]) - len(rows)) * 50 - too_many < 50
+    assert blocks[0].sentences[0].text in request.user
+
+
+async def test_sections_that_are_short_enough_together_are_not_cut() -> None:
+    bench = bench_of(editor=[lambda request: {**STORES.edit(request), "cuts": ["1.2"]}])
+    report, _ = await report_of(bench)
+    assert bench.model.asked("editor")[0].material["words_to_cut"] == 0
+    assert "more than they may have together" not in bench.model.asked("editor")[0].system
+    assert len(list(report.statements())) == len(list((await report_of(bench_of()))[0].statements()))
+
+
 async def test_a_summary_much_longer_than_planned_is_sent_back_once_to_be_shortened() -> None:
     def edits(request: ModelRequest) -> dict[str, Any]:
         answer = STORES.edit(request)

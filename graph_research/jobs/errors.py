@@ -17,6 +17,10 @@ class JobNotWaiting(UserMistake):
     """An answer for a job that has asked nothing."""
 
 
+class JobNotEnded(UserMistake):
+    """A job that is to be removed has not ended."""
+
+
 class ClaimLost(GraphResearchError):
     """The job is no longer this worker's: it was cancelled, has expired, or another worker has claimed it. Nothing was
     written."""

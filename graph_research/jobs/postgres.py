@@ -8,14 +8,14 @@ from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from graph_research.errors import GraphResearchError
-from graph_research.jobs.errors import ClaimLost, JobExists, JobNotWaiting, JobStoreUnusable, UnknownJob
+from graph_research.jobs.errors import ClaimLost, JobExists, JobNotEnded, JobNotWaiting, JobStoreUnusable, UnknownJob
 from graph_research.jobs.sql_store import Row, SqlJobStore, TookEffect, Transaction, Work, stamp, uncancelled
 from graph_research.sql_files import pyformat
 
 T = TypeVar("T")
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now"
 _CLAIM_ALONE = "SELECT pg_advisory_xact_lock(hashtext(current_schema() || ' claims'))"
-_OWN_ERRORS = (ClaimLost, JobExists, JobNotWaiting, UnknownJob)
+_OWN_ERRORS = (ClaimLost, JobExists, JobNotEnded, JobNotWaiting, UnknownJob)
 
 
 class Connections(Protocol):

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import orjson
 
 from graph_research.errors import check_name
-from graph_research.jobs.errors import ClaimLost, JobExists, JobNotWaiting, UnknownJob
+from graph_research.jobs.errors import ClaimLost, JobExists, JobNotEnded, JobNotWaiting, UnknownJob
 from graph_research.jobs.job import Claim, Job, JobError, JobStatus, NewJob, Outcome, ResultRow, SourceRow
 from graph_research.jobs.store import MOST_LOST_CLAIMS, TTL_SECONDS, WORKER_LOST, JobStore
 from graph_research.sql_files import migrations_of, statements_of
@@ -162,6 +162,20 @@ class SqlJobStore(JobStore, ABC):
 
         return await self._write(put)
 
+    async def remove(self, user: str, job_id: str) -> None:
+        async def take_out(transaction: Transaction) -> None:
+            job = await _owned(transaction, user, job_id)
+            if not job.is_over:
+                raise JobNotEnded(f"job {job_id} is {job.status} and has not ended; nothing was removed")
+            await transaction.change("keep_submission", id=job_id)
+            await _delete(transaction, job_id)
+            await transaction.change("forget_submissions", submitted_by=transaction.now - _microseconds(TTL_SECONDS))
+
+        async def is_out(transaction: Transaction, _: None) -> bool:
+            return await _found(transaction, job_id) is None
+
+        await self._write(take_out, is_out)
+
     async def withdraw(self, job_id: str) -> bool:
         async def remove(transaction: Transaction) -> bool:
             if not await transaction.change("withdraw", id=job_id):
@@ -250,11 +264,7 @@ class SqlJobStore(JobStore, ABC):
         return list(map(_job, await self._read(read)))
 
     async def delete(self, job_id: str) -> None:
-        async def remove(transaction: Transaction) -> None:
-            for name in ("delete_sources", "delete_result", "delete_job"):
-                await transaction.change(name, id=job_id)
-
-        await self._write(remove)
+        await self._write(lambda transaction: _delete(transaction, job_id))
 
     async def _of_job(self, user: str, job_id: str, name: str) -> list[Row]:
         async def read(transaction: Transaction) -> list[Row]:
@@ -280,6 +290,11 @@ async def uncancelled(work: Coroutine[Any, Any, T]) -> T:
 async def _found(transaction: Transaction, job_id: str) -> Job | None:
     rows = await transaction.rows("job_of_anyone", id=job_id)
     return _job(rows[0]) if rows else None
+
+
+async def _delete(transaction: Transaction, job_id: str) -> None:
+    for name in ("delete_sources", "delete_result", "delete_job"):
+        await transaction.change(name, id=job_id)
 
 
 async def _owned(transaction: Transaction, user: str, job_id: str) -> Job:

@@ -66,6 +66,11 @@ class SubmittedJobs(Protocol):
         rest. One that has ended stays as it is."""
         ...
 
+    async def remove(self, user: str, job_id: str) -> None:
+        """Remove a job that has ended, with its result and sources; its submission still counts in
+        `submitted_within`. `JobNotEnded` where it has not."""
+        ...
+
     async def withdraw(self, job_id: str) -> bool:
         """Remove a job that has not ended and that no worker holds, so that its run can be driven elsewhere; false for
         any other."""

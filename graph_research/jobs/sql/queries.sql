@@ -32,7 +32,16 @@ ORDER BY created_at DESC, id DESC LIMIT :limit
 
 -- name: submitted_since
 SELECT created_at FROM research_jobs WHERE owner = :owner AND created_at > :since AND keeps_run = 0
+UNION ALL
+SELECT created_at FROM research_removed WHERE owner = :owner AND created_at > :since
 ORDER BY created_at
+
+-- name: keep_submission
+INSERT INTO research_removed (owner, created_at)
+SELECT owner, created_at FROM research_jobs WHERE id = :id AND keeps_run = 0
+
+-- name: forget_submissions
+DELETE FROM research_removed WHERE created_at <= :submitted_by
 
 -- name: counts
 SELECT status, count(*) AS jobs FROM research_jobs GROUP BY status

@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 from graph_research.graph.checkpoint.postgres.connections import Connections
-from graph_research.jobs.errors import ClaimLost, JobExists, JobNotWaiting, UnknownJob
+from graph_research.jobs.errors import ClaimLost, JobExists, JobNotEnded, JobNotWaiting, UnknownJob
 from graph_research.jobs.job import Claim, Job, JobError, JobStatus, NewJob, Outcome, ResultRow, SourceRow
 from graph_research.jobs.postgres import PostgresJobStore
 from graph_research.jobs.sql_store import migrations, uncancelled
@@ -28,7 +28,7 @@ from tests.support.postgres import PostgresServer, Wire
 
 T = TypeVar("T")
 LEASE = 30.0
-TABLES = ("research_jobs", "research_results", "research_sources")
+TABLES = ("research_jobs", "research_results", "research_sources", "research_removed")
 RESULT = ResultRow(
     markdown="# A report",
     citations=[{"n": 1, "quote": "so it is"}],
@@ -567,6 +567,20 @@ async def test_recent_submissions_of_a_user_are_counted_with_their_age(store: Jo
     clock.advance(5)
     assert await store.submitted_within("ann", 900) == [pytest.approx(16), 5]
     assert await store.submitted_within("ann", 10) == [5]
+
+
+async def test_a_job_that_has_ended_is_removed_by_its_user_and_still_counts(store: JobStore, clock: HandClock) -> None:
+    await submit(store, clock, "a")
+    with pytest.raises(JobNotEnded, match="QUEUED"):
+        await store.remove("ann", "a")
+    await store.finish(await claim(store), Outcome(status=JobStatus.COMPLETED, result=RESULT))
+    with pytest.raises(UnknownJob):
+        await store.remove("bob", "a")
+    await store.remove("ann", "a")
+    assert await store.find("a") is None
+    assert len(await store.submitted_within("ann", 900)) == 1
+    with pytest.raises(UnknownJob):
+        await store.remove("ann", "a")
 
 
 async def test_columns_that_a_newer_version_adds_meanwhile_are_passed_over(

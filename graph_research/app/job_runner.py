@@ -12,12 +12,13 @@ from typing import Any
 
 from graph_research.app.application import Application
 from graph_research.app.request import RunRequest
+from graph_research.app.revisions.ask import follows_up, join_follow_up
 from graph_research.app.runs.report import Built, NoReport
 from graph_research.app.runs.run import RunResult
 from graph_research.app.runs.status import delete_run, goes_on, is_driven
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.graph.errors import RunBusy, RunExists, StoreUnreachable, UnknownRun
-from graph_research.graph.events import Event, NodeStarted, Progress, RunEnded
+from graph_research.graph.events import Event, NodeStarted, Progress, RunEnded, RunPaused
 from graph_research.graph.statuses import Cause, RunStatus
 from graph_research.research.models.phase import phase_of_node
 from graph_research.research.models.source import Source
@@ -205,10 +206,12 @@ async def _drive(
     if await is_driven(app.store, run_id):
         return False
     record = await app.store.run(run_id)
-    if not goes_on(record) or (record.status != RunStatus.RUNNING and answer is None):
+    earlier = await app.store.events(run_id)
+    begins = record.status == RunStatus.PAUSED and not isinstance(earlier[-1] if earlier else None, RunPaused)  # a fork
+    if not goes_on(record) or (record.status != RunStatus.RUNNING and answer is None and not begins):
         return True
     standing, reported = JobProgress(), None
-    for event in await app.store.events(run_id):
+    for event in earlier:
         standing = standing.after(event)
     given = answer if record.status == RunStatus.AWAITING_INPUT else None
     try:
@@ -234,10 +237,12 @@ async def _end(app: Application, run_id: str, out: str | None, on_sources: OnSou
             status="AWAITING_INPUT", waiting_for="the run waits with its plan: approve it, or change it first"
         )
     await on_sources(_source_rows(run.state))
+    if run.status == RunStatus.COMPLETED and await follows_up(app.store, run_id):
+        await join_follow_up(app, run_id)
     result = None
     with suppress(NoReport):
         built = await app.report(run_id)
-        result = _result_of(built, built.render(app.workspace, "md").decode())
+        result = result_of(built, app.workspace)
         if out is not None:
             await app.write_report(built, Path(out))
     if run.status == RunStatus.COMPLETED:
@@ -270,10 +275,11 @@ def _source_rows(state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _result_of(built: Built, markdown: str) -> Mapping[str, Any]:
+def result_of(built: Built, workspace: Workspace) -> Mapping[str, Any]:
+    """What a job leaves of its report: the fields of a `ResultRow`."""
     report = built.report
     return {
-        "markdown": markdown,
+        "markdown": built.render(workspace, "md").decode(),
         "citations": [citation.model_dump(mode="json") for citation in report.citations],
         "claims": [claim.model_dump(mode="json") for claim in report.claims],
         "tokens": report.statistics.totals.model_dump(mode="json"),

@@ -12,10 +12,26 @@ from graph_research.service.http.openapi import describe
 from graph_research.service.http.problems import answer_with_problems
 from graph_research.service.metrics import RequestLog
 from graph_research.service.openai import routes as openai
-from graph_research.service.routes import control, docs, events, health, jobs, library, page, reports, steering
+from graph_research.service.routes import (
+    control,
+    deletion,
+    docs,
+    events,
+    health,
+    history,
+    jobs,
+    library,
+    lookups,
+    page,
+    reports,
+    revisions,
+    steering,
+)
 from graph_research.service.uploads import MOST_BYTES
 
 _MOST_JSON_BYTES = 1_000_000
+_TAGS = ("jobs", "events", "reports", "revisions", "history", "control", "library", "lookups", "openai", "deletion")
+"""The order of the groups in the page about the API: what removes a job comes behind what needs one."""
 
 
 def create_api(backend: Backend) -> FastAPI:
@@ -25,11 +41,27 @@ def create_api(backend: Backend) -> FastAPI:
         title="graph-research",
         summary="Deep research whose citations are proved.",
         version=version("graph-research"),
+        openapi_tags=[{"name": name} for name in _TAGS],
         docs_url=None,
         redoc_url=None,
     )
     api.state.backend = backend
-    for routes in (jobs, events, reports, control, steering, library, openai, health, docs, page):
+    for routes in (
+        jobs,
+        events,
+        reports,
+        revisions,
+        history,
+        control,
+        steering,
+        library,
+        lookups,
+        openai,
+        deletion,
+        health,
+        docs,
+        page,
+    ):
         api.include_router(routes.router)
     answer_with_problems(api)
     api.add_middleware(RequestGuard, is_open=not backend.users.need_tokens, most_bytes=_most_bytes)

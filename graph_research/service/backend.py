@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -11,11 +12,17 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from graph_research.app.application import Application
+from graph_research.graph.errors import UnknownRun
+from graph_research.jobs.job import Job
 from graph_research.jobs.store import JobStore
+from graph_research.service.errors import NothingYet
 from graph_research.service.feeds import Feeds
 from graph_research.service.http.guard import PageAccess
 from graph_research.service.metrics import ServiceMetrics
 from graph_research.service.users import User, Users
+
+_LONG_WORK = 2
+"""How many such requests are answered at once; the others wait."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +40,8 @@ class Backend:
     is_working: Callable[[], bool]
     submitting: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held from the count of a user's submissions to the next one."""
+    long_work: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_LONG_WORK))
+    """Held by requests that take seconds of the processor or of waiting for other servers."""
 
 
 _BEARER = HTTPBearer(
@@ -58,3 +67,20 @@ async def _user(
 
 FromUser = Annotated[User, Depends(_user)]
 """Whose token came with the request."""
+
+
+async def ended_job(backend: Backend, user: User, job_id: str) -> Job:
+    """The user's job, whose report no run changes any more. `NothingYet` before it has ended."""
+    job = await backend.jobs.get(user.name, job_id)
+    if not job.is_over:
+        raise NothingYet(f"job {job_id} is {job.status} and has not ended")
+    return job
+
+
+@asynccontextmanager
+async def begun(job: Job) -> AsyncIterator[None]:
+    """Says `NothingYet` of a job whose run does not exist yet."""
+    try:
+        yield
+    except UnknownRun as error:
+        raise NothingYet(f"job {job.id} is {job.status} and has not begun") from error

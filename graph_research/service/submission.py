@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from graph_research.app.job_runner import JobRequest
 from graph_research.app.library import LibraryEmpty
 from graph_research.app.request import RequestInvalid, RunRequest, request_for
+from graph_research.app.revisions.ask import create_follow_up
+from graph_research.app.runs.run import new_run_id
+from graph_research.app.runs.status import delete_run
 from graph_research.app.wiring.mcp_servers import mcp_names
 from graph_research.app.workspace import Workspace
 from graph_research.jobs.job import Job, NewJob
 from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.providers.search.base import LOCAL
+from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.service.backend import Backend
 from graph_research.service.errors import KeyReused
 from graph_research.service.models import JobSubmission
 from graph_research.service.rate_limit import Quota, check_quota, quota_of
+from graph_research.service.report_models import FollowUpQuestion, ForkSubmission, Options
 
 UPLOADS = "uploads"
 """What a user's own documents are called among the folders of a library."""
@@ -58,11 +66,9 @@ def run_request(workspace: Workspace, submission: JobSubmission, *, user: str) -
         "library": tuple(map(str, folders)),
         "search_providers": _searches(workspace, submission.search, folders),
     }
-    if submission.graph not in workspace.settings.service_graphs:
-        offered = ", ".join(workspace.settings.service_graphs)
-        raise RequestInvalid(f"no graph {submission.graph[:80]!r} is offered", help=f"use {offered}")
+    require_offered(workspace, submission.graph)
     return request_for(
-        _with_settings(workspace, chosen),
+        with_settings(workspace, chosen),
         submission.question,
         graph=submission.graph,
         max_cost=submission.max_cost,
@@ -72,17 +78,47 @@ def run_request(workspace: Workspace, submission: JobSubmission, *, user: str) -
     )
 
 
+def require_offered(workspace: Workspace, graph: str) -> None:
+    """`RequestInvalid` for a graph that the operator does not offer."""
+    if graph not in workspace.settings.service_graphs:
+        offered = ", ".join(workspace.settings.service_graphs)
+        raise RequestInvalid(f"no graph {graph[:80]!r} is offered", help=f"use {offered}")
+
+
+def options_of(workspace: Workspace, user: str) -> Options:
+    """What a submission of the user may name."""
+    return Options(
+        graphs=list(workspace.settings.service_graphs),
+        models=_offered_models(workspace),
+        searches=list(_offered_searches(workspace)),
+        libraries=list(_libraries(workspace, user)),
+        report_formats=list(REPORT_FORMATS),
+    )
+
+
 def library_folders(workspace: Workspace, user: str, names: Sequence[str] | None) -> list[Path]:
     """The folders that `names` mean, all of them without names: the user's uploads, where there are any, and those that
     the operator shares."""
-    uploads = workspace.home.user_library(user)
-    shared = {Path(folder).name: (workspace.folder / folder).resolve() for folder in workspace.settings.library}
-    known = {**shared, UPLOADS: uploads}
+    known = _libraries(workspace, user)
     for name in names or ():
         if name not in known:
             raise RequestInvalid(f"no library {name[:80]!r}", help=f"use {', '.join(known)}")
     chosen = [folder for name, folder in known.items() if names is None or name in names]
-    return [folder for folder in chosen if folder != uploads or _has_documents(uploads)]
+    return [folder for folder in chosen if folder != known[UPLOADS] or _has_documents(folder)]
+
+
+def require_library(workspace: Workspace, user: str, names: Sequence[str] | None) -> list[Path]:
+    """The same; `LibraryEmpty` where none is left."""
+    folders = library_folders(workspace, user, names)
+    if not folders:
+        raise _nothing_to_search()
+    return folders
+
+
+def _libraries(workspace: Workspace, user: str) -> dict[str, Path]:
+    """The folders that the user may search, by name: those that the operator shares, and the user's own."""
+    shared = {Path(folder).name: (workspace.folder / folder).resolve() for folder in workspace.settings.library}
+    return {**shared, UPLOADS: workspace.home.user_library(user)}
 
 
 def _has_documents(folder: Path) -> bool:
@@ -92,16 +128,24 @@ def _has_documents(folder: Path) -> bool:
 def _model(workspace: Workspace, name: str | None) -> tuple[str, ...] | None:
     if name is None:
         return None
-    offered = (*workspace.settings.service_models, EXTRACTIVE)
+    offered = _offered_models(workspace)
     if name not in offered:
-        raise RequestInvalid(f"no model {name[:80]!r} is offered", help=f"use {', '.join(dict.fromkeys(offered))}")
+        raise RequestInvalid(f"no model {name[:80]!r} is offered", help=f"use {', '.join(offered)}")
     return (name,)
+
+
+def _offered_models(workspace: Workspace) -> list[str]:
+    return list(dict.fromkeys((*workspace.settings.service_models, EXTRACTIVE)))
+
+
+def _offered_searches(workspace: Workspace) -> Sequence[str]:
+    return workspace.settings.search_providers or (LOCAL, _WEB, *workspace.searches.names, *mcp_names(workspace))
 
 
 def _searches(workspace: Workspace, names: Sequence[str] | None, folders: Sequence[Path]) -> tuple[str, ...]:
     """The searches of a run; `local` only where there are folders: without any it would search those of others."""
     configured = workspace.settings.search_providers
-    offered = configured or (LOCAL, _WEB, *workspace.searches.names, *mcp_names(workspace))
+    offered = _offered_searches(workspace)
     for name in names or ():
         if name not in offered:
             raise RequestInvalid(f"no search {name[:80]!r} is offered", help=f"use {', '.join(offered)}")
@@ -109,13 +153,16 @@ def _searches(workspace: Workspace, names: Sequence[str] | None, folders: Sequen
         names = configured or ((LOCAL,) if folders else (_WEB,))
         names = [name for name in names if name != LOCAL or folders]
     if not names or (LOCAL in names and not folders):
-        raise LibraryEmpty(
-            "there is no document to search", help="upload documents with PUT /api/library/documents/NAME"
-        )
+        raise _nothing_to_search()
     return tuple(names)
 
 
-def _with_settings(workspace: Workspace, chosen: Mapping[str, Any]) -> Workspace:
+def _nothing_to_search() -> LibraryEmpty:
+    return LibraryEmpty("there is no document to search", help="upload documents with PUT /api/library/documents/NAME")
+
+
+def with_settings(workspace: Workspace, chosen: Mapping[str, Any]) -> Workspace:
+    """The workspace with the settings that are chosen and not None."""
     given = {name: value for name, value in chosen.items() if value is not None}
     settings = workspace.settings.model_copy(update=given)
     return replace(workspace, configuration=replace(workspace.configuration, settings=settings))
@@ -140,6 +187,37 @@ async def submit(
         job, is_new = await backend.jobs.submit(new)
     if not is_new:
         check_same(job, submission)
+    backend.notify()
+    return job, await quota_of(backend.jobs, user)
+
+
+async def submit_follow_up(backend: Backend, job: Job, question: FollowUpQuestion) -> tuple[Job, Quota]:
+    """Queue a job that answers a further question to the research of another, and say what is left of the quota."""
+    create = partial(create_follow_up, backend.app, job.run_id, question.question, limits=question.limits)
+    return await _submit_created(backend, job.user, question.question, lambda run_id: create(follow_up=run_id))
+
+
+async def submit_fork(backend: Backend, job: Job, wanted: ForkSubmission) -> tuple[Job, Quota]:
+    """Queue a job that goes on from a step of another's run, and say what is left of the quota."""
+    assignments = [f"{path}={orjson.dumps(value).decode()}" for path, value in wanted.set.items()]
+    fork = partial(backend.app.fork, job.run_id, wanted.step, assignments=assignments)
+    return await _submit_created(backend, job.user, job.question, lambda run_id: fork(run_id=run_id))
+
+
+async def _submit_created(
+    backend: Backend, user: str, question: str, create: Callable[[str], Awaitable[str]]
+) -> tuple[Job, Quota]:
+    """Create a run and queue the job that drives it; a run whose job is refused is removed again."""
+    check_quota(await quota_of(backend.jobs, user))
+    run_id = await create(new_run_id())
+    try:
+        request = JobRequest(run=await backend.app.request(run_id)).to_json()
+        async with backend.submitting:
+            check_quota(await quota_of(backend.jobs, user))
+            job, _ = await backend.jobs.submit(NewJob(id=run_id, user=user, question=question, request=request))
+    except BaseException:
+        await delete_run(backend.app.workspace, run_id)
+        raise
     backend.notify()
     return job, await quota_of(backend.jobs, user)
 

@@ -58,7 +58,8 @@ def example_of(document: dict[str, Any], operation: dict[str, Any]) -> Any:
 
 def filled(path: str, job_id: str) -> str:
     """The path with the values of a job of another user."""
-    return path.format(job_id=job_id, format="md", name="notes.md", response_id=job_id)
+    names = {"format": "md", "name": "notes.md", "graph": "deep_research", "picture": "svg", "step": 1}
+    return path.format(job_id=job_id, other_id=job_id, response_id=job_id, **names)
 
 
 def code_of(answer: httpx.Response) -> str:

@@ -72,11 +72,9 @@ async def ask(
     """Answer a further question from the archive of a run, search for the parts that no archived text answers, and
     make a version of the report with the answer as a section. Asked again after an interruption, it goes on where it
     stopped. `limits` are `(max_cost, max_tokens, timeout_seconds)`."""
-    question = _checked(question)
-    store = app.store
-    old = await latest(app.workspace, store, check_name(run_id, "run id"))
-    follow_up = await _prepared(app, run_id, question, accept_changes=accept_changes, limits=limits)
-    if (await store.run(follow_up)).status != RunStatus.COMPLETED:
+    await latest(app.workspace, app.store, check_name(run_id, "run id"))
+    follow_up = await create_follow_up(app, run_id, question, accept_changes=accept_changes, limits=limits)
+    if (await app.store.run(follow_up)).status != RunStatus.COMPLETED:
         max_cost, max_tokens, timeout = limits
         drive = app.drive(
             follow_up,
@@ -87,11 +85,29 @@ async def ask(
         )
         async with aclosing(drive) as events:
             await _watch(events, on_event)
+    return await join_follow_up(app, follow_up, clock=clock)
+
+
+async def follows_up(store: Store, run_id: str) -> str | None:
+    """The id of the research that a run answers a further question to and has not joined yet; None of any other."""
+    parent = (await store.run(run_id)).metadata.get(FOLLOW_UP_OF)
+    if parent is None:
+        return None
+    joined = any(isinstance(row, FollowUp) and row.run_id == run_id for row in await stored_revisions(store, parent))
+    return None if joined else str(parent)
+
+
+async def join_follow_up(app: Application, follow_up: str, *, clock: Clock | None = None) -> Answered:
+    """Make a version of the report that a run was a further question to, with its answer as a section.
+    `FollowUpFailed` where the run did not complete."""
+    store = app.store
     record = await store.run(follow_up)
     if record.status != RunStatus.COMPLETED:
         raise FollowUpFailed(
             f"run {follow_up}, which answers the question, ended {record.status}", help="ask again, and it goes on"
         )
+    run_id, question = record.metadata[FOLLOW_UP_OF], record.input["question"]
+    old = await latest(app.workspace, store, run_id)
     await store.write(Write(run_id=run_id, shares=follow_up))
     excluded = {row.source_id for row in holding(await stored_revisions(store, run_id)) if isinstance(row, Exclusion)}
     revision = _revision(await store.state(follow_up), follow_up, question, excluded, timestamp(clock))
@@ -113,32 +129,44 @@ def _checked(question: str) -> str:
     return question
 
 
-async def _prepared(
+async def create_follow_up(
     app: Application,
     run_id: str,
     question: str,
     *,
-    accept_changes: bool,
-    limits: tuple[float | None, int | None, float | None],
+    follow_up: str | None = None,
+    accept_changes: bool = False,
+    limits: tuple[float | None, int | None, float | None] = (None, None, None),
 ) -> str:
-    """The id of the run that answers, created where this research has none of this question for this version."""
+    """Store the run `follow_up` that will answer a further question, and return its id; without one the run that this
+    research has of this question for this version, created where there is none."""
+    question = _checked(question)
     store = app.store
     record = await store.run(run_id)
     version = len(await stored_revisions(store, run_id)) + 1
+    if follow_up is None:
+        follow_up, is_there = await _id_for(store, run_id, question, version)
+        if is_there:
+            return follow_up
     state = await revised_state(store, run_id, version)
-    base, number = f"{_shortened(run_id)}-ask-{version + 1}", 1
-    while (existing := await _run_at(store, chosen := base if number == 1 else f"{base}-{number}")) is not None:
-        if (existing.metadata.get(FOLLOW_UP_OF), existing.input.get("question")) == (run_id, question):
-            return chosen
-        number += 1
     request = with_limits(_request(request_of(record), question, state), *limits)
     if not accept_changes:
         refuse_foreign(record, request)
-    async with app.prepared(request, run_id=chosen) as run:
+    async with app.prepared(request, run_id=follow_up) as run:
         metadata = {**metadata_of(run.request), **inherited(record), FOLLOW_UP_OF: run_id}
-        await run.runtime().create(run.input(), run_id=chosen, metadata=metadata)
-    await store.write(Write(run_id=chosen, shares=run_id))
-    return chosen
+        await run.runtime().create(run.input(), run_id=follow_up, metadata=metadata)
+    await store.write(Write(run_id=follow_up, shares=run_id))
+    return follow_up
+
+
+async def _id_for(store: Store, run_id: str, question: str, version: int) -> tuple[str, bool]:
+    """An id that tells the question's place among the versions, and whether its run is there already."""
+    base, number = f"{_shortened(run_id)}-ask-{version + 1}", 1
+    while (existing := await _run_at(store, chosen := base if number == 1 else f"{base}-{number}")) is not None:
+        if (existing.metadata.get(FOLLOW_UP_OF), existing.input.get("question")) == (run_id, question):
+            return chosen, True
+        number += 1
+    return chosen, False
 
 
 def _shortened(run_id: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -94,7 +95,7 @@ async def verify_any(workspace: Workspace, name: str) -> Verification:
     """Every citation of a stored run, or of a bundle file's, against its archived texts."""
     async with _opened(workspace, name) as (store, run_id):
         built = await build_from_store(store, run_id)
-    return verify(built.report, built.texts, built.layouts)
+    return await asyncio.to_thread(verify, built.report, built.texts, built.layouts)
 
 
 @asynccontextmanager

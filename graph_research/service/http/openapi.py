@@ -24,7 +24,9 @@ def describe(api: FastAPI) -> None:
 
 
 def _document(api: FastAPI) -> dict[str, Any]:
-    document = get_openapi(title=api.title, summary=api.summary, version=api.version, routes=api.routes)
+    document = get_openapi(
+        title=api.title, summary=api.summary, version=api.version, routes=api.routes, tags=api.openapi_tags
+    )
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     problem = Problem.model_json_schema(ref_template=_TEMPLATE)
     schemas |= problem.pop("$defs", {})

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from graph_research.app.runs.report import NoReport
 from graph_research.errors import GraphResearchError, UserMistake
 from graph_research.graph.errors import RunBusy, RunExists, StoreUnreachable, UnknownRun
-from graph_research.jobs.errors import JobExists, JobNotWaiting, JobStoreUnusable, UnknownJob
+from graph_research.jobs.errors import JobExists, JobNotEnded, JobNotWaiting, JobStoreUnusable, UnknownJob
 from graph_research.service.errors import (
     BodyTooLarge,
     ForeignOrigin,
@@ -45,6 +45,7 @@ _STATUS: Mapping[type[GraphResearchError], int] = {
     JobExists: 409,
     RunExists: 409,
     RunBusy: 409,
+    JobNotEnded: 409,
     JobNotWaiting: 409,
     NothingYet: 409,
     NoReport: 409,

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
+from urllib.parse import urlencode
 
 import orjson
 from fastapi import APIRouter, Request
@@ -18,7 +19,16 @@ from graph_research.service.backend import FromBackend
 
 router = APIRouter()
 _POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"}
-_IN_SHELL = {"job_id": "$job", "response_id": "$response", "format": "md", "name": "tides.md"}
+_IN_SHELL = {
+    "job_id": "$job",
+    "other_id": "$job",
+    "response_id": "$response",
+    "step": "1",
+    "format": "md",
+    "graph": "deep_research",
+    "picture": "svg",
+    "name": "tides.md",
+}
 """What stands in an example for each parameter of a path."""
 _REMEMBERED = {"submit_job": "job", "create_response": "response"}
 """Operations whose answer has the id that later examples name, and the variable that takes it."""
@@ -31,7 +41,7 @@ async def docs(request: Request, backend: FromBackend) -> HTMLResponse:
     document = request.app.openapi()
     address = str(request.base_url).rstrip("/")
     has_tokens = backend.users.need_tokens
-    groups: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[str, list[dict[str, Any]]] = {tag["name"]: [] for tag in document["tags"]}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             example = _example(document, address, path, method, operation, has_tokens=has_tokens)
@@ -88,7 +98,7 @@ def _type(schema: Mapping[str, Any]) -> Markup:
     if "enum" in schema:
         return Markup(", ").join(Markup("<code>{}</code>").format(value) for value in schema["enum"])
     if schema.get("type") == "array":
-        return Markup("list of {}").format(_type(schema["items"]))
+        return Markup("list of {}").format(_type(schema.get("items", {})))
     return escape(schema.get("const") or schema.get("format") or schema.get("type", "any value"))
 
 
@@ -114,11 +124,17 @@ def _example(
         words.append("-X PUT --data-binary 'High tide comes twice a day.'")
     elif method != "get":
         words.append(f"-X {method.upper()}")
-    where = path.format_map(_IN_SHELL)
+    where = path.format_map(_IN_SHELL) + _required_query(operation)
     words.append(f'"{address}{where}"' if "$" in where else shlex.quote(f"{address}{where}"))
     line = " ".join(words)
     name = _REMEMBERED.get(operation["operationId"])
     return f"{name}=$({line} | {_ID})" if name else line
+
+
+def _required_query(operation: Mapping[str, Any]) -> str:
+    """The query that an operation cannot do without, with the examples of its parameters."""
+    needed = [row for row in operation.get("parameters", ()) if row["in"] == "query" and row["required"]]
+    return "?" + urlencode({row["name"]: row["schema"]["examples"][0] for row in needed}) if needed else ""
 
 
 def _example_of(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""A user's own documents: uploaded, listed and deleted."""
+"""A user's own documents: uploaded and listed."""
 
 from __future__ import annotations
 
@@ -45,12 +45,6 @@ async def put_document(
 async def get_document(name: str, backend: FromBackend, user: FromUser) -> DocumentResource:
     """A document of the user's, without its text."""
     return _resource(await Uploads(backend.app.workspace, user.name).get(name))
-
-
-@router.delete("/{name}", status_code=204, responses=problems(401, 404, 422))
-async def delete_document(name: str, backend: FromBackend, user: FromUser) -> None:
-    """Delete a document."""
-    await Uploads(backend.app.workspace, user.name).delete(name)
 
 
 def _resource(document: Document) -> DocumentResource:

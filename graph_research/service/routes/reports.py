@@ -5,21 +5,26 @@ from __future__ import annotations
 import asyncio
 from dataclasses import asdict
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 
 from graph_research.app.graphs import GraphFormat
 from graph_research.app.graphs.render import draw
+from graph_research.app.job_runner import result_of
+from graph_research.app.runs.report import build_from_store
+from graph_research.app.runs.revisions import stored_revisions
+from graph_research.app.wiring.models import prices_of
 from graph_research.graph.errors import UnknownRun
 from graph_research.research.report.formats import REPORT_FORMATS
-from graph_research.service.backend import FromBackend, FromUser
+from graph_research.service.backend import Backend, FromBackend, FromUser, begun
 from graph_research.service.errors import NothingYet
 from graph_research.service.http.problems import problems
 from graph_research.service.models import ResultResource, SourceList, SourceResource
 
 router = APIRouter(prefix="/api/research", tags=["reports"])
 ReportFormat = StrEnum("ReportFormat", {name: name for name in REPORT_FORMATS})  # type: ignore[misc]  # -- its members are known at run time
+Version = Annotated[int | None, Query(ge=1, le=2**31, description="An earlier version; the latest without it")]
 _SVG = "image/svg+xml"
 _SANDBOX = {"Content-Security-Policy": "sandbox allow-scripts allow-popups"}
 """A report carries its own policy; the browser gives it no origin, so that it can ask nothing of the service."""
@@ -33,12 +38,15 @@ def _content(*media_types: str) -> dict[int | str, dict[str, Any]]:
 
 @router.get("/jobs/{job_id}/result", responses=problems(401, 404, 409, 422))
 async def get_result(job_id: str, backend: FromBackend, user: FromUser) -> ResultResource:
-    """The result of a job that has ended with a report."""
+    """The result of a job that has ended with a report, as its latest version has it."""
     result = await backend.jobs.result(user.name, job_id)
     if result is None:
         job = await backend.jobs.get(user.name, job_id)
         raise NothingYet(f"job {job_id} is {job.status} and has no result")
-    return ResultResource(job_id=job_id, **asdict(result))
+    if not await _is_revised(backend, job_id):
+        return ResultResource(job_id=job_id, **asdict(result))
+    built = await backend.app.report(job_id)
+    return ResultResource(job_id=job_id, **await asyncio.to_thread(result_of, built, backend.app.workspace))
 
 
 @router.get("/jobs/{job_id}/sources", responses=problems(401, 404, 422))
@@ -53,14 +61,15 @@ async def get_sources(job_id: str, backend: FromBackend, user: FromUser) -> Sour
     response_class=Response,
     responses=problems(401, 404, 409, 422) | _content(*{item.media_type for item in REPORT_FORMATS.values()}),
 )
-async def get_report(job_id: str, format: ReportFormat, backend: FromBackend, user: FromUser) -> Response:
+async def get_report(
+    job_id: str, format: ReportFormat, backend: FromBackend, user: FromUser, version: Version = None
+) -> Response:
     """The report of a job, as `md`, `html`, `json` or another format. `NoReport` before there is one."""
     job = await backend.jobs.get(user.name, job_id)
-    try:
-        built = await backend.app.report(job.run_id)
-    except UnknownRun as error:
-        raise NothingYet(f"job {job_id} is {job.status} and has no report") from error
-    data = await asyncio.to_thread(built.render, backend.app.workspace, format)
+    workspace = backend.app.workspace
+    async with begun(job):
+        built = await build_from_store(backend.app.store, job.run_id, prices_of(workspace.settings), version)
+    data = await asyncio.to_thread(built.render, workspace, format)
     return Response(data, media_type=REPORT_FORMATS[format].media_type, headers=_SANDBOX)
 
 
@@ -76,3 +85,10 @@ async def get_graph(job_id: str, backend: FromBackend, user: FromUser) -> Respon
     except UnknownRun:
         picture, _ = await draw(workspace, graph, GraphFormat.SVG)
     return Response(picture, media_type=_SVG, headers=_SANDBOX)
+
+
+async def _is_revised(backend: Backend, run_id: str) -> bool:
+    try:
+        return bool(await stored_revisions(backend.app.store, run_id))
+    except UnknownRun:
+        return False

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 from fastapi import APIRouter
 
 from graph_research.app.runs.plan import read_plan
 from graph_research.app.runs.steering import PlannedRun
-from graph_research.graph.errors import UnknownRun
 from graph_research.jobs.job import Job
-from graph_research.service.backend import Backend, FromBackend, FromUser
+from graph_research.service.backend import Backend, FromBackend, FromUser, begun
 from graph_research.service.errors import NothingYet
 from graph_research.service.http.problems import problems
 from graph_research.service.models import PlanBody, PlanResource, Wish, WishList
@@ -42,21 +38,13 @@ async def add_wish(job_id: str, wish: Wish, backend: FromBackend, user: FromUser
     job = await backend.jobs.get(user.name, job_id)
     if job.is_over:
         raise NothingYet(f"job {job_id} is {job.status}; no phase follows that could heed a wish")
-    async with _begun(job):
+    async with begun(job):
         return WishList(job_id=job_id, wishes=await backend.app.guide(job.run_id, wish.wish))
 
 
 async def _planned(backend: Backend, job: Job) -> PlannedRun:
-    async with _begun(job):
+    async with begun(job):
         planned = await backend.app.planned(job.run_id)
     if planned is None:
         raise NothingYet(f"job {job.id} is {job.status} and does not wait with a plan")
     return planned
-
-
-@asynccontextmanager
-async def _begun(job: Job) -> AsyncIterator[None]:
-    try:
-        yield
-    except UnknownRun as error:
-        raise NothingYet(f"job {job.id} is {job.status} and has not begun") from error

@@ -239,3 +239,22 @@ async def test_a_plan_that_can_not_be_used_is_refused(service: ServiceClient) ->
     plan = f"{JOBS}/{answer.json()['id']}/plan"
     for body in ({"sub_queries": []}, {"sub_queries": [{"query": "x", "priority": "soon"}]}):
         assert (await service.http.put(plan, json=body)).status_code == 422
+
+
+async def test_a_job_that_has_ended_is_removed_with_its_run(service: ServiceClient) -> None:
+    job_id = await service.submitted(QUESTION)
+    early = await service.http.delete(f"{JOBS}/{job_id}")
+    assert (early.status_code, early.json()["code"]) == (409, "nothing-yet")
+    await service.drive()
+    assert (await service.http.delete(f"{JOBS}/{job_id}")).status_code == 204
+    for path in ("", "/result", "/report.md"):
+        assert (await service.get(f"{JOBS}/{job_id}{path}")).status_code == 404
+    assert await service.app.store.run_rows(None, None) == []
+
+
+async def test_a_removed_job_still_counts_for_the_limit(service: ServiceClient) -> None:
+    for _ in range(10):
+        job_id = await service.submitted()
+        await service.post(f"{JOBS}/{job_id}/cancel")
+        assert (await service.http.delete(f"{JOBS}/{job_id}")).status_code == 204
+    assert (await service.post(JOBS, {"question": "How high are tides?"})).status_code == 429

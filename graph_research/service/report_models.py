@@ -1,0 +1,234 @@
+"""What requests about a job that has ended, and their answers, hold as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from graph_research.app.revisions.changes import Revised
+from graph_research.research.revision.difference import ReportDifference
+from graph_research.research.revision.refreshed import SourceNow, TouchedSentence
+
+_TEXT_CHARS = 5_000
+Text = Annotated[str, Field(min_length=1, max_length=_TEXT_CHARS)]
+
+
+class VerificationResource(BaseModel):
+    """Every citation of a report against the archived texts. `supported`, `unsupported` and `kinds` count sentences,
+    `coverage` is the supported share of them, 0 to 1. `problems` is what is wrong and where."""
+
+    job_id: str
+    citations: int
+    valid: int
+    invalid: int
+    statements: int
+    supported: int
+    unsupported: int
+    fabricated: int
+    fabricated_dropped: int
+    coverage: float
+    validity: float
+    kinds: Mapping[str, int]
+    support: Mapping[str, Mapping[str, int]]
+    diversity: Mapping[str, float]
+    problems: list[Mapping[str, str]]
+
+
+class VersionResource(BaseModel):
+    """A version of a report: the change that made it, and whether that still holds."""
+
+    version: int
+    kind: str
+    what: str
+    at: str
+    holds: bool
+
+
+class VersionList(BaseModel):
+    """The versions of a report, the first one first."""
+
+    job_id: str
+    versions: list[VersionResource]
+
+
+class SourceExclusion(BaseModel):
+    """The source that a report is to do without: its number in the report, id, URL or path."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"source": "1"}]})
+
+    source: Text
+
+
+class ClaimEdit(BaseModel):
+    """A change of a claim or sentence, named by its id or by a piece of its text: another text, which counts as the
+    user's own, another confidence, or that it is dropped."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"claim": "s1", "drop": True}]})
+
+    claim: Text
+    text: Text | None = None
+    drop: bool = False
+    confidence: float | None = Field(None, ge=0, le=1, allow_inf_nan=False)
+
+
+class RevisionResource(BaseModel):
+    """A new version of a report, what differs from the one before, and the calls of models and searches it took."""
+
+    job_id: str
+    version: int
+    kind: str
+    what: str
+    calls: int
+    difference: ReportDifference
+
+    @classmethod
+    def of(cls, job_id: str, revised: Revised) -> RevisionResource:
+        fields: dict[str, Any] = {name: getattr(revised, name) for name in ("version", "kind", "what", "calls")}
+        return cls(job_id=job_id, difference=revised.difference, **fields)
+
+
+class SourceRefresh(BaseModel):
+    """With `rewrite` a version is made in which the sentences that a changed source touches are quoted anew or left
+    out; the model that wrote the report writes them, where one did."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"rewrite": False}]})
+
+    rewrite: bool = False
+
+
+class FreshnessResource(BaseModel):
+    """The cited sources as they are now, the sentences that their changes touch, and the new version where one was
+    made. `fetched` counts the pages that were asked for."""
+
+    job_id: str
+    fetched: int
+    sources: list[SourceNow]
+    sentences: list[TouchedSentence]
+    revision: RevisionResource | None
+
+
+class FollowUpQuestion(BaseModel):
+    """A further question to a finished research."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"question": "How high is the tidal range?"}]}
+    )
+
+    question: Text
+    max_cost: float | None = Field(None, gt=0, allow_inf_nan=False, description="In USD")
+    max_tokens: int | None = Field(None, gt=0, le=2**53, description="Input and output together")
+    timeout_seconds: float | None = Field(None, gt=0, le=86_400, description="Of the whole answer")
+
+    @property
+    def limits(self) -> tuple[float | None, int | None, float | None]:
+        return self.max_cost, self.max_tokens, self.timeout_seconds
+
+
+class ForkSubmission(BaseModel):
+    """The step after which a new job goes on, and values that are put into its state before: by dotted path, such as
+    `max_iterations` or `sub_queries.0.query`."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"step": 0, "set": {"max_iterations": 1}}]}
+    )
+
+    step: int = Field(ge=0, le=2**31)
+    set: dict[Annotated[str, Field(max_length=500)], Any] = Field(default_factory=dict, max_length=100)
+
+
+class StepResource(BaseModel):
+    """A step of a run. `node` is the path from the root, `item` the item of a fan-out."""
+
+    step: int
+    node: str
+    visit: int
+    item: int | None
+    attempt: int
+    status: str
+    started_at: str
+    seconds: float | None
+    hash: str
+
+
+class StepList(BaseModel):
+    """The steps of a job's run, in their order."""
+
+    job_id: str
+    steps: list[StepResource]
+
+
+class StateResource(BaseModel):
+    """The state after a step, of the graph that the step belongs to. `update` is what the step itself gave."""
+
+    job_id: str
+    step: int
+    node: str
+    visit: int
+    item: int | None
+    attempt: int
+    status: str
+    hash: str
+    update: Any
+    state: Mapping[str, Any]
+
+
+class DifferenceResource(BaseModel):
+    """What leads from one run, step or version of a report to another: sentences, claims, state and calls."""
+
+    old: Mapping[str, Any]
+    new: Mapping[str, Any]
+    sentences: list[Mapping[str, Any]]
+    claims: list[Mapping[str, Any]]
+    state: list[Mapping[str, Any]]
+    calls: Mapping[str, Any]
+
+
+class ReplayResource(BaseModel):
+    """A replay on the recorded answers: how many steps came out the same, and the first one that did not."""
+
+    job_id: str
+    steps: int
+    identical: bool
+    first_difference: Mapping[str, Any] | None
+    taken_over: int
+
+
+class AuditRequest(BaseModel):
+    """An uploaded document, and the library that it is compared with: `uploads`, or a folder that the operator
+    shares."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"document": "tides.md", "library": "uploads"}]}
+    )
+
+    document: Annotated[str, Field(min_length=1, max_length=128)]
+    library: Annotated[str, Field(min_length=1, max_length=128)] = "uploads"
+
+
+class PassageResource(BaseModel):
+    """A passage: `text` stands at `locator` in the document at `path`."""
+
+    source_id: str
+    title: str
+    path: str
+    locator: str
+    text: str
+    score: float
+
+
+class PassageList(BaseModel):
+    """The best passages, best first."""
+
+    passages: list[PassageResource]
+
+
+class Options(BaseModel):
+    """What a submission may name: graphs, models, searches, libraries, and the formats of a report."""
+
+    graphs: list[str]
+    models: list[str]
+    searches: list[str]
+    libraries: list[str]
+    report_formats: list[str]

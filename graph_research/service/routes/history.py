@@ -1,0 +1,84 @@
+"""What a job's run did, step by step: its state at each, what differs from another, a replay, and a job that goes on
+from any of its steps."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+
+from graph_research.app.runs.bundles import replay_any
+from graph_research.app.runs.history import diff_runs, show_step
+from graph_research.app.runs.status import run_history
+from graph_research.service.backend import FromBackend, FromUser, begun, ended_job
+from graph_research.service.http.problems import problems
+from graph_research.service.models import JobResource
+from graph_research.service.report_models import (
+    DifferenceResource,
+    ForkSubmission,
+    ReplayResource,
+    StateResource,
+    StepList,
+    StepResource,
+)
+from graph_research.service.submission import submit_fork
+
+router = APIRouter(prefix="/api/research", tags=["history"])
+_READING = problems(401, 404, 409, 422)
+Step = Annotated[int, Path(ge=0, le=2**31, description="A step's number, as the history has it")]
+At = Annotated[str, Query(pattern=r"^(v?\d{1,9})?$", description="A step, or `v` and a version of the report")]
+
+
+@router.get("/jobs/{job_id}/history", responses=_READING)
+async def get_history(job_id: str, backend: FromBackend, user: FromUser) -> StepList:
+    """Every step of a job's run until now."""
+    job = await backend.jobs.get(user.name, job_id)
+    async with begun(job):
+        steps = await run_history(backend.app.workspace, job.run_id)
+    return StepList(job_id=job_id, steps=[StepResource(**step) for step in steps])
+
+
+@router.get("/jobs/{job_id}/history/{step}", responses=_READING)
+async def get_state(job_id: str, step: Step, backend: FromBackend, user: FromUser) -> StateResource:
+    """The state after a step."""
+    job = await backend.jobs.get(user.name, job_id)
+    async with begun(job):
+        moment = await show_step(backend.app.workspace, job.run_id, step)
+    facts = {name: value for name, value in vars(moment).items() if name != "run_id"}
+    return StateResource(job_id=job_id, **facts)
+
+
+@router.get("/jobs/{job_id}/diff/{other_id}", responses=_READING)
+async def get_difference(
+    job_id: str, other_id: str, backend: FromBackend, user: FromUser, at: At = "", other_at: At = ""
+) -> DifferenceResource:
+    """What differs between two jobs, between steps of them or versions of their reports."""
+    jobs = [await backend.jobs.get(user.name, name) for name in (job_id, other_id)]
+    sides = [f"{job.run_id}@{place}" if place else job.run_id for job, place in zip(jobs, (at, other_at), strict=True)]
+    async with begun(jobs[0]), begun(jobs[1]), backend.long_work:
+        found = await diff_runs(backend.app.workspace, *sides)
+    return DifferenceResource(**asdict(found))
+
+
+@router.post("/jobs/{job_id}/replay", responses=_READING)
+async def replay(job_id: str, backend: FromBackend, user: FromUser) -> ReplayResource:
+    """Run a job that has ended again on its recorded answers, without a model and a network, and compare each step."""
+    job = await ended_job(backend, user, job_id)
+    async with begun(job), backend.long_work:
+        replayed = await replay_any(backend.app.workspace, job.run_id)
+    return ReplayResource(job_id=job_id, **replayed.to_json())
+
+
+@router.post("/jobs/{job_id}/forks", status_code=202, responses=problems(401, 404, 409, 413, 422, 429))
+async def fork(
+    job_id: str, wanted: ForkSubmission, backend: FromBackend, user: FromUser, response: Response
+) -> JobResource:
+    """A new job that goes on from a step of this one. What this one's models and searches answered is used again where
+    the request is the same."""
+    job = await backend.jobs.get(user.name, job_id)
+    async with begun(job):
+        forked, quota = await submit_fork(backend, job, wanted)
+    response.headers["Location"] = f"/api/research/jobs/{forked.id}"
+    response.headers.update(quota.headers())
+    return JobResource.of(forked)

@@ -1,0 +1,84 @@
+"""What is looked up beside jobs: what the operator offers, passages of documents, and what they say to a report."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from graph_research.app.check import check_report
+from graph_research.app.graphs import GraphFormat
+from graph_research.app.graphs.render import draw
+from graph_research.app.library import search_passages
+from graph_research.research.audit.model import Audit
+from graph_research.service.backend import FromBackend, FromUser
+from graph_research.service.http.problems import problems
+from graph_research.service.models import Name
+from graph_research.service.report_models import AuditRequest, Options, PassageList, PassageResource
+from graph_research.service.submission import options_of, require_library, require_offered, with_settings
+from graph_research.service.uploads import Uploads
+
+router = APIRouter(tags=["lookups"])
+_MOST_CHARS = 5_000
+Searched = Annotated[
+    str,
+    Query(min_length=1, max_length=_MOST_CHARS, examples=["high tide"], description="What the passages are about"),
+]
+Libraries = Annotated[list[Name] | None, Query(max_length=20, description="As in a submission; all without it")]
+Most = Annotated[int, Query(ge=1, le=100, description="Passages at most")]
+_PICTURES = {
+    GraphFormat.SVG: "image/svg+xml",
+    GraphFormat.PNG: "image/png",
+    GraphFormat.HTML: "text/html",
+    GraphFormat.JSON: "application/json",
+    GraphFormat.MERMAID: "text/plain",
+    GraphFormat.DOT: "text/vnd.graphviz",
+}
+_FILES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file", "content": {media_type: {"schema": {}} for media_type in _PICTURES.values()}}
+}
+_SANDBOX = {"Content-Security-Policy": "sandbox allow-scripts"}
+
+
+@router.get("/api/research/options", responses=problems(401))
+async def get_options(backend: FromBackend, user: FromUser) -> Options:
+    """What a submission may name."""
+    return options_of(backend.app.workspace, user.name)
+
+
+@router.get("/api/research/graphs/{graph}.{picture}", response_class=Response, responses=problems(401, 422) | _FILES)
+async def get_definition(
+    graph: str,
+    picture: GraphFormat,
+    backend: FromBackend,
+    user: FromUser,  # noqa: ARG001 -- only a user may look
+) -> Response:
+    """A graph that the operator offers, as a picture, a page or JSON."""
+    require_offered(backend.app.workspace, graph)
+    drawn, _ = await draw(backend.app.workspace, graph, picture)
+    return Response(drawn, media_type=_PICTURES[picture], headers=_SANDBOX)
+
+
+@router.get("/api/library/passages", responses=problems(401, 422))
+async def find_passages(
+    text: Searched, backend: FromBackend, user: FromUser, library: Libraries = None, limit: Most = 10
+) -> PassageList:
+    """The best passages of the documents that the user may search, best first."""
+    workspace = backend.app.workspace
+    folders = require_library(workspace, user.name, library)
+    async with backend.long_work:
+        found = await search_passages(with_settings(workspace, {"library": tuple(map(str, folders))}), text, most=limit)
+    fields = PassageResource.model_fields.keys()
+    return PassageList(passages=[PassageResource(**{name: hit[name] for name in fields}) for hit in found])
+
+
+@router.post("/api/library/audits", responses=problems(401, 404, 413, 422))
+async def audit(wanted: AuditRequest, backend: FromBackend, user: FromUser) -> Audit:
+    """Compare each sentence of a document, which may be anyone's report, with those of a library: supported,
+    contradicted, unclear or not found, with the best passage."""
+    workspace = backend.app.workspace
+    document = await Uploads(workspace, user.name).get(wanted.document)
+    [folder] = require_library(workspace, user.name, [wanted.library])
+    async with backend.long_work:
+        found = await check_report(workspace, workspace.home.user_library(user.name) / document.name, folder)
+    return found.model_copy(update={"file": document.name, "run_id": ""})

@@ -1,0 +1,106 @@
+"""A finished report: verified again, changed, and its versions."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from graph_research.app.revisions.changes import edit_claim, exclude_source, undo_last, versions_of
+from graph_research.app.revisions.refresh import refresh_run
+from graph_research.app.runs.bundles import verify_any
+from graph_research.service.backend import FromBackend, FromUser, ended_job
+from graph_research.service.http.problems import problems
+from graph_research.service.models import JobResource
+from graph_research.service.report_models import (
+    ClaimEdit,
+    FollowUpQuestion,
+    FreshnessResource,
+    RevisionResource,
+    SourceExclusion,
+    SourceRefresh,
+    VerificationResource,
+    VersionList,
+    VersionResource,
+)
+from graph_research.service.submission import submit_follow_up
+
+router = APIRouter(prefix="/api/research", tags=["revisions"])
+_READING, _CHANGING = problems(401, 404, 409, 422), problems(401, 404, 409, 413, 422)
+
+
+@router.get("/jobs/{job_id}/verification", responses=_READING)
+async def get_verification(job_id: str, backend: FromBackend, user: FromUser) -> VerificationResource:
+    """Every citation of the report of a job against the archived texts, checked now."""
+    job = await ended_job(backend, user, job_id)
+    async with backend.long_work:
+        verification = await verify_any(backend.app.workspace, job.run_id)
+    return VerificationResource(job_id=job_id, **verification.to_json())
+
+
+@router.get("/jobs/{job_id}/versions", responses=_READING)
+async def list_versions(job_id: str, backend: FromBackend, user: FromUser) -> VersionList:
+    """The versions of a report, each with the change that made it."""
+    job = await ended_job(backend, user, job_id)
+    versions = await versions_of(backend.app.workspace, job.run_id)
+    return VersionList(job_id=job_id, versions=[VersionResource(**vars(row)) for row in versions])
+
+
+@router.post("/jobs/{job_id}/edits", responses=_CHANGING)
+async def edit(job_id: str, change: ClaimEdit, backend: FromBackend, user: FromUser) -> RevisionResource:
+    """Make a version of the report in which a claim or sentence is changed or dropped. No model is asked."""
+    job = await ended_job(backend, user, job_id)
+    async with backend.long_work:
+        revised = await edit_claim(
+            backend.app.workspace,
+            job.run_id,
+            change.claim,
+            text=change.text,
+            drop=change.drop,
+            confidence=change.confidence,
+        )
+    return RevisionResource.of(job_id, revised)
+
+
+@router.post("/jobs/{job_id}/exclusions", responses=_CHANGING)
+async def exclude(job_id: str, exclusion: SourceExclusion, backend: FromBackend, user: FromUser) -> RevisionResource:
+    """Make a version of the report without a source and what rests only on it. No model is asked."""
+    job = await ended_job(backend, user, job_id)
+    async with backend.long_work:
+        revised = await exclude_source(backend.app.workspace, job.run_id, exclusion.source)
+    return RevisionResource.of(job_id, revised)
+
+
+@router.post("/jobs/{job_id}/undo", responses=_READING)
+async def undo(job_id: str, backend: FromBackend, user: FromUser) -> RevisionResource:
+    """Make a version of the report without the latest change that holds."""
+    job = await ended_job(backend, user, job_id)
+    async with backend.long_work:
+        revised = await undo_last(backend.app.workspace, job.run_id)
+    return RevisionResource.of(job_id, revised)
+
+
+@router.post("/jobs/{job_id}/refresh", responses=_CHANGING)
+async def refresh(job_id: str, wanted: SourceRefresh, backend: FromBackend, user: FromUser) -> FreshnessResource:
+    """Read the cited sources again, and say what changed in them and which sentences that touches."""
+    job = await ended_job(backend, user, job_id)
+    async with backend.long_work:
+        done = await refresh_run(backend.app.workspace, job.run_id, rewrite=wanted.rewrite)
+    return FreshnessResource(
+        job_id=job_id,
+        fetched=done.fetched,
+        sources=done.freshness.sources,
+        sentences=done.freshness.sentences,
+        revision=None if done.revised is None else RevisionResource.of(job_id, done.revised),
+    )
+
+
+@router.post("/jobs/{job_id}/questions", status_code=202, responses=problems(401, 404, 409, 413, 422, 429))
+async def ask(
+    job_id: str, question: FollowUpQuestion, backend: FromBackend, user: FromUser, response: Response
+) -> JobResource:
+    """Ask a finished research on: a job of its own, whose answer joins the report as a section. It comes from the
+    archived sources; only what none of them answers is searched for."""
+    job = await ended_job(backend, user, job_id)
+    follow_up, quota = await submit_follow_up(backend, job, question)
+    response.headers["Location"] = f"/api/research/jobs/{follow_up.id}"
+    response.headers.update(quota.headers())
+    return JobResource.of(follow_up)

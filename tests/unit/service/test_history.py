@@ -1,0 +1,64 @@
+"""The run of a job over HTTP, step by step: states, differences, a replay, and a job that goes on from a step."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.cli.cli_user import QUESTION
+from tests.support.service.service_client import JOBS, ServiceClient
+
+
+@pytest.fixture
+async def job(service: ServiceClient) -> str:
+    job_id = await service.submitted(QUESTION)
+    await service.drive()
+    return job_id
+
+
+async def test_every_step_has_its_state(service: ServiceClient, job: str) -> None:
+    steps = (await service.get(f"{JOBS}/{job}/history")).json()["steps"]
+    planned = next(step for step in steps if step["node"] == "plan")
+    moment = (await service.get(f"{JOBS}/{job}/history/{planned['step']}")).json()
+    assert (moment["node"], moment["hash"]) == ("plan", planned["hash"])
+    assert moment["state"]["sub_queries"] and not moment["state"].get("findings")
+
+
+async def test_a_step_that_is_not_there_is_said(service: ServiceClient, job: str) -> None:
+    answer = await service.get(f"{JOBS}/{job}/history/100000")
+    assert (answer.status_code, answer.json()["code"]) == (422, "input-invalid")
+
+
+async def test_a_job_that_has_not_begun_has_no_steps(service: ServiceClient) -> None:
+    job_id = await service.submitted()
+    answer = await service.get(f"{JOBS}/{job_id}/history")
+    assert (answer.status_code, answer.json()["code"]) == (409, "nothing-yet")
+
+
+async def test_a_replay_has_the_same_steps(service: ServiceClient, job: str) -> None:
+    replayed = (await service.post(f"{JOBS}/{job}/replay")).json()
+    assert (replayed["identical"], replayed["first_difference"]) == (True, None)
+    assert replayed["steps"] > 10
+
+
+async def test_a_fork_is_a_job_that_goes_on_with_another_state(service: ServiceClient, job: str) -> None:
+    steps = (await service.get(f"{JOBS}/{job}/history")).json()["steps"]
+    at = next(step["step"] for step in steps if step["node"] == "plan")
+    query = "How much power did tide mills give?"
+    forked = await service.post(f"{JOBS}/{job}/forks", {"step": at, "set": {"sub_queries.0.query": query}})
+    assert forked.status_code == 202, forked.text
+    fork = forked.json()["id"]
+    await service.drive()
+    assert (await service.get(f"{JOBS}/{fork}")).json()["status"] == "COMPLETED"
+    differences = (await service.get(f"{JOBS}/{job}/diff/{fork}")).json()
+    assert {"sub_queries"} <= {change["path"].partition(".")[0] for change in differences["state"]}
+    same = (await service.get(f"{JOBS}/{job}/diff/{fork}", params={"at": "1", "other_at": "1"})).json()
+    assert same["state"] == []
+
+
+@pytest.mark.parametrize("wanted", [{"step": 100_000}, {"step": 1, "set": {"no_such_channel": 1}}])
+async def test_a_fork_that_cannot_be_is_said_and_queues_nothing(
+    service: ServiceClient, job: str, wanted: dict[str, object]
+) -> None:
+    answer = await service.post(f"{JOBS}/{job}/forks", wanted)
+    assert (answer.status_code, answer.json()["code"]) == (422, "input-invalid")
+    assert len((await service.get(JOBS)).json()["jobs"]) == 1

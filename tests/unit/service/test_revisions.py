@@ -1,0 +1,137 @@
+"""A finished job over HTTP: its report verified, changed, refreshed, and asked on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from graph_research.app.revisions.ask import join_follow_up
+from graph_research.jobs.job import JobStatus
+from tests.support.cli.cli_process import User
+from tests.support.cli.cli_user import QUESTION
+from tests.support.service.service_client import JOBS, ServiceClient, service_client
+
+CHANGED = "Tide mills gave power for two hours after each high tide."
+RANGE = "How high is the tidal range?"
+
+
+class Finished:
+    """A job that has ended with a report."""
+
+    def __init__(self, service: ServiceClient, job_id: str) -> None:
+        self.service, self.job_id = service, job_id
+
+    async def get(self, path: str, **more: Any) -> Any:
+        answer = await self.service.get(f"{JOBS}/{self.job_id}/{path}", **more)
+        assert answer.status_code == 200, answer.text
+        return answer.json() if "json" in answer.headers["content-type"] else answer.text
+
+    async def post(self, path: str, body: Any = None, expect: int = 200) -> Any:
+        answer = await self.service.post(f"{JOBS}/{self.job_id}/{path}", body)
+        assert answer.status_code == expect, answer.text
+        return answer.json()
+
+
+@pytest.fixture
+async def finished(user: User) -> AsyncIterator[Finished]:
+    async with service_client(user) as service:
+        job_id = await service.submitted(QUESTION)
+        await service.drive()
+        yield Finished(service, job_id)
+
+
+async def test_a_report_is_verified_now(finished: Finished) -> None:
+    verification = await finished.get("verification")
+    assert verification["citations"] == verification["valid"] > 0
+    assert (verification["coverage"], verification["fabricated"], verification["problems"]) == (1.0, 0, [])
+
+
+async def test_an_edited_sentence_stands_in_the_report_and_the_result_until_it_is_undone(finished: Finished) -> None:
+    old = (await finished.get("result"))["markdown"]
+    [sentence] = {row["text"] for row in (await finished.get("report.json"))["claims"] if "three hours" in row["text"]}
+    revision = await finished.post("edits", {"claim": sentence, "text": CHANGED})
+    assert (revision["version"], revision["kind"], revision["calls"]) == (2, "edit", 0)
+    assert CHANGED in revision["difference"]["sentences_added"]
+    assert CHANGED in (await finished.get("result"))["markdown"] == await finished.get("report.md")
+    assert CHANGED not in await finished.get("report.md", params={"version": 1})
+    assert (await finished.post("undo"))["version"] == 3
+    assert (await finished.get("result"))["markdown"] == old
+    versions = (await finished.get("versions"))["versions"]
+    assert [(row["version"], row["kind"], row["holds"]) for row in versions] == [
+        (1, "run", True),
+        (2, "edit", False),
+        (3, "undo", True),
+    ]
+
+
+async def test_a_source_is_left_out_with_what_rests_on_it(finished: Finished) -> None:
+    [source] = [row for row in (await finished.get("report.json"))["sources"] if row["n"] == 1]
+    revision = await finished.post("exclusions", {"source": "1"})
+    assert revision["difference"]["sources_removed"] == [source["id"]]
+    assert source["url"] not in {row["url"] for row in (await finished.get("report.json"))["sources"]}
+
+
+async def test_a_changed_document_touches_the_sentences_that_quote_it(finished: Finished) -> None:
+    assert (await finished.post("refresh", {}))["sentences"] == []
+    page = finished.service.app.workspace.folder / "library" / "power.html"
+    page.write_text(page.read_text().replace("three hours", "two hours"))
+    fresh = await finished.post("refresh", {"rewrite": True})
+    assert any("three hours" in row["text"] for row in fresh["sentences"])
+    assert {row["status"] for row in fresh["sources"] if row["url"] == "power.html"} == {"changed"}
+    assert any("two hours" in text for text in fresh["revision"]["difference"]["sentences_added"])
+
+
+async def test_a_further_question_is_a_job_whose_answer_joins_the_report_once(finished: Finished) -> None:
+    follow_up = await finished.post("questions", {"question": RANGE, "max_tokens": 50_000}, expect=202)
+    assert (follow_up["status"], follow_up["question"]) == ("QUEUED", RANGE)
+    await finished.service.drive()
+    job = (await finished.service.get(f"{JOBS}/{follow_up['id']}")).json()
+    assert job["status"] == JobStatus.COMPLETED, job
+    assert f"## {RANGE}" in await finished.get("report.md")
+    assert [row["what"] for row in (await finished.get("versions"))["versions"]][1:] == [RANGE]
+
+
+async def test_a_worker_that_lost_the_job_after_the_answer_has_joined_joins_it_not_again(finished: Finished) -> None:
+    follow_up = await finished.post("questions", {"question": RANGE}, expect=202)
+    app = finished.service.app
+    async for _ in app.drive(follow_up["id"]):
+        pass
+    await join_follow_up(app, follow_up["id"])
+    await finished.service.drive()
+    assert len((await finished.get("versions"))["versions"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "code"),
+    [
+        ("edits", {"claim": "no such sentence", "drop": True}, "input-invalid"),
+        ("edits", {"claim": "s1"}, "input-invalid"),
+        ("edits", {"claim": "s1", "confidence": 7}, "invalid"),
+        ("exclusions", {"source": "99"}, "input-invalid"),
+        ("undo", None, "input-invalid"),
+        ("questions", {"question": " "}, "input-invalid"),
+        ("questions", {"question": "Why?", "folder": "/etc"}, "invalid"),
+    ],
+)
+async def test_what_does_not_fit_is_said_and_makes_no_version(
+    finished: Finished, path: str, body: Any, code: str
+) -> None:
+    assert (await finished.post(path, body, expect=422))["code"] == code
+    assert len((await finished.get("versions"))["versions"]) == 1
+
+
+@pytest.mark.parametrize("path", ["verification", "versions"])
+async def test_a_job_that_has_not_ended_has_no_report_to_change(service: ServiceClient, path: str) -> None:
+    job_id = await service.submitted()
+    answers = [await service.get(f"{JOBS}/{job_id}/{path}"), await service.post(f"{JOBS}/{job_id}/undo")]
+    assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(409, "nothing-yet")] * 2
+
+
+async def test_a_question_beyond_the_rate_limit_leaves_no_run(finished: Finished) -> None:
+    for _ in range(9):
+        await finished.service.submitted()
+    runs = len(await finished.service.app.store.run_rows(None, None))
+    assert (await finished.post("questions", {"question": RANGE}, expect=429))["code"] == "too-many-jobs"
+    assert len(await finished.service.app.store.run_rows(None, None)) == runs

@@ -1,4 +1,4 @@
-"""Parts of messages: "did you mean", a value shortened, and the name of its JSON type."""
+"""Parts of messages: "did you mean", a value shortened, the name of its JSON type, and what an exception says."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def type_name(value: Any) -> str:
         return "null"
     if isinstance(value, bool):
         return "a boolean"
-    return _TYPE_NAMES.get(type(value), f"a {type(value).__name__}")
+    name = type(value).__name__
+    return _TYPE_NAMES.get(type(value), f"{'an' if name[0] in 'aeiou' else 'a'} {name}")
 
 
 def show_value(value: Any, most_chars: int = 80) -> str:
@@ -40,12 +41,25 @@ def show_value(value: Any, most_chars: int = 80) -> str:
     return truncate(text, most_chars)
 
 
+def error_message(problem: BaseException) -> str:
+    """What an exception says, as a text that can be stored; of a group also the types and texts of its first parts."""
+    try:
+        message = str(problem)
+    except Exception as failed:  # noqa: BLE001 -- the `__str__` of any exception may raise anything
+        message = f"its message cannot be read: {type(failed).__name__}"
+    if isinstance(problem, BaseExceptionGroup):
+        parts = [f"{type(part).__name__}: {error_message(part)}" for part in problem.exceptions[:_MOST_PARTS]]
+        message = f"{message}: {'; '.join(parts)}"
+    return message.encode("utf-8", "replace").decode()
+
+
 def truncate(text: str, most_chars: int = 80) -> str:
     """`text`, cut to `most_chars` with an ellipsis at the end."""
     return text if len(text) <= most_chars else text[: most_chars - 1] + "…"
 
 
 _LEAST_SIMILARITY = 0.6
+_MOST_PARTS = 3
 _MOST_LISTED = 8
 
 

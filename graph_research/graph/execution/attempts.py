@@ -10,6 +10,7 @@ from typing import Any
 
 from graph_research.graph.definition.spec import RetrySpec
 from graph_research.graph.errors import NodeFailed, StoreDamaged
+from graph_research.graph.execution.cancel_scope import cancel_requested
 from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Suspended, Unrecorded, failure_of
 from graph_research.graph.execution.node_visit import GaveUp, NodeVisit
@@ -58,13 +59,14 @@ async def run_attempts(
             return output if use is None else use(output), context
         except (Suspended, StoreDamaged, Unrecorded):
             raise
-        except Exception as problem:
+        except (Exception, asyncio.CancelledError) as problem:
+            if cancel_requested(problem):
+                raise
             expired = isinstance(problem, TimeoutError) and (
                 isinstance(problem, _Expired) or (timeout is not None and timeout.expired())
             )
             event = Cause.TIMEOUT if expired else Cause.ERROR
-            shown = TimeoutError("it took longer than its timeout_seconds") if expired else problem
-            failure = failure_of(visit.active, event, shown, attempt)
+            failure = failure_of(visit.active, event, _shown(problem, expired=expired), attempt)
             _log.debug("node %s failed in attempt %d", visit.spec.name, attempt, exc_info=problem)
             if used + 1 >= retry.attempts or not _is_retried(retry, problem, event):
                 raise GaveUp(failure, context) from problem
@@ -73,6 +75,15 @@ async def run_attempts(
         if replay is None:
             await asyncio.sleep(wait)
         attempt, used, began = attempt + 1, used + 1, clock.monotonic()
+
+
+def _shown(problem: BaseException, *, expired: bool) -> BaseException:
+    """The exception that tells what happened in an attempt."""
+    if expired:
+        return TimeoutError("it took longer than its timeout_seconds")
+    if isinstance(problem, asyncio.CancelledError):
+        return asyncio.CancelledError("a task that it awaits was cancelled, but not the run")
+    return problem
 
 
 async def _replay(visit: NodeVisit, replay: Replay, handoff: Mapping[str, Any], context: JournalContext) -> Any:
@@ -134,12 +145,12 @@ def first_of(several: BaseExceptionGroup[BaseException]) -> BaseException:
     return next((problem for problem in flat if isinstance(problem, StoreDamaged)), flat[0])
 
 
-def _is_retried(retry: RetrySpec, problem: Exception, event: Cause) -> bool:
+def _is_retried(retry: RetrySpec, problem: BaseException, event: Cause) -> bool:
     names = {kind.__name__ for kind in type(problem).__mro__} | {event.value}
     return not retry.on or not names.isdisjoint(retry.on)
 
 
-def _seconds_until_next(retry: RetrySpec, used: int, problem: Exception) -> float:
+def _seconds_until_next(retry: RetrySpec, used: int, problem: BaseException) -> float:
     """Seconds until the next attempt: the backoff, or longer where the error says `retry_after_seconds`."""
     requested = getattr(problem, "retry_after_seconds", None)
     least = min(requested, _LONGEST_WAIT_SECONDS) if isinstance(requested, int | float) else 0.0

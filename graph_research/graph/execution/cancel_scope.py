@@ -1,4 +1,4 @@
-"""A cancel scope for the task that drives a graph, which may be entered again for each step."""
+"""A cancel scope for the task that drives a graph, which may be entered again for each step; and who cancelled."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from typing import Any
 
 class ScopeCancelled(Exception):
     """The code inside the scope was cancelled by `CancelScope.cancel`."""
+
+
+def cancel_requested(problem: BaseException) -> bool:
+    """Whether `problem` comes of a request to cancel the current task. A handler also raises `CancelledError` where it
+    awaits a task that was cancelled by itself: that is an error like any other."""
+    task = asyncio.current_task()
+    return isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
 class CancelScope:

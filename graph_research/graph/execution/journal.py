@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import random
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -11,7 +12,9 @@ from typing import Any
 
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import CallRecorded, Draft, Note, Progress
+from graph_research.graph.execution.cancel_scope import cancel_requested
 from graph_research.graph.execution.run_session import RunSession
+from graph_research.graph.messages import error_message
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.rows import CallRow
 from graph_research.graph.statuses import CallStatus, InnerCall
@@ -135,8 +138,10 @@ class JournalContext:
             answer, copy = encode_with_copy(await fn(), texts)
         except StoreDamaged:
             raise
-        except Exception as problem:
-            error = self._session.encode({"type": type(problem).__name__, "message": str(problem)})
+        except (Exception, asyncio.CancelledError) as problem:
+            if cancel_requested(problem):
+                raise
+            error = self._session.encode({"type": type(problem).__name__, "message": error_message(problem)})
             self._calls.append(sent._replace(status=CallStatus.FAILED, seconds=clock.monotonic() - began, answer=error))
             if not at_hand:
                 await self._write_pending()

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from graph_research.graph.errors import InputInvalid
 from graph_research.graph.events import Draft
+from graph_research.graph.messages import error_message
 from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.reducers import Delta
 from graph_research.graph.state.rows import CallRow, StepRow
@@ -40,7 +41,12 @@ class Failure:
 
 def failure_of(active: ActiveNode, event: Cause, problem: BaseException, attempts: int = 1) -> Failure:
     """The failure at `active` that `problem` is, with the fields that expressions and events see."""
-    error = {"node": active.node, "visit": active.visit, "type": type(problem).__name__, "message": str(problem)}
+    error = {
+        "node": active.node,
+        "visit": active.visit,
+        "type": type(problem).__name__,
+        "message": error_message(problem),
+    }
     return Failure(event=event, error={**error, "attempts": attempts})
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from graph_research.errors import GraphResearchError
+from graph_research.graph.messages import type_name
 from graph_research.graph.values.tags import READERS, TAG, WRITERS, tagged
 
 LARGE_CHARS = 2048
@@ -36,6 +37,8 @@ _ESCAPED_QUOTE = b'\\"'
 _FLOATS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _LEAST_INTEGER, _MOST_INTEGER = -(2**63), 2**64 - 1
 """What orjson writes as a number, so that a value has the same bytes beside others that take the long way."""
+_MOST_LEVELS = 254
+"""As deep as orjson writes."""
 _LEAVES = frozenset({int, bool, type(None)})
 _NESTED = frozenset({dict, list})
 
@@ -156,17 +159,19 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def unstorable(value: Any, path: str = "") -> str | None:
+def unstorable(value: Any, path: str = "", level: int = 0) -> str | None:
     """Where in `value` something cannot be stored and what it is, such as `NaN at /scores/0`; None if nothing is."""
     if value is None or isinstance(value, int):
         return None
+    if level > _MOST_LEVELS:
+        return f"more than {_MOST_LEVELS} levels"
     where = f" at {path}" if path else ""
     if isinstance(value, float):
         return None if math.isfinite(value) else f"{_FLOATS.get(str(value), str(value))}{where}"
     if isinstance(value, Mapping):
         odd = next((key for key in value if not isinstance(key, str)), None)
         if odd is not None:
-            return f"the key {odd!r:.40}, which is not a string,{where}"
+            return f"the key {odd!r:.40} (not a string){where}"
         parts = list(value.items())
     elif isinstance(value, (list, tuple)):
         parts = [(str(index), part) for index, part in enumerate(value)]
@@ -174,13 +179,13 @@ def unstorable(value: Any, path: str = "") -> str | None:
         try:
             dumped = _dumped(value)
             if dumped is not value:
-                return unstorable(dumped, path)
+                return unstorable(dumped, path, level + 1)
             orjson.dumps(value, default=tagged, option=_OPTIONS)
         except TypeError:
-            kind = "string with an unpaired surrogate" if isinstance(value, str) else type(value).__name__
-            return None if isinstance(value, ChunkedList) else f"a {kind}{where}"
+            kind = "a string with an unpaired surrogate" if isinstance(value, str) else type_name(value)
+            return None if isinstance(value, ChunkedList) else f"{kind}{where}"
         return None
-    return next((place for key, part in parts if (place := unstorable(part, f"{path}/{key}"))), None)
+    return next((place for key, part in parts if (place := unstorable(part, f"{path}/{key}", level + 1))), None)
 
 
 def _is_flat(value: dict[Any, Any]) -> bool:
@@ -255,7 +260,7 @@ def _refuse_infinite(value: Any, written: Any) -> None:
 
 
 def _not_storable(value: Any) -> NotStorable:
-    what = unstorable(value) or f"a {type(value).__name__}"
+    what = unstorable(value) or type_name(value)
     return NotStorable(
         f"{what} cannot be stored: it is not a JSON value", help="give a string, a number or null instead"
     )
@@ -279,7 +284,7 @@ def _encode_slowly(value: Any, texts: MutableMapping[str, str] | None, more_opti
         return orjson.dumps(_shape(value, texts), default=tagged, option=_OPTIONS | more_options)
     except NotStorable:
         raise
-    except TypeError as problem:
+    except (TypeError, RecursionError) as problem:
         raise _not_storable(value) from problem
 
 

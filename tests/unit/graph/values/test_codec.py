@@ -31,6 +31,20 @@ from graph_research.graph.values.codec import (
     without_tags,
 )
 
+
+def nested(levels: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def endless() -> list[Any]:
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
 leaves = (
     st.none()
     | st.booleans()
@@ -174,9 +188,12 @@ def test_models_become_objects_and_enums_their_values() -> None:
     ("value", "words"),
     [
         ({1, 2}, "a set cannot"),
-        ([{"a": object()}], "a object at /0/a cannot"),
-        ({"b": {1: 2}}, "the key 1, which is not a string, at /b cannot"),
+        ([{"a": object()}], "an object at /0/a cannot"),
+        ({"b": {1: 2}}, "the key 1 (not a string) at /b cannot"),
         (lambda: 1, "a function cannot"),
+        (nested(300), "more than 254 levels cannot"),
+        (nested(100_000), "more than 254 levels cannot"),
+        (endless(), "more than 254 levels cannot"),
         ({"scores": [1.0, math.nan], "none": None}, "NaN at /scores/1 cannot"),
         (math.inf, "Infinity cannot"),
         ([-math.inf, 2**80], "-Infinity at /0 cannot"),

@@ -54,8 +54,9 @@ class FurtherPassages:
         self._finder = finder
 
     def add(self, item: Ranked) -> None:
-        """Add the stretch around a unit, if the unit is not held, and the stretch ends as a sentence or is a row of a
-        table: titles, names in a list and declarations say nothing. A term stands for what explains it."""
+        """Add the stretch around a unit, if no text that is held has it, its own or another that says the same word for
+        word, and the stretch ends as a sentence or is a row of a table: titles, names in a list and declarations say
+        nothing. A term stands for what explains it."""
         document = self._finder.documents[item.source]
         units, place = analysed(document).units, item.position
         if (
@@ -64,10 +65,9 @@ class FurtherPassages:
             and units[place + 1].start == item.unit.start
         ):
             place += 1
-        unit, told = units[place], self._of(item.source)
-        said = [document.text[start:end] for start, end in told]
-        if not self._is_told(item.source, unit) and not any(unit.text in text for text in said):
-            self._take(item.source, *_stretch(place, document, told), is_row=unit.kind == "row")
+        unit = units[place]
+        if not self._is_told(item.source, unit) and not any(unit.text in text for text in self._texts()):
+            self._take(item.source, *_stretch(place, document, self._of(item.source)), is_row=unit.kind == "row")
 
     def add_first(self, ranking: Iterable[Ranked], most: int) -> list[str]:
         """Add the first stretches of a ranking that are new, and give their ids."""
@@ -125,6 +125,11 @@ class FurtherPassages:
     def chars(self) -> int:
         """The characters of all that was added."""
         return sum(len(row.quote) for row in self.chosen.values())
+
+    def _texts(self) -> Iterator[str]:
+        for name, start, end in self._told:
+            if document := self.documents.get(name):
+                yield document.text[start:end]
 
     def _of(self, source: str) -> list[tuple[int, int]]:
         return [(start, end) for name, start, end in self._told if name == source]

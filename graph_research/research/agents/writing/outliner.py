@@ -16,7 +16,8 @@ from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.draft import DraftSection, Writer, words_of
 from graph_research.research.models.outline import OutlineSection, SectionAction
-from graph_research.research.models.report_options import ReportOptions
+from graph_research.research.models.report_options import ReportOptions, report_language
+from graph_research.text.language.tags import language_name, primary
 from graph_research.text.language.words import language_of, terms
 
 _MOST_SECTIONS = 16
@@ -24,6 +25,9 @@ _MOST_LAID_OUT = 0.6
 """Of the words of all sections, in tables and blocks to copy."""
 _WORDS_OF_A_SECTION = 240
 """What is asked for a table of some rows with the sentences around it."""
+
+_MOST_READ = 20
+"""Quotes, to tell their language."""
 
 _SECTIONS = (
     Section(name="limits", noun="limit", keep=0),
@@ -74,6 +78,7 @@ def _material(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
     return {
         **prompt_context(handoff.get("report_options"), ctx),
         "question": handoff["question"],
+        "sources_language": _other_language(handoff),
         "versions": list(handoff.get("versions") or []),
         "research_brief": handoff.get("research_brief"),
         "system_prompt": handoff.get("system_prompt"),
@@ -131,7 +136,8 @@ def _arranged(
                 level=min(max(row.get("level") or 1, 1), 2),
                 answers=row.get("answers") or "",
                 form=row.get("form") or "",
-                parts=[" ".join(part.split()) for part in row.get("parts") or [] if part.strip()],
+                parts=_listed(row.get("parts")),
+                terms=_listed(row.get("terms")),
                 words=row.get("words") or 0,
                 finding_ids=[findings[n - 1]["id"] for n in numbers],
                 gap_ids=[gaps[n - 1] for n in dict.fromkeys(row.get("gaps") or []) if 1 <= n <= len(gaps)],
@@ -150,6 +156,18 @@ def _arranged(
         " ".join(row["heading"].split()): row["layout_words"] for row in rows if row.get("layout_words") is not None
     }
     return _with_words(_with_every_finding(sections[:_MOST_SECTIONS], findings), laid_out, handoff)
+
+
+def _other_language(handoff: Mapping[str, Any]) -> str | None:
+    """The language of what was found, by its English name, where the report is written in another one."""
+    quotes = [row["quote"] for row in (handoff.get("evidence") or [])[:_MOST_READ]]
+    found = language_of("\n".join(quotes))
+    written = primary(report_language(handoff.get("report_options"), handoff["question"]))
+    return language_name(found) if quotes and found != written else None
+
+
+def _listed(given: Sequence[str] | None) -> list[str]:
+    return [" ".join(one.split()) for one in given or () if one.strip()]
 
 
 def _plain(heading: str) -> str:

@@ -259,7 +259,7 @@ def _words_of_gap(gap: Row) -> str:
 
 
 def _query_of(section: OutlineSection) -> Query:
-    return parse(". ".join([section.heading, section.answers, *section.parts]))
+    return parse(". ".join([section.heading, section.answers, *section.parts, *section.terms]))
 
 
 @lru_cache(maxsize=32)

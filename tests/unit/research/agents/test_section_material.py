@@ -82,8 +82,9 @@ def quotes_for(
     gap: str = "",
     outline: Sequence[Mapping[str, Any]] = (LOCKS, RECOVERY),
     queries: Sequence[str] = (),
+    pages: Mapping[str, str] = PAGES,
 ) -> list[str]:
-    sources, documents = shelf(**PAGES)
+    sources, documents = shelf(**pages)
     handoff = {
         "section": section,
         "outline": list(outline),
@@ -115,6 +116,19 @@ def test_passages_are_looked_for_with_the_parts_of_a_section_too() -> None:
     lengths = {**LOCKS, "parts": ["the checkpoint threshold as it ships"]}
     assert not any("1000 pages" in quote for quote in quotes_for(LOCKS))
     assert any("1000 pages" in quote for quote in quotes_for(lengths))
+
+
+def test_pages_in_another_language_than_the_report_are_looked_up_by_the_terms_that_the_outline_gives() -> None:
+    locks = {"id": "sec-1", "heading": "Sperren der Schreiber", "answers": "Wie viele Seiten fasst das Protokoll?"}
+    told = {**locks, "terms": ["default of the checkpoint threshold in pages"]}
+    outline = [told, {**RECOVERY, "heading": "Wiederanlauf", "answers": "Wer spielt das Protokoll ein?"}]
+    assert not any("1000 pages" in quote for quote in quotes_for(locks, outline=outline))
+    assert any("1000 pages" in quote for quote in quotes_for(told, outline=outline))
+
+
+def test_what_two_pages_say_word_for_word_is_shown_once() -> None:
+    repeated = {**PAGES, "Design": PAGES["Log"].replace("Log", "Design")}
+    assert sum("first connection replays" in quote for quote in quotes_for(RECOVERY, pages=repeated)) == 1
 
 
 def test_what_a_researcher_did_not_find_is_looked_up_in_the_whole_texts_for_the_section_it_belongs_to() -> None:

@@ -460,8 +460,9 @@ async def test_a_section_to_which_only_news_is_added_is_shown_the_passages_of_ne
 def long_web(request: SearchRequest) -> list[SearchHit]:
     """The small web, its documents with two more sentences of their own."""
     return [
-        hit(f"{found.document.text} What is known of it stands here. What is not known of it, too.", url=found.url)
+        hit(f"{found.document.text} What is known of it stands on {page}. {page} has what is not known.", url=found.url)
         for found in small_web(request)
+        for page in [f"page {sum(map(ord, found.url))}"]
     ]
 
 

@@ -394,6 +394,15 @@ async def test_the_writer_of_a_section_is_shown_the_parts_that_the_outline_lays_
     assert [heading for heading, user in shown.items() if "Parts, in" in user] == ["Who waits for whom"]
 
 
+async def test_the_outline_gives_the_terms_of_sources_in_another_language() -> None:
+    for language, asked in (("de", "terms: for each of its parts, in English"), ("en", None)):
+        bench = bench_of()
+        await report_of(bench, report_options={**SHORT, "language": language})
+        system = bench.model.asked("outliner")[0].system
+        assert asked is None or asked in system
+        assert ("- terms:" in system) == bool(asked)
+
+
 async def test_a_second_round_keeps_what_it_can_and_asks_only_for_the_rest() -> None:
     def outline(request: ModelRequest) -> dict[str, Any]:
         answer = STORES.outline(request)

@@ -15,6 +15,7 @@ from graph_research.research.models.fidelity import LOW_FIDELITY
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.report_options import ReportOptions
+from graph_research.research.quality_gates import source_gate
 from graph_research.research.report.formatting import model_name, without_addresses
 from graph_research.research.report.labels.languages import has_labels, labels_for
 from graph_research.research.report.labels.table import Labels
@@ -28,6 +29,8 @@ from graph_research.research.report.model import (
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import ALL, FETCH
 from graph_research.text.language.tags import UNDETERMINED
+
+_GATHERING = "gathering"
 
 
 def limitations_of(
@@ -69,7 +72,7 @@ def limitations_of(
             (fabricated_dropped, labels.limit_fabricated.format(n=fabricated_dropped)),
             (left_out, labels.limit_left_out.format(n=left_out)),
         ),
-        *_about_the_checks(decisions, gaps, labels),
+        *_about_the_checks(sources, sub_queries, decisions, gaps, labels),
         *_about_the_language(language, labels),
     ]
 
@@ -208,13 +211,32 @@ def _about_the_models(degraded: Sequence[Mapping[str, Any]], labels: Labels) -> 
     ]
 
 
-def _about_the_checks(decisions: Sequence[ReportDecision], gaps: Sequence[Gap], labels: Labels) -> list[str]:
+def _about_the_checks(
+    sources: Sequence[ReportSource],
+    sub_queries: Sequence[SubQueryOutcome],
+    decisions: Sequence[ReportDecision],
+    gaps: Sequence[Gap],
+    labels: Labels,
+) -> list[str]:
+    """What the gates objected to last, of the sources what still holds: they are rated after their gate."""
     last = {decision.phase: decision.issues for decision in decisions if decision.action == EVALUATE_PHASE}
-    issues = dict.fromkeys(issue for issues in last.values() for issue in issues)
+    gate = source_gate([{"quality": row.quality} for row in sources], [{"status": row.status} for row in sub_queries])
+    now = set(map(_objection, gate.issues))
+    issues = dict.fromkeys(
+        issue
+        for phase, objected in last.items()
+        for issue in objected
+        if phase != _GATHERING or _objection(issue) in now
+    )
     return _those_that_apply(
         (issues, labels.limit_checks.format(issues=labels.semicolon.join(_check(issue, labels) for issue in issues))),
         (any(not gap.addressed for gap in gaps), labels.limit_open.format(heading=labels.open_questions)),
     )
+
+
+def _objection(issue: str) -> str:
+    """What a gate objects to, without the figures behind it."""
+    return issue.partition(":")[0]
 
 
 def _check(issue: str, labels: Labels) -> str:

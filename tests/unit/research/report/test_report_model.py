@@ -104,8 +104,11 @@ def test_a_source_is_reported_with_the_hashes_of_its_text_and_of_its_bytes():
 def test_only_the_last_word_on_a_phase_is_a_limitation():
     gate = finished_research.state()["decisions"][0]
     mended = {**gate, "outputs": {"quality_ok": True, "issues": []}}
-    assert any("No high-quality" in line for line in built(decisions=[mended, gate]).limitations)
-    assert not any("No high-quality" in line for line in built(decisions=[gate, mended]).limitations)
+    rated = finished_research.SOURCES
+    unrated = [{**row, "quality": "medium"} for row in rated]
+    assert any("No high-quality" in line for line in built(decisions=[mended, gate], sources=unrated).limitations)
+    assert not any("No high-quality" in line for line in built(decisions=[gate, mended], sources=unrated).limitations)
+    assert not any("No high-quality" in line for line in built(decisions=[mended, gate], sources=rated).limitations)
 
 
 def test_what_was_dropped_degraded_and_failed_is_told_without_the_errors_own_words():

@@ -9,6 +9,7 @@ from functools import lru_cache
 from math import inf
 
 from graph_research.text.language.dates import months_alone, months_named
+from graph_research.text.language.periods import periods_named, periods_told
 from graph_research.text.language.quantities import THINGS, Value, figures, states
 from graph_research.text.language.tables import any_of, listed
 from graph_research.text.language.units import COUNTS, UNITS
@@ -27,13 +28,17 @@ def unstated(text: str, known: Sequence[str], beside: Sequence[str] = ()) -> lis
     a number, or two cells of a table. "Both" and "twice" in a known text state two.
 
     A unit may be missing, but a number of things states none with a unit, and of what stands `beside` the known texts a
-    number without a unit has only those that are named there. A month by itself is a figure, too.
+    number without a unit has only those that are named there. A month by itself is a figure, too, and so is how often
+    something happens, which a known text states where it names the same stretch of time.
     """
     stated = [figure for other in known for figure in _stated(other)]
     stated += [figure for other in beside for figure in _stated_beside(other)]
     new = min((_new(form, stated) for form in _spacings(text)), key=len)
     months = frozenset[int]().union(*map(_months, known), *map(_months, beside))
     other = [month for month in months_alone(text) if month.month not in months]
+    known_seconds = frozenset[float]().union(*map(_seconds, known), *map(_seconds, beside))
+    often = [period for period in periods_told(text) if period.seconds not in known_seconds]
+    new += [Value(start=one.start, end=one.end, unit="time", low=one.seconds, high=one.seconds) for one in often]
     return [*new, *(Value(start=one.start, end=one.end, unit="date", low=-inf, high=inf, date=one) for one in other)]
 
 
@@ -48,6 +53,13 @@ def _new(text: str, stated: Sequence[Value]) -> list[Value]:
 @lru_cache(maxsize=1024)
 def _months(text: str) -> frozenset[int]:
     return frozenset(months_named(text))
+
+
+@lru_cache(maxsize=1024)
+def _seconds(text: str) -> frozenset[float]:
+    """The stretches of time that a text names or measures."""
+    measured = (value.low for value in figures(text) if value.unit == "time" and value.low == value.high)
+    return frozenset([*periods_named(text), *measured])
 
 
 @lru_cache(maxsize=1024)

@@ -53,6 +53,11 @@ def stand_in(claim: str, quote: str) -> bool:
         ("It waits 5 seconds.", "Wait (seconds) | 5 | 10"),
         ("It has 100 connections.", "max_connections | 100 | restart"),
         ("Es sind zwei Sekunden.", "It takes two seconds."),
+        ("It is sampled once a week.", "Sampling (weekly)"),
+        ("It is sampled daily.", "It is sampled every 24 hours."),
+        ("It is sampled every hour.", "Flow (m3/h), as sampled"),
+        ("It is sampled every year.", "Es wird jährlich geprüft."),
+        ("It takes a month.", "It is slow."),
     ],
 )
 def test_a_figure_may_be_written_in_another_way(claim: str, quote: str) -> None:
@@ -97,6 +102,10 @@ def test_a_figure_may_be_written_in_another_way(claim: str, quote: str) -> None:
         ("It opened in May.", "Am 14. April 2016 wurde es eröffnet."),
         ("Otwarto w czerwcu.", "It was opened in April."),
         ("Il a ouvert en mars.", "It opened on 2016-04-14."),
+        ("It is sampled once a month.", "It is sampled once a week."),
+        ("It is sampled every day.", "It is sampled weekly."),
+        ("It is checked annually.", "It is checked twice a month."),
+        ("Sie wird jede Woche geprüft.", "Sie wird täglich geprüft."),
     ],
 )
 def test_another_figure_is_distinguished(claim: str, quote: str) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
@@ -25,6 +26,8 @@ _NO_END = re.compile(r"[^.!?\n\x80-\U0010ffff]*")
 _NUMBERED = re.compile(r"\d\.$")
 _FOUND_BEFORE = 16  # characters that the longest of these may be
 _END = re.compile(r"[.!?][\"'”’)\]]{0,2}(?:\[\d{1,3}\])*\s(?=[^\Wa-z\d_])|[。！？｡][」』”’）]{0,2}(?=\w)")
+# A unit of one letter behind a number, which the splitter takes for an abbreviation: `33.7 mg/l. The`.
+_MEASURED = re.compile(r"\d[ \u00a0\u202f]?(?:[^\W\d_]{1,4}[23²³]?/)?[adghlmst]\.\s+(?=[^\W\da-z_](?:[^\W\d_]|\s))")
 _UNSPACED_ENDS = "。！？｡"  # nothing stands between these and the next sentence
 
 
@@ -71,8 +74,9 @@ def _spans(part: str, offset: int, language: str) -> list[tuple[int, int]]:
     if _NO_END.fullmatch(part):
         return [(offset + first, offset + last) for first, last in [_stripped(part, 0, len(part))] if first < last]
     spans: list[tuple[int, int]] = []
-    for boundary in get_sentence_boundaries(language, part):
-        first, last = boundary["start_index"], boundary["end_index"]
+    starts = {boundary["start_index"] for boundary in get_sentence_boundaries(language, part)}
+    measured = {match.end() for match in _MEASURED.finditer(part)}
+    for first, last in pairwise([*sorted(starts | measured), len(part)]):
         if spans and not _is_end(part, spans[-1][0], first, language):
             spans[-1] = (spans[-1][0], last)
         else:

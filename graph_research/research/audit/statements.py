@@ -83,7 +83,8 @@ def sentences_of(document: Document) -> list[ReportSentence]:
     """
     language = language_of(document.text)
     found: list[ReportSentence] = []
-    for text, is_prose in _pieces(document):
+    for piece, is_prose in _pieces(document):
+        text = _other_sides().sub("", piece)
         spans = sentence_spans(text, language=language) if is_prose else [(0, len(text))]
         first = len(found)
         for start, end in spans:
@@ -261,6 +262,13 @@ def _own_marks() -> re.Pattern[str]:
     names = {name for labels in every for name in (labels.analysis, labels.disputed, labels.unsupported)}
     named = "|".join(map(re.escape, sorted(names)))
     return re.compile(rf"^\s*{ANALYSIS}(?!\w)\s*|\s*\((?:{named})\)")
+
+
+@cache
+def _other_sides() -> re.Pattern[str]:
+    """What a report of this program puts behind a sentence where a source says otherwise, with the other's mark."""
+    named = "|".join(re.escape(labels_for(language).disputed) for language in LANGUAGES)
+    return re.compile(rf"\s*\((?:{named}): (?:[^()]|\([^()]*\))*\)")
 
 
 @cache

@@ -96,3 +96,20 @@ def test_chinese_and_japanese_sentences_end_without_a_space() -> None:
     assert [text[start:end] for start, end in sentence_spans(text, language="ja")] == [
         *("「はい。」と言った。", "値段は3.5円です。")
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It has 33.7 mg/l. | The pump is old.",
+        "The flow is 12 m3/h. | A pump runs.",
+        "It took 5 h. | Then it ended.",
+        "Es wiegt 5 g. | Der Rest nicht.",
+        "It is 3 m. long and 5 m. wide.",
+        "J. Smith, 5 m. J. Miller",
+        "The book has 245 p. Cambridge printed it.",
+    ],
+)
+def test_a_sentence_ends_behind_a_unit_of_one_letter(text: str) -> None:
+    plain = text.replace("| ", "")
+    assert [plain[start:end] for start, end in sentence_spans(plain)] == text.split(" | ")

@@ -60,9 +60,11 @@ def as_of(report: Report, labels: Labels) -> str:
     cited = [source for source in report.sources if source.citations]
     named = labels.comma.join(f"{row.name} {row.version}" for row in report.newest_versions)
     versions = [labels.newest_versions.format(names=named)] if named else []
+    names = [row.name for row in report.newest_versions]
+    is_told = all(source.published_at or is_maker(source.publisher, names) for source in cited)
     level = labels.levels[report.confidence.level].lower()
     confidence = [labels.confidence_above.format(level=level, basis=labels.basis)] if report.written and cited else []
-    return " ".join([*versions, *confidence, *_dates(cited, labels)])
+    return " ".join([*versions, *confidence, *_dates(cited, labels, is_told=is_told)])
 
 
 def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator[str]:
@@ -86,10 +88,13 @@ def _name(source: ReportSource, products: Sequence[str]) -> str:
     return next((name for name in map(one_line, written) if name.casefold() == source.origin), source.origin)
 
 
-def _dates(cited: list[ReportSource], labels: Labels) -> Iterator[str]:
-    """The dates of the cited sources where they stand for enough of them, else how many have none."""
+def _dates(cited: list[ReportSource], labels: Labels, *, is_told: bool) -> Iterator[str]:
+    """The dates of the cited sources where they stand for enough of them, else how many have none, unless it `is_told`
+    which version those describe."""
     days = sorted(source.published_at[:10] for source in cited if source.published_at)
     undated = labels.basis_undated.format(n=len(cited) - len(days)) if len(days) < len(cited) else ""
+    if len(days) < _DATED_SHARE * len(cited) and is_told:
+        return
     if days and len(days) < _DATED_SHARE * len(cited):
         yield labels.limit_undated.format(n=len(cited) - len(days), all=len(cited))
     elif days:

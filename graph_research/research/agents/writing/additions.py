@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from graph_research.research.agents.writing.section_text import answered_row, answered_statement
 from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, DraftSection, Statement
 from graph_research.text.language.words import held_share, term_weights
+
+_LABEL = re.compile(r"[^.:;：。]{1,60}[:：]")
 
 
 class Addition(NamedTuple):
@@ -31,9 +34,10 @@ def answered_addition(after: str, answer: Mapping[str, Any], place: str) -> Addi
 
 def with_additions(section: DraftSection, additions: Iterable[Addition]) -> DraftSection:
     """The section with the additions, in their order: a row behind the row of a table that it belongs to, as wide as
-    the table; sentences as an item of their own behind that of a list, behind the sentence of a paragraph, or in a
-    paragraph of their own where they would part what belongs together, and behind any other block. Where the statement
-    is not there, or a row does not fit, nothing is added."""
+    the table; sentences at the end of a list's item that says what it is about ("Night fares: …"), else and where they
+    say so themselves as an item of their own; behind the sentence of a paragraph, or in a paragraph of their own where
+    they would part what belongs together, and behind any other block. Where the statement is not there, or a row does
+    not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
         number = _block_of(section.blocks, addition.after)
@@ -60,12 +64,24 @@ def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
         wide = [(row.after, [*row.row, *[EMPTY_CELL] * (len(block.header) - len(row.row))]) for row in rows]
         block = block.model_copy(update={"rows": _inserted(block.rows, wide)})
     if block.type is BlockType.LIST:
-        items = _inserted(block.items, [(row.after, row.sentences) for row in said])
-        return [block.model_copy(update={"items": items})]
+        joined = [row for row in said if not _is_labelled(row.sentences)]
+        items = [_longer(item, joined) if _is_labelled(item) else item for item in block.items]
+        left = [row for row in said if not any(_holds(item, row.sentences[0].id) for item in items)]
+        return [block.model_copy(update={"items": _inserted(items, [(row.after, row.sentences) for row in left])})]
     if block.type is BlockType.PARAGRAPH and block.sentences:
         return _paragraphs(block, said)
     sentences = [sentence for row in said for sentence in row.sentences]
     return [block, Block(sentences=sentences)] if sentences else [block]
+
+
+def _is_labelled(sentences: Sequence[Statement]) -> bool:
+    """Whether an item says first, in a few words before a colon, what it is about."""
+    return bool(sentences and _LABEL.match(sentences[0].text))
+
+
+def _longer(item: Sequence[Statement], additions: Iterable[Addition]) -> list[Statement]:
+    """An item of a list with the sentences that belong behind one of its own."""
+    return [*item, *(one for row in additions if _holds(item, row.after) for one in row.sentences)]
 
 
 def _paragraphs(block: Block, additions: Sequence[Addition]) -> list[Block]:

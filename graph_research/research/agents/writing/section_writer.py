@@ -114,9 +114,8 @@ def section_writer(services: Services) -> Handler:
         told = _told(answer, keys, known)
         cited |= {name for conflict in told for side in conflict.sides for name in side.evidence_ids}
         fresh = {**material.fresh, **asked}
-        written = DraftSection(
-            heading=section.heading, level=section.level, blocks=placed(blocks, section.id), id=section.id
-        )
+        blocks = placed(_without_caption(blocks, section.heading), section.id)
+        written = DraftSection(heading=section.heading, level=section.level, blocks=blocks, id=section.id)
         return {
             "id": section.id,
             "section": written.to_json() if any(written.statements()) else None,
@@ -188,6 +187,12 @@ def _shortened(result: AgentResult, words: int) -> AgentResult:
         return result
     before, after = (answered_blocks(answer["blocks"]) for answer in (result.before, result.output))
     return result if is_shortened(before, after, words) else replace(result, output=dict(result.before))
+
+
+def _without_caption(blocks: Iterable[Block], heading: str) -> list[Block]:
+    """The blocks without a caption that only repeats the heading above."""
+    said = heading.casefold()
+    return [row.model_copy(update={"caption": ""}) if row.caption.casefold() == said else row for row in blocks]
 
 
 def _length_note(section: OutlineSection, blocks: Iterable[Block], agent: Agent, ctx: Context) -> list[dict[str, Any]]:

@@ -610,6 +610,16 @@ async def test_a_section_much_longer_than_planned_is_sent_back_once_to_be_shorte
     assert [row for row in state["degraded"] if row.get("kind") == "length"] == []
 
 
+async def test_a_caption_that_only_repeats_the_heading_is_not_printed() -> None:
+    def writes(request: ModelRequest) -> dict[str, Any]:
+        answer, heading = STORES.section(request), request.material["section"]["heading"]
+        return {**answer, "blocks": [{**block, "caption": heading.upper()} for block in answer["blocks"]]}
+
+    report, _ = await report_of(bench_of(section_writer=[writes]))
+    blocks = [block for section in report.sections for block in section.blocks if block.type is BlockType.TABLE]
+    assert {block.caption for block in blocks} == {""}
+
+
 async def test_a_section_that_stays_too_long_is_kept_and_reported() -> None:
     def insists(request: ModelRequest) -> dict[str, Any]:
         answer = STORES.section(request)

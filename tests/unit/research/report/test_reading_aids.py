@@ -16,7 +16,7 @@ from graph_research.research.report.documents.markdown import render_markdown
 from graph_research.research.report.labels import languages
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
-from graph_research.research.report.model import Report
+from graph_research.research.report.model import NamedVersion, Report
 from graph_research.research.report.page.flow import Stage, flow_of
 from graph_research.research.report.page.html import render_html
 from tests.support.research import finished_research, written_report
@@ -52,6 +52,20 @@ def test_the_date_of_a_few_is_not_the_age_of_all(dated: int, said: str) -> None:
         first.model_copy(update={"id": f"s{n}", "published_at": "2021-03-04" if n < dated else None}) for n in range(4)
     ]
     assert as_of(report.model_copy(update={"sources": sources}), ENGLISH).endswith(said)
+
+
+@pytest.mark.parametrize(("publisher", "is_said"), [("larch", False), ("Lagoon Company", True)])
+def test_of_undated_pages_of_a_maker_whose_version_stands_above_no_date_is_missed(
+    publisher: str, is_said: bool
+) -> None:
+    report = built()
+    undated = {"published_at": None, "publisher": publisher}
+    sources = [report.sources[0].model_copy(update={"id": f"s{n}", **undated}) for n in range(4)]
+    versions = [NamedVersion(name="Larch", version="3.1.4")]
+    said = as_of(report.model_copy(update={"sources": sources, "newest_versions": versions}), ENGLISH)
+    assert said.startswith("Newest versions that the sources name: Larch 3.1.4. Confidence: ")
+    assert said.endswith(ENGLISH.basis_no_dates) is is_said
+    assert (len(said.split(". ")) == 2) is not is_said
 
 
 def test_that_every_cited_source_has_a_date_is_not_told() -> None:

@@ -54,10 +54,18 @@ def inline_channels(tree: Tree | None, reader: TreeReader, types: Collection[str
                 place = reader.places[f"{path}/type"]
                 reader.report(place, "bad-value", f"{own[0]} stands beside other types", "register the union of them")
         if isinstance(item := written.get("items"), str):
-            _check_type(item, reader.places[f"{path}/items"], reader, types)
-            written["items"] = {"python": item} if item in types else {}
+            if item not in JSON_TYPES:
+                _check_type(item, reader.places[f"{path}/items"], reader, types)
+            written["items"] = _item_schema(item, types)
         channels[name] = _channel(name, written, reader, path, reader.places[f"{path}:key"])
     return channels
+
+
+def _item_schema(kind: str, types: Collection[str]) -> dict[str, str]:
+    """The schema of an array's items that a type's name stands for."""
+    if kind in types:
+        return {"python": kind}
+    return {"type": kind} if kind in JSON_TYPES else {}
 
 
 def _check_type(kind: str, place: Place, reader: TreeReader, types: Collection[str]) -> None:
@@ -125,10 +133,10 @@ def _check_channel(
         help = f"`{reduce}` is for {' or '.join(wanted)}"
         reader.report(where, "reducer-type", f'channel "{name}" of type {"/".join(types)} cannot `{reduce}`', help)
     try:
-        fits = default is None or Contract(schema, name).fits(default)
+        misfits = "" if default is None else Contract(schema, name).misfits(default)
     except SchemaInvalid:
-        fits = True
-    if not fits:
+        misfits = ""
+    if misfits:
         where = reader.places.get(f"{path}/default", place)
-        message = f'channel "{name}": the default does not fit type {"/".join(types) or "of its schema"}'
+        message = f'channel "{name}": the default does not fit: {misfits}'
         reader.report(where, "default-mismatch", message, "correct the default or the type")

@@ -228,7 +228,8 @@ class _Compiler:
                 type_.to_stored(channel.default)
             except Misfit as problem:
                 message = f'channel "{name}": the default does not fit: {problem}'
-                self._report(channel.place, "default-mismatch", message, "correct the default or the type")
+                place = self.spec.places.get(f"state/{name}/default", channel.place)
+                self._report(place, "default-mismatch", message, "correct the default or the type")
         return channels
 
     def _typed_fields(
@@ -304,7 +305,7 @@ class _Compiler:
         contracts = {}
         for name, channel in self.spec.channels.items():
             try:
-                contracts[name] = Contract(channel.schema, name, self.registry.schemas)
+                contracts[name] = Contract(channel.schema, name, self.registry.schemas, what="channel")
             except SchemaInvalid as problem:
                 self._report(channel.place, "schema-invalid", f'channel "{name}": {problem}', "")
         return contracts

@@ -103,7 +103,7 @@ class _GraphReader(TreeReader):
         top = self.keys(tree, "", "the graph", _TOP, ("graph", "start", "nodes"))
         nodes = self.named(top.get("nodes"), "nodes", "node")
         if not nodes:
-            if "nodes" in top:
+            if isinstance(top.get("nodes"), YamlMapping):
                 self.report(self.places["nodes"], "missing-key", "a graph has at least one node")
             return None
         loops = self.named(top.get("loops"), "loops", "loop")
@@ -159,7 +159,7 @@ class _GraphReader(TreeReader):
     def node(self, name: str, tree: Tree) -> NodeSpec:
         path = f"nodes/{name}"
         keys = self.keys(tree, path, f'node "{name}"', _NODE_KEYS)
-        kind = self.kind(name, keys)
+        kind = self.kind(name, keys) if isinstance(tree, YamlMapping) else "set"
         target = keys.get(kind)
         return NodeSpec(
             name=name,

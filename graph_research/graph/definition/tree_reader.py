@@ -79,7 +79,7 @@ class TreeReader:
         return value
 
     def flag(self, tree: Tree | None, what: str) -> bool | None:
-        value: bool | None = self._scalar(tree, what, lambda value: isinstance(value, bool), "a boolean")
+        value: bool | None = self._scalar(tree, what, lambda value: isinstance(value, bool), "true or false")
         return value
 
     def whole(self, tree: Tree | None, what: str, at_least: int) -> int | None:

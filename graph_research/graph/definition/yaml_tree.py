@@ -17,7 +17,8 @@ from graph_research.graph.source import Place
 MOST_BYTES = 1_000_000
 _MOST_EVENTS = 20_000
 _MOST_DEPTH = 24
-_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+_MOST_NUMBER_CHARS = 32
+_INTEGER = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]{1,2})?")
 _WORDS = {"": None, "~": None, "null": None, "Null": None, "NULL": None, "true": True, "True": True, "TRUE": True}
 _WORDS |= {"false": False, "False": False, "FALSE": False}
@@ -44,9 +45,11 @@ class Scalar:
             return self.text
         if self.text in _WORDS:
             return _WORDS[self.text]
+        if len(self.text) > _MOST_NUMBER_CHARS:
+            return self.text
         if _INTEGER.fullmatch(self.text):
             return int(self.text)
-        return float(self.text) if _FLOAT.fullmatch(self.text) and len(self.text) <= 32 else self.text
+        return float(self.text) if _FLOAT.fullmatch(self.text) else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +233,7 @@ def _syntax_finding(builder: _Builder, text: str, problem: yaml.MarkedYAMLError)
     before = written[:column]
     code, help = "yaml-syntax", ""
     if "alias" in context:
-        help = 'write "*" in quotes'
+        help = 'write "*" in quotes; where it multiplies, quote the expression as a whole'
     elif written[column : column + 1] == "\t":
         what, context, help = "a tab stands where only spaces may", "", "indent with spaces"
     elif before.count("{") > before.count("}"):

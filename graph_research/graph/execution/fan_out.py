@@ -14,6 +14,7 @@ from graph_research.graph.execution.attempts import first_of, run_attempts
 from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.node_result import Failure, Suspended, Unrecorded
 from graph_research.graph.execution.node_visit import FAILED, FINISHED, Child, GaveUp, NodeVisit
+from graph_research.graph.messages import show_value
 from graph_research.graph.state.reducers import Delta
 from graph_research.graph.statuses import StepStatus
 
@@ -31,7 +32,7 @@ def items_of(visit: NodeVisit) -> list[Any]:
     assert visit.program.each is not None
     items = visit.program.each.evaluate(visit.scope)
     if not isinstance(items, list):
-        raise NodeFailed(f'node "{visit.spec.name}": `each` gave {items!r:.80}, which is not an array')
+        raise NodeFailed(f'node "{visit.spec.name}": `each` gave {show_value(items)}, which is not an array')
     return items
 
 
@@ -40,7 +41,7 @@ def items_at_once(visit: NodeVisit) -> int:
     at_once = visit.spec.at_once
     number = visit.scope.get(at_once) if isinstance(at_once, str) else at_once
     if type(number) is not int or number < 1:
-        raise NodeFailed(f'node "{visit.spec.name}": `at_once` is "{at_once}", which is {number!r:.80}')
+        raise NodeFailed(f'node "{visit.spec.name}": `at_once` is "{at_once}", which is {show_value(number)}')
     return number
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from graph_research.errors import GraphResearchError
 from graph_research.graph.definition.spec import ChannelSpec
+from graph_research.graph.messages import show_value
 
 Delta = Mapping[str, Mapping[str, Any]]
 """Reducer to channel to operand, such as `{"append": {"seen": [3]}, "replace": {"n": 2}}`. It says itself how it is
@@ -98,13 +99,15 @@ def replaced(old: Mapping[str, Any], new: Mapping[str, Any]) -> Delta:
 def _check_operand(spec: ChannelSpec, operand: Any, value: Any) -> None:
     kind, words = _OPERANDS[spec.reduce]
     if not isinstance(operand, kind) or isinstance(operand, bool):
-        raise DeltaRefused(f'channel "{spec.name}" reduces by {spec.reduce} and takes {words}, not {operand!r:.80}')
+        raise DeltaRefused(
+            f'channel "{spec.name}" reduces by {spec.reduce} and takes {words}, not {show_value(operand)}'
+        )
     if value is not None and not isinstance(value, kind):
-        raise DeltaRefused(f'channel "{spec.name}" holds {value!r:.80}, which {spec.reduce} cannot add to')
+        raise DeltaRefused(f'channel "{spec.name}" holds {show_value(value)}, which {spec.reduce} cannot add to')
     if spec.reduce == "upsert":
         for entry in operand:
             if not isinstance(entry, Mapping) or not isinstance(entry.get("id"), (str, int)):
-                raise DeltaRefused(f'channel "{spec.name}" takes objects with an "id", not {entry!r:.80}')
+                raise DeltaRefused(f'channel "{spec.name}" takes objects with an "id", not {show_value(entry)}')
 
 
 _OPERANDS: Mapping[str, tuple[Any, str]] = {

@@ -285,7 +285,9 @@ class _Checker:
         try:
             signature.bind(*node.args, **{keyword.arg: None for keyword in node.keywords if keyword.arg})
         except TypeError as problem:
-            self.report(node, "wrong-arguments", f"`{ast.unparse(node)}`: {problem}", f"it is {name}{signature}")
+            self.report(
+                node, "wrong-arguments", f"`{ast.unparse(node)}`: {problem}", f"it is {name}{_unannotated(signature)}"
+            )
 
     def _list(self, node: ast.List, scope: Mapping[str, Type]) -> Type:
         for item in node.elts:
@@ -327,6 +329,12 @@ class _Checker:
     def _misfit(self, node: ast.AST, message: str, help: str = "") -> None:
         text = ast.unparse(node)
         self.report(node, "type-mismatch", f"`{truncate(text)}`: {message}", help)
+
+
+def _unannotated(signature: inspect.Signature) -> inspect.Signature:
+    empty = inspect.Parameter.empty
+    plain = [parameter.replace(annotation=empty) for parameter in signature.parameters.values()]
+    return signature.replace(parameters=plain, return_annotation=empty)
 
 
 _OPERATIONS: Mapping[type[ast.AST], str] = {

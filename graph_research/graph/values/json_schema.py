@@ -25,14 +25,17 @@ class SchemaInvalid(ValueError):
 class Contract:
     """A compiled JSON Schema (2020-12).
 
-    `properties` and `required` are those of the schema's top level, `referred` holds the schemas it refers to, by
-    name. `$ref` may point into the schema itself or name another of the resolver's schemas (`evidence` or
-    `evidence.json`); nothing is ever read from a file or a server. Raises `SchemaInvalid` when the schema cannot be
-    compiled.
+    `what` has the `name`: a schema, or a channel of this type. `properties` and `required` are those of the schema's
+    top level, `referred` holds the schemas it refers to, by name. `$ref` may point into the schema itself or name
+    another of the resolver's schemas (`evidence` or `evidence.json`); nothing is ever read from a file or a server.
+    Raises `SchemaInvalid` when the schema cannot be compiled.
     """
 
-    def __init__(self, schema: Mapping[str, Any], name: str, resolver: Resolver | None = None) -> None:
+    def __init__(
+        self, schema: Mapping[str, Any], name: str, resolver: Resolver | None = None, *, what: str = "schema"
+    ) -> None:
         self.name = name
+        self.what = what
         self.schema = schema
         properties, required = schema.get("properties"), schema.get("required")
         self.properties: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
@@ -58,7 +61,7 @@ class Contract:
         first = problems[0]
         lines = [f"{pointer(problem.instance_path) or 'it'}: {_reason(problem)}" for problem in problems]
         raise HandoffInvalid(
-            f'node "{node}": the value does not fit schema "{self.name}": {_joined(lines)}',
+            f'node "{node}": the value does not fit {self.what} "{self.name}": {_joined(lines)}',
             node=node,
             schema=self.name,
             path=pointer(first.instance_path),

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_research.graph.expressions.compiled import compile_expression
-from graph_research.graph.loader import check_graph
+from graph_research.graph.loader import check_graph, load_graph
 from graph_research.graph.source import Expression, Place
 from graph_research.graph.validation.truth_table import truth_table
 from graph_research.graph.validation.types import ANY
@@ -289,3 +289,43 @@ edges:
 """
     findings = check_graph("odd.yaml", text=text)
     assert 4 in {finding.line for finding in findings if finding.severity == "error"}
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        ("{type: boolean, default: no}", 'channel "x": the default does not fit: "no" is not of type boolean'),
+        ("{type: number, default: 1_000}", 'channel "x": the default does not fit: "1_000" is not of type number'),
+        ("{type: array, items: string, default: [a, 2]}", "the default does not fit: /1: 2 is not of type string"),
+        ("{type: array, items: strng}", '"strng" is neither a JSON type nor a registered type; did you mean "string"?'),
+        ("{input: yes}", "input must be true or false, not yes"),
+    ],
+)
+def test_a_channel_that_is_written_wrongly_is_told_with_the_value_at_fault(written: str, problem: str) -> None:
+    findings = checked("{a: {set: {x: null}}, b: {end: completed}}", "[{from: a, to: b}]", f"{{x: {written}}}")
+    assert any(problem in finding for finding in findings), findings
+
+
+def test_the_type_of_an_arrays_items_may_be_named() -> None:
+    state = "{x: {type: array, items: string, default: [a], input: true}}"
+    assert checked("{a: {set: {x: x}}, b: {end: completed}}", "[{from: a, to: b}]", state) == []
+
+
+@pytest.mark.parametrize(
+    ("nodes", "problem"),
+    [
+        ("[a, b]", "`nodes` must be an object, not an array"),
+        ("{a: end, b: {end: completed}}", 'node "a" must be an object, not end'),
+        ("{a: {set: {n: 'abs(n, digits=1)'}}, b: {end: completed}}", "it is abs(x, /)"),
+        ("{a: {set: {n: '1' * n}}, b: {end: completed}}", "where it multiplies, quote the expression as a whole"),
+    ],
+)
+def test_what_is_wrong_with_nodes_is_told_once(nodes: str, problem: str) -> None:
+    findings = checked(nodes, "[{from: a, to: b}]", "{n: {type: number, input: true, output: true}}")
+    assert len(findings) == 1 and problem in findings[0], findings
+
+
+@pytest.mark.parametrize("number", ["1234567890123456789", "-9223372036854775808", "12345678901234567890123"])
+def test_a_large_integer_is_read_exactly(number: str) -> None:
+    text = f"graph: g\nstart: a\nstate: {{n: {{type: integer, default: {number}}}}}\nnodes: {{a: {{end: completed}}}}"
+    assert load_graph("g.yaml", text=text).spec.channels["n"].default == int(number)

@@ -91,14 +91,13 @@ def excerpt(document: Document, passages: Sequence[Sequence[Any]], most_chars: i
     shown = _Shown(document, most_chars - len(MARK) - kept)
     ordered = sorted(passages, key=lambda passage: (-passage[2], passage[0]))
     for place, (start, end, _) in enumerate(ordered):
-        if not shown.add(start, end) and not place:  # a part of the best passage tells more than the next ones
-            shown.add(start, start + len(shortened(text[start:end], shown.room - 1).removesuffix(MARK)))
+        if not shown.add_headed(start, end) and not place:  # a part of the best passage tells more than the next ones
+            shown.add_headed(start, start + len(shortened(text[start:end], shown.room - 1).removesuffix(MARK)))
     if not shown.spans:
         return shortened(text, most_chars)
     shown.room += kept
     if lead:
         shown.add(*lead, is_best=False)
-    shown.add_headings()
     shown.add_surroundings()
     parts = [text[start:end].strip() for start, end in shown.spans]
     first, last = shown.spans[0][0], shown.spans[-1][1]
@@ -128,9 +127,22 @@ class _Shown:
         self._blocks = [block for block in document.blocks if block.kind != "boilerplate"]
         self._best: list[_Span] = []
 
+    def add_headed(self, start: int, end: int) -> bool:
+        """Show a passage with the nearest heading above it, where there is room for both: without its question an
+        answer says little. Where a heading alone is longer than the room, the passage without it."""
+        headings = [block for block in self._blocks if block.kind == "heading" and block.start < start]
+        before = self.spans, self.room, list(self._best)
+        if not self.add(start, end):
+            return False
+        if not headings or self.add(headings[-1].start, headings[-1].end, is_best=False):
+            return True
+        if before[0]:
+            self.spans, self.room, self._best = before
+        return not before[0]
+
     def add(self, start: int, end: int, *, is_best: bool = True) -> bool:
-        """Show `text[start:end]` too, where there is room for what of it is not shown yet; one that `is_best` with the
-        heading above it and what stands around it."""
+        """Show `text[start:end]` too, where there is room for what of it is not shown yet; one that `is_best` with
+        what stands around it."""
         near = [span for span in self.spans if span[0] <= end + 1 and start <= span[1] + 1]
         joined = (min([start, *(span[0] for span in near)]), max([end, *(span[1] for span in near)]))
         spans = sorted([*(span for span in self.spans if span not in near), joined])
@@ -141,14 +153,6 @@ class _Shown:
             self._best.append((start, end))
         self.spans, self.room = spans, room
         return True
-
-    def add_headings(self) -> None:
-        """The nearest heading above each passage."""
-        headings = [block for block in self._blocks if block.kind == "heading"]
-        for start, _ in list(self._best):
-            above = [block for block in headings if block.start < start]
-            if above:
-                self.add(above[-1].start, above[-1].end)
 
     def add_surroundings(self) -> None:
         """Blocks after and before the passages in turn, the best passage's first, until the room is used up."""

@@ -31,6 +31,14 @@ def test_a_passage_comes_with_its_heading_and_its_neighbours() -> None:
     assert len(shown) <= 400
 
 
+def test_of_many_passages_each_has_its_heading_in_a_room_that_they_fill() -> None:
+    passages = [[*place(f"Setting {n} is described in this paragraph, at some length.")[:2], 40 - n] for n in range(40)]
+    shown = excerpt(PAGE, passages, 900)
+    described = [n for n in range(40) if f"Setting {n} is described" in shown]
+    assert len(described) > 8
+    assert [n for n in described if f"Setting {n} Setting {n} is described" not in shown] == []
+
+
 LEAD = "It holds for version 3.40 and later."
 LED = html_document(
     "<p>Fast. Small.</p><h1>Manual</h1><table><tr><td>Name</td></tr></table>"

@@ -74,7 +74,8 @@ def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator
             behind.setdefault(source.origin, _name(source, [row.name for row in report.newest_versions]))
     names = list(behind.values())
     named = labels.comma.join([*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])])
-    template = labels.basis_read_names if names else labels.basis_read
+    unnamed = labels.basis_read_unnamed if cited else labels.basis_read
+    template = labels.basis_read_names if names else unnamed
     yield template.format(
         read=sum(source.is_read for source in report.sources), cited=len(cited), origins=len(names), names=named
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import compress
 
 from graph_research.research.evidence.cited import CitedBlock, CitedContradiction
 from graph_research.research.evidence.claim_support import Status
@@ -60,6 +61,8 @@ from graph_research.research.report.reading import (
 
 _CONTENTS_FROM, _MOST_CONTENTS = 5, 20
 """Sections from which on there are contents, and headings of sections up to which they list those below others."""
+
+_EMPTY = "–"
 
 
 def elements_of(report: Report, labels: Labels, *, for_print: bool) -> list[Element]:
@@ -208,7 +211,7 @@ class _Layout:
             names = self.labels.comma.join(map(one_line, self.folders))
             yield Paragraph(line(self.labels.folders.format(names=names)))
         if cited:
-            yield Table(tuple(self.labels.source_columns), tuple(map(self._source_row, cited)))
+            yield _without_empty(Table(tuple(self.labels.source_columns), tuple(map(self._source_row, cited))))
         else:
             yield Paragraph(line(self.labels.none_cited if self.report.sources else self.labels.no_sources))
 
@@ -220,7 +223,7 @@ class _Layout:
         return (
             joined(line(f"[{n}]", Style.NUMBER) for n in group.numbers),
             joined(dict.fromkeys([self._titled(first), *places]), LINE_BREAK),
-            line(publisher(first, self.products) or "–"),
+            line(publisher(first, self.products) or _EMPTY),
             line(day(first.published_at, self.labels)),
         )
 
@@ -262,3 +265,11 @@ def _nested(headings: Iterable[tuple[int, Heading]]) -> Iterator[Item]:
     for number, heading in headings:
         level = min(heading.level - 1, level + 1)
         yield Item((Span(one_line(heading.text), leads_to=number),), level)
+
+
+def _without_empty(table: Table) -> Table:
+    """The table without the columns in which no row says anything."""
+    told = [any(row[n] != line(_EMPTY) for row in table.rows) for n in range(len(table.header))]
+    return Table(
+        tuple(compress(table.header, told)), tuple(tuple(compress(row, told)) for row in table.rows), table.caption
+    )

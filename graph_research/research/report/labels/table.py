@@ -107,6 +107,7 @@ class Labels:
     # Basis and limits
     basis: str
     basis_read: str
+    basis_read_unnamed: str
     basis_read_names: str
     basis_dates: str
     basis_date: str

@@ -87,6 +87,18 @@ def test_claims_of_one_publisher_alone_are_told_with_how_many_of_them_are_author
         assert f"2 of 2 claims {good}" in line
 
 
+@pytest.mark.parametrize("language", languages.LANGUAGES)
+def test_sources_that_name_nobody_and_no_date_are_no_origins_and_have_no_empty_columns(language: str) -> None:
+    nameless = {"publisher": None, "authors": [], "url": "usage/notes.html", "published_at": None}
+    report = built(sources=[{**row, **nameless} for row in finished_research.SOURCES])
+    report = report.model_copy(update={"language": language})
+    labels = labels_for(language)
+    number, title, *_ = labels.source_columns
+
+    assert basis_of(report, labels)[0] == labels.basis_read_unnamed.format(read=3, cited=3)
+    assert f"\n| {number} | {title} |\n" in render_markdown(report)
+
+
 def test_the_basis_tells_what_limits_the_report_and_the_methodology_what_was_discarded_in_writing() -> None:
     discarded = ENGLISH.limit_quotes.format(n=2)
     weak = ENGLISH.limit_weak.format(n=1, all=3)

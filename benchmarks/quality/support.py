@@ -11,7 +11,7 @@ from benchmarks.quality.corruptions import corrupted, names, reworded
 from benchmarks.quality.logistic import fit, probability
 from benchmarks.quality.plain import auc, mean, terms
 from benchmarks.quality.sets import Set
-from benchmarks.quality.switches import NO_MATCH, Switch, never, switched_off, zero
+from benchmarks.quality.switches import NO_MATCH, Switch, switched_off, zero
 from benchmarks.quality.table import Line
 from graph_research.text.language import quantities, stated
 from graph_research.text.relevance import support as module
@@ -25,9 +25,9 @@ _SENTENCES = 80  # of a set and a half that are reworded and corrupted
 RULES: dict[str, Switch] = {
     "denials of the claim": (Comparison, "_denied_by_claim", zero),
     "denials of the quotes": (Comparison, "_denied_by_quotes", zero),
+    "names that change places": (Comparison, "_order", zero),
+    "values that change places": (Comparison, "_exchanged", zero),
     "words such as by": (module, "TURNING", {}),
-    "words such as before": (module, "COMPARING", {}),
-    "words such as failed": (module, "_fails", never),
     "words that count, such as both": (stated, "COUNTS", {}),
     "about": (quantities, "_ABOUT", NO_MATCH),
     "rates": (quantities, "_PER", NO_MATCH),

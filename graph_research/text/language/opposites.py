@@ -30,9 +30,6 @@ PARTING = {
     for language, words in listed("joining").items()
 }
 """Words between clauses that each say something of another thing: "and", "while"."""
-COMPARING = {language: frozenset(words) for language, words in listed("comparing").items()}
-"""Stems of words whose two sides may not change places: "A opened before B"."""
-
 SCOPES = {language: frozenset(words) for language, words in listed("scopes").items()}
 """Words that bind a value to a part, a rate, a plan or a kind of figure."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -11,7 +11,6 @@ from itertools import pairwise
 
 from graph_research.text.language.opposites import (
     CAPITALISED_NOUNS,
-    COMPARING,
     NEGATIONS,
     QUANTIFIERS,
     TURNING,
@@ -21,7 +20,6 @@ from graph_research.text.language.quantities import figures
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.words import (
     MOST_WEIGHT,
-    Word,
     held_share,
     held_weight,
     language_of,
@@ -117,12 +115,10 @@ class _Text:
         self.text = text
         self.language = language
         self.words = words(text, language)
+        self.written = [text[word.start : word.end] for word in self.words]
         self.places: dict[str, list[int]] = {}
         for place, word in enumerate(self.words):
             self.places.setdefault(word.term, []).append(place)
-
-    def written(self, word: Word) -> str:
-        return self.text[word.start : word.end]
 
     def around(self, place: int, before: int, after: int) -> Context:
         """The nearest words with a weight, `before` and `after` the word at `place`."""
@@ -139,7 +135,7 @@ class _Text:
     @cached_property
     def turning(self) -> set[str]:
         """Its words such as "by": with one of them two names may change places, and the sentence means the same."""
-        return {self.written(word).lower() for word in self.words} & TURNING.get(self.language, frozenset())
+        return {written.lower() for written in self.written} & TURNING.get(self.language, frozenset())
 
     @cached_property
     def clauses(self) -> list[Clause]:
@@ -147,12 +143,14 @@ class _Text:
         return clauses(self.text, self.words, self.language)
 
     @cached_property
-    def negations(self) -> list[tuple[Word, Context]]:
+    def negations(self) -> list[tuple[str, Context]]:
         """Each word that denies, with what it denies."""
         listed = NEGATIONS.get(self.language, frozenset())
         first = 1 if self.language == "zh" else None
         return [
-            (self.words[at], self.around(at, 1, 3)) for at, written in self._listed if written.lower()[:first] in listed
+            (written, self.around(at, 1, 3))
+            for at, written in enumerate(self.written)
+            if written.lower()[:first] in listed
         ]
 
     @cached_property
@@ -161,7 +159,7 @@ class _Text:
         classes = QUANTIFIERS if self.language == "en" else {}
         return [
             (written, classes[written.lower()], self.around(at, 1, 3))
-            for at, written in self._listed
+            for at, written in enumerate(self.written)
             if written.lower() in classes
         ]
 
@@ -171,13 +169,9 @@ class _Text:
         known = opposites() if self.language == "en" else {}
         return [
             (written, pair, side, self.around(at, 3, 3))
-            for at, written in self._listed
+            for at, written in enumerate(self.written)
             for pair, side in sorted(known.get(self.words[at].term, ()))
         ]
-
-    @property
-    def _listed(self) -> list[tuple[int, str]]:
-        return [(place, self.text[word.start : word.end]) for place, word in enumerate(self.words)]
 
 
 _sentence = lru_cache(maxsize=1024)(_Text)  # several claims often cite the same quotes
@@ -241,7 +235,7 @@ class _Comparison:
 
     def _missing_names(self, missing: Context) -> float:
         names = self._names
-        written = {word.term: self.claim.written(word) for word in reversed(self.claim.words)}
+        written = {term: self.claim.written[places[0]] for term, places in self.claim.places.items()}
         listed = sorted((term for term in missing if not written[term][0].isdigit()), key=lambda term: -missing[term])
         self.lacks += [(Lack.NAME, written[term]) for term in listed if term in names]
         self.lacks += [(Lack.WORD, written[term]) for term in listed if term not in names]
@@ -266,14 +260,12 @@ class _Comparison:
     def _denied_by_claim(self) -> float:
         """How much of what the claim denies stands in the best sentences, while no sentence denies it."""
         most = 0.0
-        for word, context in self.claim.negations:
-            if any(self.own[number] >= _SAME and _fails(word, self.sentences[number]) for number in self.best):
-                continue
+        for written, context in self.claim.negations:
             stated = max((held_share(context, self.sentences[number].places) for number in self.best), default=0.0)
             negations = (theirs for sentence in self.sentences for _, theirs in sentence.negations)
             denied = max((held_share(context, theirs) for theirs in negations), default=0.0)
             if denied < 1 / 3 and stated > denied:
-                self.lacks.append((Lack.NEGATION, self.claim.written(word)))
+                self.lacks.append((Lack.NEGATION, written))
                 most = max(most, stated - denied)
         return most
 
@@ -282,12 +274,12 @@ class _Comparison:
         sentence states it; the more of the claim the sentence covers, the more it counts."""
         most = 0.0
         for number in self.best:
-            for word, context in self.sentences[number].negations:
+            for written, context in self.sentences[number].negations:
                 mine = {term: value for term, value in context.items() if term in self.claim.places}
                 if held_share(context, mine) < 0.5 or any(held_share(context, own) for _, own in self.claim.negations):
                     continue
                 if all(held_share(mine, self.sentences[other].places) < 0.5 for other in self.best if other != number):
-                    self.lacks.append((Lack.NEGATION, self.sentences[number].written(word)))
+                    self.lacks.append((Lack.NEGATION, written))
                     most = max(most, held_share(context, mine) * self.own[number] ** 2)
         return most
 
@@ -318,23 +310,19 @@ class _Comparison:
 
     def _order(self) -> float:
         """Above 0 where a best sentence has two names of the claim the other way round, with the same word between
-        them and the same words such as "by", or any two words around one such as "before"; the more of the claim the
-        sentence covers, the more."""
+        them and the same words such as "by"; the more of the claim the sentence covers, the more."""
         most, written = 0.0, ""
-        comparing = COMPARING.get(self.claim.language, frozenset())
         once = {term: places[0] for term, places in self.claim.places.items() if len(places) == 1}
-        turning_points = {place for term, place in once.items() if term in comparing}
-        weighty = {term for term, place in once.items() if self.claim.words[place].weight > 0.0}
         for number in self.best[:2]:
             sentence = self.sentences[number]
             shared = [
                 (place, sentence.places[term][0], term in self._names)
                 for term, place in once.items()
-                if (term in weighty or place in turning_points) and len(sentence.places.get(term, ())) == 1
+                if self.claim.words[place].weight > 0.0 and len(sentence.places.get(term, ())) == 1
             ]
-            middle = _reversal(shared, turning_points) if sentence.turning == self.claim.turning else None
+            middle = _reversal(shared) if sentence.turning == self.claim.turning else None
             if middle is not None and self.own[number] >= max(_SAME, most):
-                most, written = self.own[number], self.claim.written(self.claim.words[middle])
+                most, written = self.own[number], self.claim.written[middle]
         if written:
             self.lacks.append((Lack.ORDER, written))
         return most**4
@@ -348,26 +336,18 @@ class _Comparison:
         return 0.0
 
 
-def _fails(word: Word, sentence: _Text) -> bool:
-    """Whether a word of denial says more than "not", as "failed" does, and stands in a sentence."""
-    return word.weight > 0.0 and word.term in sentence.places
-
-
 def _are_near(a: str, b: str, sentence: _Text) -> bool:
     theirs = sentence.places.get(b, ())
     return any(abs(i - j) <= _NEAR for i in sentence.places.get(a, ()) for j in theirs)
 
 
-def _reversal(shared: Sequence[tuple[int, int, bool]], turning_points: Collection[int]) -> int | None:
-    """The place in the claim of the middle one of three words that stand in reverse order in a sentence; None where
-    there are none such. The outer two are names, or the middle is a turning point such as "before". Each of `shared` is
-    a place in the claim, in ascending order, the place in the sentence, and whether the word is a name."""
+def _reversal(shared: Sequence[tuple[int, int, bool]]) -> int | None:
+    """The place in the claim of the middle one of three words that stand in reverse order in a sentence, the outer two
+    names; None where there are none such. Each of `shared` is a place in the claim, in ascending order, the place in
+    the sentence, and whether the word is a name."""
+    names = [(place, there) for place, there, is_name in shared if is_name]
     for middle, there, _ in shared:
-        near = [
-            (place, other)
-            for place, other, name in shared
-            if abs(place - middle) < _LONGEST_REVERSAL and (name or middle in turning_points)
-        ]
+        near = [(place, other) for place, other in names if abs(place - middle) < _LONGEST_REVERSAL]
         before = [(place, other) for place, other in near if place < middle and there < other]
         after = [(place, other) for place, other in near if middle < place and other < there]
         if any(c - a <= _LONGEST_REVERSAL and b - d <= _LONGEST_REVERSAL for a, b in before for c, d in after):

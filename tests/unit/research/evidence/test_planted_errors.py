@@ -89,7 +89,6 @@ def test_a_true_fact_is_cited(text: str, quote: str) -> None:
         ("The lagoon cost 1.61 billion dollars, says the audit.", AUDIT, "1.61 billion dollars"),
         ("The lagoon opened on 4 March 2016.", OPENED, "4 March 2016"),
         ("The lagoon opened in March 2018.", OPENED, "March 2018"),
-        ("The Humber barrage opened two years before the lagoon.", OPENED, "otherwise"),
         ("36.38% of the 250 pumps failed.", SHARE, "36.38%"),
         ("36.83 percentage points of the pumps failed.", SHARE, "36.83 percentage points"),
         ("It took four cycles of 15 seconds.", SHARE, "15 seconds"),

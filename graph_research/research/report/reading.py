@@ -198,8 +198,10 @@ def disagreements(report: Report) -> list[Disagreement]:
 
 def open_disagreements(report: Report) -> list[CitedContradiction]:
     """The conflicts that are left open: as many as the account of the report counts, also where a section compares
-    the sides, since only here the words of each stand beside each other."""
-    return [row for row in report.contradictions if row.is_open]
+    the sides, since only here the words of each stand beside each other; what is said of them stands there."""
+    told = {row.contradiction.id for row in disagreements(report) if row.compared_in}
+    rows = [row for row in report.contradictions if row.is_open]
+    return [row.model_copy(update={"description": ""}) if row.id in told else row for row in rows]
 
 
 def explained_differences(report: Report) -> list[CitedContradiction]:

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from graph_research.research.models.draft import Writer, statements_of
 from graph_research.research.registry import research_handlers
 from graph_research.research.report.basis import as_of, basis_of, making_of
 from graph_research.research.report.documents.markdown import render_markdown
 from graph_research.research.report.labels import languages
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
-from graph_research.research.report.model import NamedVersion, Report
+from graph_research.research.report.model import CitedBlock, NamedVersion, Report
 from graph_research.research.report.page.flow import Stage, flow_of
 from graph_research.research.report.page.html import render_html
 from tests.support.research import finished_research, written_report
@@ -138,6 +139,24 @@ def test_as_many_disagreements_are_told_as_are_counted_as_open_also_where_a_sect
     assert f"{told.count('### ')} left open" in account
     quotes = {citation.id: citation.quote for citation in report.citations}
     assert all(quotes[name] in told for row in report.contradictions for side in row.sides for name in side.citations)
+
+
+@pytest.mark.parametrize("is_compared", [False, True])
+def test_what_is_said_of_a_disagreement_stands_once_in_the_section_that_compares_its_sides(
+    is_compared: bool,
+) -> None:
+    said = "A test of both on one machine would settle it."
+    report = built()
+    rows = [row.model_copy(update={"description": said}) for row in report.contradictions]
+    report = report.model_copy(update={"contradictions": rows})
+    section = report.sections[0]
+    sides = [name for side in rows[0].sides for name in side.citations] if is_compared else []
+    first = next(statements_of(section.blocks)).model_copy(update={"citations": sides})
+    blocks = [CitedBlock(sentences=[first])]
+    sections = [section.model_copy(update={"blocks": blocks, "writer": Writer.MODEL})]
+    report = report.model_copy(update={"sections": sections})
+    assert (said in render_markdown(report)) is not is_compared
+    assert (said in render_html(report, texts=finished_research.texts())) is not is_compared
 
 
 def test_the_apparatus_of_a_long_report_is_short() -> None:

@@ -93,6 +93,7 @@ class _Server(uvicorn.Server):
         config = uvicorn.Config(
             api,  # type: ignore[arg-type]  # -- its alias of ASGI applications takes none of Starlette's
             http=Connection,
+            ws="none",
             lifespan="off",
             log_config=None,
             access_log=False,

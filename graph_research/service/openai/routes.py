@@ -8,7 +8,7 @@ from fastapi import APIRouter, BackgroundTasks
 from fastapi import Response as HttpResponse
 from fastapi.sse import EventSourceResponse
 
-from graph_research.app.request import QUESTION_CHARS, QuestionInvalid
+from graph_research.app.request import QUESTION_CHARS, QuestionInvalid, valid_text
 from graph_research.app.runs.run import new_run_id
 from graph_research.jobs.job import Job
 from graph_research.service.backend import Backend, FromBackend, FromUser
@@ -99,7 +99,7 @@ async def create_chat_completion(
 
 
 async def _submitted(backend: Backend, user: User, graph: str, question: str, idempotency_key: str | None) -> Job:
-    if not question or len(question) > QUESTION_CHARS:
+    if not question or len(question) > QUESTION_CHARS or not valid_text(question):
         raise QuestionInvalid(
             "the last message of the user is no question", help=f"use 1 to {QUESTION_CHARS} characters"
         )

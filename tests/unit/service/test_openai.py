@@ -136,6 +136,18 @@ async def test_what_is_no_question_or_no_graph_is_refused(service: ServiceClient
 
 
 @pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/responses", rb'{"input": "\ud800"}'),
+        ("/v1/chat/completions", rb'{"messages": [{"role": "user", "content": "\ud800"}]}'),
+    ],
+)
+async def test_a_question_with_half_a_character_is_refused(service: ServiceClient, path: str, body: bytes) -> None:
+    answer = await service.http.post(path, content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["error"]["type"]) == (422, "invalid_request_error")
+
+
+@pytest.mark.parametrize(
     ("method", "path", "body", "expected"),
     [
         ("GET", "/v1/responses/nobody", None, (404, "unknown-job", None)),

@@ -19,10 +19,8 @@ from graph_research.service.errors import NothingYet
 from graph_research.service.feeds import Feeds
 from graph_research.service.http.guard import PageAccess
 from graph_research.service.metrics import ServiceMetrics
+from graph_research.service.turns import Turns
 from graph_research.service.users import User, Users
-
-_LONG_WORK = 2
-"""How many such requests are answered at once; the others wait."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +38,8 @@ class Backend:
     is_working: Callable[[], bool]
     submitting: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held from the count of a user's submissions to the next one."""
-    long_work: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_LONG_WORK))
-    """Held by requests that take seconds of the processor or of waiting for other servers."""
+    turns: Turns = field(default_factory=Turns)
+    """Of requests that take seconds."""
 
 
 _BEARER = HTTPBearer(

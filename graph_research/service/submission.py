@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 from graph_research.app.job_runner import JobRequest
 from graph_research.app.library import LibraryEmpty
@@ -199,7 +198,7 @@ async def submit_follow_up(backend: Backend, job: Job, question: FollowUpQuestio
 
 async def submit_fork(backend: Backend, job: Job, wanted: ForkSubmission) -> tuple[Job, Quota]:
     """Queue a job that goes on from a step of another's run, and say what is left of the quota."""
-    assignments = [f"{path}={orjson.dumps(value).decode()}" for path, value in wanted.set.items()]
+    assignments = [f"{path}={json.dumps(value)}" for path, value in wanted.set.items()]
     fork = partial(backend.app.fork, job.run_id, wanted.step, assignments=assignments)
     return await _submit_created(backend, job.user, job.question, lambda run_id: fork(run_id=run_id))
 

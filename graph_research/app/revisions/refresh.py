@@ -68,13 +68,15 @@ async def refresh_run(
     rewrite: bool = False,
     writer: str | None = None,
     accept_changes: bool = False,
+    may_read: Sequence[Path] | None = None,
     clock: Clock | None = None,
 ) -> Refreshed:
     """Compare the cited sources of a report with what stands there now. With `rewrite` a version of the report is made
     in which the sentences that this touches are quoted anew, where the source still says something of the same, or left
     out. The model of the role `report` writes the sentences, where the run has one, or the `writer` that is named.
     `accept_changes` agrees to read the pages and to ask the models that a run names that came in a bundle; without it
-    neither is done, but that a `writer` is asked.
+    neither is done, but that a `writer` is asked. Of the library only what is in the folders `may_read` is read, where
+    they are given.
 
     Raises `WriterMissing`, before anything is read, where the model cannot be used, and after it, with no version made,
     where it answered nothing.
@@ -93,7 +95,10 @@ async def refresh_run(
         if by_model:
             await require_models(workspace, request)
         folders = () if is_foreign(record) else request.library
-        found = {**await _from_files(workspace, local, folders), **await _from_pages(workspace, web, agreed=agreed)}
+        found = {
+            **await _from_files(workspace, local, folders, may_read),
+            **await _from_pages(workspace, web, agreed=agreed),
+        }
         now = await asyncio.to_thread(freshness, old.report, found, old.texts)
         revised = None
         if rewrite and (gone := now.touched_evidence()):
@@ -146,11 +151,16 @@ async def _cited_sources(store: Store, report: Report) -> list[Source]:
     return [Source.model_validate(row) for row in state.get("sources") or [] if row["id"] in cited]
 
 
-async def _from_files(workspace: Workspace, sources: Mapping[str, Source], folders: Sequence[str]) -> dict[str, Reread]:
-    """Local files as they are now, those only that the library has indexed, in `folders` where there are any."""
+async def _from_files(
+    workspace: Workspace, sources: Mapping[str, Source], folders: Sequence[str], may_read: Sequence[Path] | None
+) -> dict[str, Reread]:
+    """Local files as they are now, those only that the library has indexed, in `folders` where there are any, and in
+    none but `may_read` where that is given."""
     library = open_library(workspace)
     wanted = await asyncio.to_thread(lambda: {Path(folder).resolve() for folder in folders})
-    roots = {path for row in await library.list() if (path := Path(row.path)) in wanted or not wanted}
+    allowed = None if may_read is None else await asyncio.to_thread(lambda: {folder.resolve() for folder in may_read})
+    indexed = [path for row in await library.list() if (path := Path(row.path)) in wanted or not wanted]
+    roots = {path for path in indexed if allowed is None or path in allowed}
     named = {name: str(source.metadata.get("library") or "") for name, source in sources.items()}
     files = {
         name: [file for file in await library.files(source.url or "") if file.root in roots]

@@ -4,6 +4,7 @@ from any of its steps."""
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
@@ -56,8 +57,8 @@ async def get_difference(
     """What differs between two jobs, between steps of them or versions of their reports."""
     jobs = [await backend.jobs.get(user.name, name) for name in (job_id, other_id)]
     sides = [f"{job.run_id}@{place}" if place else job.run_id for job, place in zip(jobs, (at, other_at), strict=True)]
-    async with begun(jobs[0]), begun(jobs[1]), backend.long_work:
-        found = await diff_runs(backend.app.workspace, *sides)
+    async with begun(jobs[0]), begun(jobs[1]):
+        found = await backend.turns.work(user.name, partial(diff_runs, backend.app.workspace, *sides))
     return DifferenceResource(**asdict(found))
 
 
@@ -65,8 +66,8 @@ async def get_difference(
 async def replay(job_id: str, backend: FromBackend, user: FromUser) -> ReplayResource:
     """Run a job that has ended again on its recorded answers, without a model and a network, and compare each step."""
     job = await ended_job(backend, user, job_id)
-    async with begun(job), backend.long_work:
-        replayed = await replay_any(backend.app.workspace, job.run_id)
+    async with begun(job):
+        replayed = await backend.turns.work(user.name, partial(replay_any, backend.app.workspace, job.run_id))
     return ReplayResource(job_id=job_id, **replayed.to_json())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
@@ -66,8 +67,8 @@ async def find_passages(
     """The best passages of the documents that the user may search, best first."""
     workspace = backend.app.workspace
     folders = require_library(workspace, user.name, library)
-    async with backend.long_work:
-        found = await search_passages(with_settings(workspace, {"library": tuple(map(str, folders))}), text, most=limit)
+    searched = with_settings(workspace, {"library": tuple(map(str, folders))})
+    found = await backend.turns.work(user.name, partial(search_passages, searched, text, most=limit))
     fields = PassageResource.model_fields.keys()
     return PassageList(passages=[PassageResource(**{name: hit[name] for name in fields}) for hit in found])
 
@@ -79,6 +80,6 @@ async def audit(wanted: AuditRequest, backend: FromBackend, user: FromUser) -> A
     workspace = backend.app.workspace
     document = await Uploads(workspace, user.name).get(wanted.document)
     [folder] = require_library(workspace, user.name, [wanted.library])
-    async with backend.long_work:
-        found = await check_report(workspace, workspace.home.user_library(user.name) / document.name, folder)
+    file = workspace.home.user_library(user.name) / document.name
+    found = await backend.turns.work(user.name, partial(check_report, workspace, file, folder))
     return found.model_copy(update={"file": document.name, "run_id": ""})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fastapi import APIRouter, Response
 
 from graph_research.app.revisions.changes import edit_claim, exclude_source, undo_last, versions_of
@@ -21,7 +23,7 @@ from graph_research.service.report_models import (
     VersionList,
     VersionResource,
 )
-from graph_research.service.submission import submit_follow_up
+from graph_research.service.submission import library_folders, submit_follow_up
 
 router = APIRouter(prefix="/api/research", tags=["revisions"])
 _READING, _CHANGING = problems(401, 404, 409, 422), problems(401, 404, 409, 413, 422)
@@ -31,8 +33,7 @@ _READING, _CHANGING = problems(401, 404, 409, 422), problems(401, 404, 409, 413,
 async def get_verification(job_id: str, backend: FromBackend, user: FromUser) -> VerificationResource:
     """Every citation of the report of a job against the archived texts, checked now."""
     job = await ended_job(backend, user, job_id)
-    async with backend.long_work:
-        verification = await verify_any(backend.app.workspace, job.run_id)
+    verification = await backend.turns.work(user.name, partial(verify_any, backend.app.workspace, job.run_id))
     return VerificationResource(job_id=job_id, **verification.to_json())
 
 
@@ -48,15 +49,8 @@ async def list_versions(job_id: str, backend: FromBackend, user: FromUser) -> Ve
 async def edit(job_id: str, change: ClaimEdit, backend: FromBackend, user: FromUser) -> RevisionResource:
     """Make a version of the report in which a claim or sentence is changed or dropped. No model is asked."""
     job = await ended_job(backend, user, job_id)
-    async with backend.long_work:
-        revised = await edit_claim(
-            backend.app.workspace,
-            job.run_id,
-            change.claim,
-            text=change.text,
-            drop=change.drop,
-            confidence=change.confidence,
-        )
+    edited = partial(edit_claim, backend.app.workspace, job.run_id, **change.model_dump())
+    revised = await backend.turns.work(user.name, edited)
     return RevisionResource.of(job_id, revised)
 
 
@@ -64,8 +58,8 @@ async def edit(job_id: str, change: ClaimEdit, backend: FromBackend, user: FromU
 async def exclude(job_id: str, exclusion: SourceExclusion, backend: FromBackend, user: FromUser) -> RevisionResource:
     """Make a version of the report without a source and what rests only on it. No model is asked."""
     job = await ended_job(backend, user, job_id)
-    async with backend.long_work:
-        revised = await exclude_source(backend.app.workspace, job.run_id, exclusion.source)
+    excluded = partial(exclude_source, backend.app.workspace, job.run_id, exclusion.source)
+    revised = await backend.turns.work(user.name, excluded)
     return RevisionResource.of(job_id, revised)
 
 
@@ -73,8 +67,7 @@ async def exclude(job_id: str, exclusion: SourceExclusion, backend: FromBackend,
 async def undo(job_id: str, backend: FromBackend, user: FromUser) -> RevisionResource:
     """Make a version of the report without the latest change that holds."""
     job = await ended_job(backend, user, job_id)
-    async with backend.long_work:
-        revised = await undo_last(backend.app.workspace, job.run_id)
+    revised = await backend.turns.work(user.name, partial(undo_last, backend.app.workspace, job.run_id))
     return RevisionResource.of(job_id, revised)
 
 
@@ -82,8 +75,9 @@ async def undo(job_id: str, backend: FromBackend, user: FromUser) -> RevisionRes
 async def refresh(job_id: str, wanted: SourceRefresh, backend: FromBackend, user: FromUser) -> FreshnessResource:
     """Read the cited sources again, and say what changed in them and which sentences that touches."""
     job = await ended_job(backend, user, job_id)
-    async with backend.long_work:
-        done = await refresh_run(backend.app.workspace, job.run_id, rewrite=wanted.rewrite)
+    folders = library_folders(backend.app.workspace, user.name, None)
+    refreshed = partial(refresh_run, backend.app.workspace, job.run_id, rewrite=wanted.rewrite, may_read=folders)
+    done = await backend.turns.work(user.name, refreshed)
     return FreshnessResource(
         job_id=job_id,
         fetched=done.fetched,

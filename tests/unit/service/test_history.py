@@ -55,6 +55,18 @@ async def test_a_fork_is_a_job_that_goes_on_with_another_state(service: ServiceC
     assert same["state"] == []
 
 
+DEEP = "[" * 300 + "]" * 300
+
+
+@pytest.mark.parametrize(
+    "value", [r'"\ud800"', "9" * 40, "1e400", DEEP, f'{{"x": {DEEP}}}', "[" * 985 + "]" * 985, r'"a\u0000"']
+)
+async def test_a_value_that_no_state_can_have_is_said(service: ServiceClient, job: str, value: str) -> None:
+    body = f'{{"step": 0, "set": {{"sub_queries": {value}}}}}'
+    answer = await service.http.post(f"{JOBS}/{job}/forks", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422, answer.text
+
+
 @pytest.mark.parametrize("wanted", [{"step": 100_000}, {"step": 1, "set": {"no_such_channel": 1}}])
 async def test_a_fork_that_cannot_be_is_said_and_queues_nothing(
     service: ServiceClient, job: str, wanted: dict[str, object]

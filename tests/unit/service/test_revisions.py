@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from graph_research.app.job_runner import JobRequest
 from graph_research.app.revisions.ask import join_follow_up
-from graph_research.jobs.job import JobStatus
+from graph_research.jobs.job import JobStatus, NewJob
+from graph_research.service.models import JobSubmission
+from graph_research.service.submission import run_request
 from tests.support.cli.cli_process import User
 from tests.support.cli.cli_user import QUESTION
 from tests.support.service.service_client import JOBS, ServiceClient, service_client
@@ -135,3 +139,21 @@ async def test_a_question_beyond_the_rate_limit_leaves_no_run(finished: Finished
     runs = len(await finished.service.app.store.run_rows(None, None))
     assert (await finished.post("questions", {"question": RANGE}, expect=429))["code"] == "too-many-jobs"
     assert len(await finished.service.app.store.run_rows(None, None)) == runs
+
+
+async def test_documents_of_another_user_are_not_read_for_a_refresh(user: User) -> None:
+    """Also where a run names no folder, as one that searches the web alone, and its sources were put into its state."""
+    async with service_client(user, "ada", "bert", library=[]) as service:
+        ada, bert = service.as_user("ada"), service.as_user("bert")
+        document = (user.folder / "library" / "power.html").read_bytes()
+        await service.http.put("/api/library/documents/power.html", content=document, headers=ada)
+        await service.http.put("/api/library/documents/mine.md", content=b"High tide comes twice a day.", headers=bert)
+        assert (await service.get("/api/library/passages", params={"text": "tide"}, headers=ada)).status_code == 200
+        workspace = service.app.workspace
+        asked = run_request(workspace, JobSubmission(question=QUESTION), user="bert")
+        request = JobRequest(run=replace(asked, library=())).to_json()
+        await service.jobs.submit(NewJob(id="web", user="bert", question=QUESTION, request=request))
+        await service.drive()
+        fresh = (await service.post(f"{JOBS}/web/refresh", {}, headers=bert)).json()
+        status = {row["url"]: row["status"] for row in fresh["sources"]}
+        assert status["power.html"] == "not_checked", status

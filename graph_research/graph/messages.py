@@ -75,6 +75,12 @@ def known_or_closest(names: Iterable[str], known: Collection[str]) -> frozenset[
     return frozenset(found for name in names if (found := name if name in known else closest(name, known)))
 
 
+def unknown_name_help(name: str, known: Iterable[str]) -> str:
+    """What to write in an expression for a name that it does not know."""
+    word = {"true": "True", "false": "False", "null": "None", "none": "None"}.get(name)
+    return f"write {word}" if word else did_you_mean(name, known)
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`did you mean "gather"?`, or the known names where none is near and they are few."""
     names = sorted(known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,7 +16,7 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.identity import Change, definition, detailed_changes
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import Event, NodeStarted, RunEnded, RunResumed, RunStarted
-from graph_research.graph.execution.event_channel import EventChannel
+from graph_research.graph.execution.event_channel import EventChannel, EventStream
 from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.node_result import Suspended
 from graph_research.graph.execution.run_loop import RunLoop
@@ -73,6 +74,8 @@ class Runtime:
         self._driven: dict[str, RunLoop] = {}
         self._starting: dict[str, bool] = {}
         """Runs that are about to be driven, and whether `time_out` was called for them."""
+        self._streams: dict[str, EventStream] = {}
+        """The latest stream of each run, while it drives the run."""
 
     def stream(
         self,
@@ -91,7 +94,7 @@ class Runtime:
         async def prepare(session: RunSession) -> RunLoop:
             return await self._begin(session, input, metadata or {})
 
-        return self._events(name, prepare)
+        return self._stream(name, prepare)
 
     async def create(
         self,
@@ -133,7 +136,7 @@ class Runtime:
                 return None
             return await self._reopen(session, answer, accept_changes, metadata)
 
-        return self._events(check_name(run_id, "run"), prepare)
+        return self._stream(check_name(run_id, "run"), prepare)
 
     async def fork(
         self,
@@ -191,9 +194,17 @@ class Runtime:
                 help="register the types as they were, or read the plain state from the store",
             ) from problem
 
-    async def _events(self, run_id: str, prepare: _Prepare) -> AsyncGenerator[Event, None]:
+    def _stream(self, run_id: str, prepare: _Prepare) -> AsyncGenerator[Event, None]:
+        stream = EventStream()
+        events = self._events(run_id, prepare, stream)
+        stream.events = weakref.ref(events)
+        return events
+
+    async def _events(self, run_id: str, prepare: _Prepare, stream: EventStream) -> AsyncGenerator[Event, None]:
         event_channel = EventChannel()
-        drive = asyncio.create_task(self._drive(self._session(run_id, event_channel), prepare))
+        session, earlier = self._session(run_id, event_channel), self._streams.get(run_id)
+        self._streams[run_id] = stream
+        stream.drive = drive = asyncio.create_task(self._drive(session, prepare, earlier))
         drive.add_done_callback(lambda _: event_channel.close())
         try:
             while (event := await event_channel.receive()) is not None:
@@ -204,6 +215,8 @@ class Runtime:
             await asyncio.wait([drive])
             if not drive.cancelled():
                 drive.exception()
+            if self._streams.get(run_id) is stream:
+                del self._streams[run_id]
 
     def _session(self, run_id: str, event_channel: EventChannel | None = None) -> RunSession:
         self._starting[run_id] = False
@@ -215,7 +228,9 @@ class Runtime:
             event_channel=event_channel,
         )
 
-    async def _drive(self, session: RunSession, prepare: _Prepare) -> None:
+    async def _drive(self, session: RunSession, prepare: _Prepare, earlier: EventStream | None = None) -> None:
+        if earlier is not None:
+            await earlier.wait_if_left()
         lease = await self.checkpointer.lease(session.run_id)
         try:
             loop = await prepare(session)

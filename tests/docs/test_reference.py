@@ -12,6 +12,7 @@ import pytest
 import typer
 
 from graph_research.cli import _application, errors
+from graph_research.graph.checkpoint.ports import Maintenance, RunLog, TextStore
 from graph_research.providers.keys import KEYS
 from graph_research.settings.config import Settings
 from graph_research.settings.folder_policy import why_not
@@ -116,3 +117,10 @@ def test_the_page_of_the_report_has_every_field_of_its_schema() -> None:
     }
     for heading, shape in shapes.items():
         assert set(fields_in(page, heading)) == set(shape["properties"]), heading
+
+
+@pytest.mark.parametrize("port", [RunLog, TextStore, Maintenance], ids=lambda port: port.__name__)
+def test_the_page_of_python_lists_what_a_store_of_ones_own_has_to_implement(port: type) -> None:
+    rows = {match["name"]: match["rest"] for match in ROW.finditer((REFERENCE / "python.md").read_text())}
+    listed = set(re.findall(r"`(\w+)`", rows[port.__name__].split("|")[0]))
+    assert listed == set(port.__abstractmethods__)

@@ -138,7 +138,7 @@ class Terminal:
             ("print", "p", "EXPR", "the value of an expression of the graph language", self._print),
             ("state", "st", "[CHANNEL]", "the channels here", self._state),
             ("diff", "d", "", "what changed since the stop before", self._diff),
-            ("set", "", "CHANNEL = EXPR", "give a channel a value, in a fork of the run", self._set),
+            ("set", "", "CHANNEL = VALUE", "give a channel a value (JSON or EXPR), in a fork of the run", self._set),
             ("edges", "e", "", "the edges of this node, and why each holds or not", self._edges),
             ("guards", "", "", "the same with the values of their names", partial(self._edges, values=True)),
             ("prompt", "pr", "[ITEM]", "the call this node will make, or made", self._prompt),
@@ -175,7 +175,7 @@ class Terminal:
     async def _set(self, rest: str) -> Stop:
         channel, equals, text = rest.partition("=")
         if not equals:
-            raise UserMistake("`set` takes CHANNEL = EXPRESSION", help="such as: set n = n + 1")
+            raise UserMistake("`set` takes CHANNEL = VALUE", help="such as: set n = n + 1")
         return await self._debugger.assign(channel.strip(), text.strip())
 
     # Where to stop

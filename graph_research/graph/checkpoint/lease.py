@@ -37,7 +37,7 @@ class FileLease:
             file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if self._path.exists() and os.path.samestat(os.fstat(file), self._path.stat()):
+                if self._is_at_path(file):
                     os.truncate(file, 0)
                     os.write(file, str(os.getpid()).encode())
                     return file
@@ -49,3 +49,8 @@ class FileLease:
                 os.close(file)
                 raise
             os.close(file)
+
+    def _is_at_path(self, file: int) -> bool:
+        with contextlib.suppress(FileNotFoundError):
+            return os.path.samestat(os.fstat(file), self._path.stat())
+        return False

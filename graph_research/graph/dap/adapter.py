@@ -303,7 +303,7 @@ class Adapter:
         if node is None or node.level is None:
             raise NotPossible("only the state can be set", help="set a channel of the root graph")
         debugger = self._idle
-        value = await debugger.inspector.evaluate(str(arguments["value"]), node.level)
+        value = await debugger.inspector.value_of(str(arguments["value"]), node.level)
         if (stop := debugger.stop) is not None and stop.reason == StopReason.QUESTION and node.path == QUESTION:
             stop = await debugger.answer(value)
         else:

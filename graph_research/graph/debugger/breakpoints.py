@@ -21,7 +21,7 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import GraphInvalid
 from graph_research.graph.events import EdgeTaken, Event, NodeFinished, NodeStarted
 from graph_research.graph.expressions.compiled import Compiled, compile_expression
-from graph_research.graph.messages import did_you_mean
+from graph_research.graph.messages import did_you_mean, unknown_name_help
 from graph_research.graph.source import Expression, Place
 
 _EDGE = re.compile(r"(?P<kind>edge|guard)\s+(?P<source>\S+)\s*->\s*(?P<target>\S+)$")
@@ -142,7 +142,7 @@ def compile_for(text: str, root: Graph, scope: Mapping[str, Any] | None = None) 
     names = set(scope) if scope is not None else {name for graph in root.walk() for name in graph.spec.channels}
     unknown = sorted(expression.names - names - _ALWAYS_KNOWN)
     if unknown:
-        hint = did_you_mean(unknown[0], sorted(names)) or f"names are {', '.join(sorted(names))[:200]}"
+        hint = unknown_name_help(unknown[0], names) or f"names are {', '.join(sorted(names))[:200]}"
         raise BreakpointInvalid(f'{text[:80]!r}: there is no name "{unknown[0]}"', help=hint)
     return expression
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import orjson
+
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.context import Clock
@@ -73,6 +75,13 @@ class Inspector:
         """The value of an expression of the graph language. Raises `BreakpointInvalid`, `ExpressionFailed`."""
         level = await self.level(number)
         return compile_for(text, self._graph, level.scope).evaluate(level.scope)
+
+    async def value_of(self, text: str, number: int = 0) -> Any:
+        """A value that is written as JSON, as values are shown, or as an expression. Raises as `evaluate`."""
+        try:
+            return orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return await self.evaluate(text, number)
 
     async def changes(self) -> dict[str, tuple[Any, Any]]:
         """Channels of the innermost graph that differ from where the run was held before: old and new value."""

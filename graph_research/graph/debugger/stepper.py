@@ -211,8 +211,9 @@ class Debugger:
         return self.stop
 
     async def assign(self, channel: str, text: str) -> Stop:
-        """Give a channel of the root graph the value of an expression, in a fork of the run where it is held."""
-        value = (await self.inspector.evaluate(text)) if text.strip() else None
+        """Give a channel of the root graph a value, as `Inspector.value_of` reads it (None where `text` is empty), in a
+        fork of the run where it is held."""
+        value = (await self.inspector.value_of(text)) if text.strip() else None
         return await self.fork(values={channel: value})
 
     async def restart(self) -> Stop:

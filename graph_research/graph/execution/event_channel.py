@@ -1,10 +1,13 @@
-"""Single-consumer event channel with back-pressure: producers wait until the consumer has received all events."""
+"""Single-consumer event channel with back-pressure: producers wait until the consumer has received all events; and
+what is known of the consumer."""
 
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
+from dataclasses import dataclass
 
 from graph_research.graph.events import Event
 
@@ -53,3 +56,17 @@ class EventChannel:
             self._drained.set()
             await self._wakes.wait()
         return self._events.popleft() if self._events else None
+
+
+@dataclass(slots=True)
+class EventStream:
+    """A run that is driven for the consumer of its events."""
+
+    events: weakref.ref[AsyncGenerator[Event, None]] | None = None
+    drive: asyncio.Task[None] | None = None
+
+    async def wait_if_left(self) -> None:
+        """Wait for the end of the drive if nobody holds the events any more: after `break` out of `async for` the
+        event loop closes them in one of its next turns."""
+        if self.drive is not None and self.events is not None and self.events() is None:
+            await asyncio.wait([self.drive])

@@ -12,7 +12,7 @@ from graph_research.graph.errors import Finding
 from graph_research.graph.expressions.builtins import BUILTIN_FUNCTIONS
 from graph_research.graph.expressions.compiled import Compiled
 from graph_research.graph.expressions.syntax import place_in
-from graph_research.graph.messages import closest, did_you_mean, show_value, truncate
+from graph_research.graph.messages import closest, did_you_mean, show_value, truncate, unknown_name_help
 from graph_research.graph.source import Expression
 
 _ALL = frozenset({"null", "boolean", "number", "string", "array", "object"})
@@ -157,8 +157,7 @@ class _Checker:
         if node.id in self.functions or node.id in BUILTIN_FUNCTIONS:
             self.report(node, "unknown-name", f'"{node.id}" is a function', f"call it: {node.id}(…)")
         else:
-            word = {"true": "True", "false": "False", "null": "None", "none": "None"}.get(node.id)
-            help = f"write {word}" if word else did_you_mean(node.id, scope)
+            help = unknown_name_help(node.id, scope)
             self.report(node, "unknown-name", f'nothing is called "{node.id}" here', help)
         return ANY
 

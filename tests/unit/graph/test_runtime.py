@@ -56,6 +56,28 @@ async def test_nothing_is_shown_before_it_is_stored(store: Checkpointer) -> None
         assert event in await store.events("r")
 
 
+async def test_a_run_whose_stream_was_left_by_break_can_be_resumed_at_once(store: Checkpointer) -> None:
+    driver = runtime(graph_of(COUNTDOWN), store)
+    async for event in driver.stream({}, run_id="r"):
+        if event.type == "edge_taken":
+            break
+    async for event in driver.resume("r"):
+        if event.type == "edge_taken":
+            break
+    assert end_of(await collect(driver.resume("r"))).status == "completed"
+    assert (await store.state("r"))["seen"] == [3, 2, 1]
+
+
+async def test_a_run_whose_stream_is_still_held_is_busy(store: Checkpointer) -> None:
+    driver = runtime(graph_of(COUNTDOWN), store)
+    async with aclosing(driver.stream({}, run_id="r")) as events:
+        async for _ in events:
+            break
+        with pytest.raises(RunBusy):
+            await collect(driver.resume("r"))
+    assert end_of(await collect(driver.resume("r"))).status == "completed"
+
+
 async def test_a_slow_consumer_holds_the_run_up(store: Checkpointer) -> None:
     async with aclosing(runtime(graph_of(COUNTDOWN), store).stream({}, run_id="r")) as events:
         first = await anext(events)

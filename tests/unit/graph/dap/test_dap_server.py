@@ -233,9 +233,11 @@ async def test_a_variable_is_set_in_a_fork_whole_or_in_part() -> None:
         state = (await client.ask("scopes", frameId=1))["scopes"][0]["variablesReference"]
         variables = (await client.ask("variables", variablesReference=state))["variables"]
         seen = next(one["variablesReference"] for one in variables if one["name"] == "seen")
-        await client.ask("setVariable", variablesReference=seen, name="[0]", value="100")
+        refused = await client.try_("setVariable", variablesReference=seen, name="[0]", value="true + 1")
+        assert "write True" in refused["message"]
+        await client.ask("setVariable", variablesReference=seen, name="[0]", value='{"odd": true}')
         await client.stopped("step")
-        assert await client.scope("State") == {"n": "9", "seen": "[100]"}
+        assert await client.scope("State") == {"n": "9", "seen": '[{"odd": true}]'}
 
 
 async def test_a_pause_is_answered_at_once_while_a_node_waits_for_its_call() -> None:

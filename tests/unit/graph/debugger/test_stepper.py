@@ -208,6 +208,15 @@ async def test_back_reads_the_history_and_runs_nothing_again(store: Checkpointer
     assert len(asked) == before + 1
 
 
+async def test_an_edit_may_be_written_as_json(store: Checkpointer) -> None:
+    debugger = debugger_of(graph_of(COUNTDOWN), store)
+    await debugger.begin({})
+    await debugger.assign("seen", '[{"odd": true, "even": null}]')
+    assert await debugger.inspector.evaluate("[seen[0].odd, seen[0].even]") == [True, None]
+    with pytest.raises(BreakpointInvalid, match="write True"):
+        await debugger.assign("seen", "[true, n]")
+
+
 async def test_an_edit_goes_on_as_a_fork_and_leaves_the_run_as_it_was(store: Checkpointer) -> None:
     debugger = debugger_of(graph_of(COUNTDOWN), store)
     await debugger.begin({}, run_id="r")

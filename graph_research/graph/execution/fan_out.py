@@ -74,15 +74,22 @@ async def run_items(visit: NodeVisit) -> tuple[Delta, Sequence[bytes]]:
     ended = await _ended_before(visit)
     left = [index for index in range(len(items)) if index not in ended]
     at_once = min(items_at_once(visit), len(left))
+    first_failed = None
     if (replay := visit.session.replay) is not None and left:
-        ordered = replay.in_order([visit.address(index) for index in left])
+        addresses = [visit.address(index) for index in left]
+        first_failed, ordered = replay.first_failed(addresses).item, replay.in_order(addresses)
         left, at_once = [address.item for address in ordered if address.item is not None], 1
     waiting, unrecorded, suspended = iter(left), list[Unrecorded](), dict[int, Suspended]()
+    gave_up: dict[int | None, GaveUp] = {}
 
     async def work() -> None:
         for index in waiting:
             try:
                 ended[index] = await _run_item(visit, index, items[index])
+            except GaveUp as end:
+                if replay is None:
+                    raise
+                gave_up[index] = end  # what ended beside it follows
             except Unrecorded as stop:
                 unrecorded.append(stop)
             except Suspended as stop:
@@ -96,6 +103,8 @@ async def run_items(visit: NodeVisit) -> tuple[Delta, Sequence[bytes]]:
                 group.create_task(work())
     except BaseExceptionGroup as several:
         raise first_of(several) from None
+    if gave_up:
+        raise gave_up.get(first_failed) or next(iter(gave_up.values()))
     if suspended:
         raise suspended[min(suspended)]
     if unrecorded:

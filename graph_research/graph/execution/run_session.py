@@ -51,6 +51,10 @@ class Replay(Protocol):
         """The items of a fan-out in the order of their next recorded steps; last those that have none."""
         ...
 
+    def first_failed(self, items: Sequence[Address]) -> Address:
+        """Of the items of a fan-out that are about to run, the one whose recorded failure comes first."""
+        ...
+
 
 class RunSession:
     """One process that drives one run. Steps and events get their numbers when a write is requested, in that order.

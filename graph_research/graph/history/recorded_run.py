@@ -20,6 +20,8 @@ from graph_research.graph.state.rows import StepRow
 from graph_research.graph.statuses import FAILURES, Cause, RunStatus, StepStatus
 
 _UNHANDLED = {StepStatus.TIMEOUT_UNHANDLED: Cause.TIMEOUT, StepStatus.CANCELLED_UNHANDLED: Cause.CANCELLED}
+_ITEM_END = re.compile(r"\](?![^~/])")
+"""In the key of an attempt, the end of the address of an item that it belongs to."""
 _HANDLED = {StepStatus.TIMEOUT: Cause.TIMEOUT, StepStatus.CANCELLED: Cause.CANCELLED}
 
 
@@ -71,10 +73,13 @@ class RecordedRun:
         """By graph run."""
         self._expiring: dict[str, int] = {}
         """By subgraph run whose node runs out of time the step that says so."""
-        self._gave_up = {step.address.key for step in log if step.item is None and step.status in FAILURES}
-        for step in log:
-            if _is_compared(step):
-                self._attempts[step.address.key].append(step)
+        self._within: defaultdict[str, list[deque[StepRow]]] = defaultdict(list)
+        """By graph run the rows of its attempts and of those in its subgraphs."""
+        for step in filter(_is_compared, log):
+            if (key := step.address.key) not in self._attempts:
+                for namespace in ("", *(step.scope[: slash.end()] for slash in re.finditer("/", step.scope))):
+                    self._within[namespace].append(self._attempts[key])
+            self._attempts[key].append(step)
         for interruption in _interruptions(log):
             self._interruptions[interruption.namespace].append(interruption)
         self.first: Difference | None = None
@@ -115,25 +120,31 @@ class RecordedRun:
         self._check(address, None if end is None else end.step)
 
     def _check(self, address: Address, step: int | None) -> None:
-        """Raise `Unrecorded` if an interruption came before the next recorded step of an attempt, or if there is none
-        because the attempt was given up."""
+        """Raise `Unrecorded` if an interruption, or the failure of the fan-out that it is part of, came before the next
+        recorded step of an attempt, or if there is none because the attempt was given up."""
         around = [waiting[0] for waiting in self._interruptions.values() if waiting]
         ending = [interruption.step for interruption in around if interruption.ended(address.key)]
         ending += [last for namespace, last in self._expiring.items() if address.namespace.startswith(namespace)]
-        if step is not None:
-            left = any(last < step for last in ending)
-        else:
-            left = not self.ended(address) and (bool(ending) or self._was_left(address))
+        ends = (self._end(address.key[: item.start()]) for item in re.finditer(r"\[", address.key))
+        ending += [end.step for end in ends if end is not None and end.status == StepStatus.FAILED]
+        left = any(last < step for last in ending) if step is not None else bool(ending) or self._was_left(address)
         if left:
             raise Unrecorded(address.key)
 
     def in_order(self, items: Sequence[Address]) -> Sequence[Address]:
-        def place(item: Address) -> float:
-            within = re.compile(re.escape(item.key) + r"(?![^~/])")
-            rows = (rows[0] for key, rows in self._attempts.items() if rows and within.match(key))
-            return min((row.step for row in rows), default=math.inf)
+        steps: dict[str, int] = {}
+        for key, rows in self._attempts.items():
+            for end in _ITEM_END.finditer(key) if rows else ():
+                item = key[: end.end()]
+                steps[item] = min(steps.get(item, rows[0].step), rows[0].step)
+        return sorted(items, key=lambda item: steps.get(item.key, math.inf))
 
-        return sorted(items, key=place)
+    def first_failed(self, items: Sequence[Address]) -> Address:
+        failed: dict[str, int] = {}
+        for row in (row for rows in self._attempts.values() for row in rows):
+            if row.item is not None and row.status == StepStatus.FAILED:
+                failed.setdefault(row.address._replace(attempt=1).key, row.step)
+        return min(items, key=lambda item: failed.get(item.key, math.inf))
 
     def ended(self, address: Address) -> bool:
         """Whether the recorded attempt came to an end, ever."""
@@ -168,24 +179,16 @@ class RecordedRun:
         return rows[0] if rows else None
 
     def _was_left(self, address: Address) -> bool:
-        """Whether an attempt that never ended was given up: its process died, the run stands there, or another item
-        failed beside it or beside the subgraph that it is part of."""
-        if self._died or (self._standing is not None and self._standing.ended(address.key)):
-            return True
-        keys = [f"{address.namespace[: match.start()]}" for match in re.finditer("/", address.namespace)]
-        return any("[" in key.rpartition("/")[2] and self._item_left(key) for key in [*keys, address.key])
-
-    def _item_left(self, key: str) -> bool:
-        return key not in self._attempts and key.rpartition("[")[0] in self._gave_up
+        """Whether an attempt that did not end was given up: its process died, or the run stands there."""
+        return self._died or (self._standing is not None and self._standing.ended(address.key))
 
     def _has_come(self, namespace: str, before: int) -> bool:
         """Whether all that is recorded of a graph run before a step has come."""
-        rows = (rows[0] for rows in self._attempts.values() if rows)
-        return not any(row.step < before and row.scope.startswith(namespace) for row in rows)
+        return not any(rows[0].step < before for rows in self._within[namespace] if rows)
 
     def _steps_in(self, namespace: str) -> list[int]:
         """The next steps of a subgraph run: of its attempts and what interrupts it."""
-        rows = [rows[0].step for rows in self._attempts.values() if rows and rows[0].scope.startswith(namespace)]
+        rows = [rows[0].step for rows in self._within[namespace] if rows]
         waiting = self._interruptions.items()
         return rows + [queue[0].step for key, queue in waiting if queue and key.startswith(namespace)]
 

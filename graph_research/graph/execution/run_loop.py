@@ -13,7 +13,15 @@ from graph_research.graph.execution.cancel_scope import CancelScope, ScopeCancel
 from graph_research.graph.execution.fan_out import finished_items
 from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.graph_state import Ended
-from graph_research.graph.execution.node_result import Cancelled, Failure, NodeResult, Suspended, Unrecorded, failure_of
+from graph_research.graph.execution.node_result import (
+    Cancelled,
+    Failure,
+    GraphTimeout,
+    NodeResult,
+    Suspended,
+    Unrecorded,
+    failure_of,
+)
 from graph_research.graph.execution.node_run import NodeRun
 from graph_research.graph.state.address import Address
 from graph_research.graph.state.position import ActiveNode
@@ -104,7 +112,7 @@ class RunLoop:
         active = self.graph_run.position.active[0]
         if self._cause == Cause.CANCELLED:
             return failure_of(active, Cause.CANCELLED, Cancelled("the run was cancelled"))
-        return failure_of(active, Cause.TIMEOUT, TimeoutError("the time for the whole graph is over"))
+        return failure_of(active, Cause.TIMEOUT, GraphTimeout("the time for the whole graph is over"))
 
     def _on_deadline(self) -> None:
         if self._deadline is not None and self._scope is not None:

@@ -585,6 +585,20 @@ async def test_time_that_is_over_leads_over_the_timeout_edge(store: Checkpointer
     assert result.state["why"]["node"] == "work"
 
 
+async def test_a_nodes_own_timeout_edge_tells_the_end_of_the_graphs_time_from_its_own(store: Checkpointer) -> None:
+    async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        await asyncio.Event().wait()
+        return {}
+
+    own = "      - {from: work, to: ok, on: timeout, when: 'error.type != \"GraphTimeout\"'}\n"
+    text = SLOW.replace("    edges:\n", f"    edges:\n{own}")
+    late = await runtime(graph_of(text, work=work), store, timeout_seconds=0.05).run({}, run_id="late")
+    assert (late.status, late.cause, late.state["why"]["type"]) == ("aborted", "timeout", "GraphTimeout")
+    text = text.replace("run: work,", "run: work, timeout_seconds: 0.01,")
+    slow = await runtime(graph_of(text, work=work), store, timeout_seconds=60).run({}, run_id="slow")
+    assert slow.status == "completed"
+
+
 async def test_time_that_is_over_before_the_run_is_under_way_counts(store: Checkpointer) -> None:
     async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
         await asyncio.Event().wait()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from graph_research.graph.events import Note
 from graph_research.providers.llm.base import ModelRequest
 from tests.support.research.harness import WRITING, Bench
 
+GRAPHS = Path(__file__).parents[4] / "graphs"
 QUESTION = "What is known of the Tarn plant?"
 
 
@@ -127,3 +130,14 @@ async def test_without_token_management_the_claim_extractor_sees_1000_characters
     [request] = bench.model.asked("claim_extractor")
     assert all(len(row["content"]) <= 30 for row in request.material["sources"])
     assert result.state["metadata"]["token_limit_retries"] == 0
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in GRAPHS.glob("*.yaml")))
+def test_no_edge_of_a_node_goes_on_after_the_end_of_the_whole_graphs_time(name: str) -> None:
+    graph = yaml.load((GRAPHS / f"{name}.yaml").read_text(), yaml.BaseLoader)
+    own = [
+        edge
+        for edge in graph["edges"]
+        if edge["from"] != "*" and "timeout" in edge.get("on", ()) and "seconds" in graph.get("limits", {})
+    ]
+    assert [edge.get("when") for edge in own] == ['error.type != "GraphTimeout"'] * len(own)

@@ -11,8 +11,8 @@ wall time, the measured share of the sources' texts that was shown, sources cite
 a share of all that need a source, and how it ended. Tokens and wall time are compared with the row in which everything
 is off; since that reads less and cites less, what a source cited costs is the fairer figure, and a run of one round
 (`--iterations 1`) the fairer comparison. In the first window all texts fit into the analysis's share, in the second
-most do, in the others hardly any. The model quotes what it is shown, so support says that no feature loses a citation, not how well
-a real model writes.
+most do, in the others hardly any. The model quotes what it is shown, so support says that no feature loses a citation,
+not how well a real model writes.
 """
 
 from __future__ import annotations

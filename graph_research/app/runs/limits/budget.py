@@ -78,6 +78,10 @@ class Budget:
     clock: Callable[[], float] = time.monotonic
     tokens: int = 0
     cost: float = 0.0
+    _taken: dict[Stage, Amount] = field(default_factory=lambda: dict.fromkeys(Stage, Amount()))
+    _held_back: set[Stage] = field(default_factory=set)
+    _rounds: int = 0
+    _topics: int = 0
     _pending_tokens: int = 0
     _pending_cost: float = 0.0
     _began: float | None = None
@@ -109,6 +113,7 @@ class Budget:
     def spending(self, stage: Stage, tokens: int, cost: float) -> Iterator[None]:
         """While a call is made that is expected to take so much. `BudgetReached` where there is no room for it."""
         if (limit := self._limit_of(stage, tokens, cost)) is not None:
+            self._held_back.add(stage)
             raise BudgetReached(f"{left_out(stage)}{TO_KEEP_WITHIN}{limit}", provider="budget")
         self._pending_tokens += tokens
         self._pending_cost += cost
@@ -126,6 +131,9 @@ class Budget:
         """See `research.allowance`."""
         if self.reserve is None:
             return None
+        self._rounds += 1
+        whole = {stage: amount for stage, amount in self._taken.items() if stage not in self._held_back}
+        self.reserve = self.reserve.corrected(whole, self._rounds, self._topics)
         return self._refusal("round", Stage.GATHERING, self.reserve.topic)
 
     def refuses_repetition(self, phase: str) -> str | None:
@@ -154,18 +162,28 @@ class Budget:
     def count_recorded(self, calls: Iterable[CallRecord]) -> None:
         """Count what a run spent before it was interrupted."""
         for call in calls:
-            if call.kind == CallKind.MODEL and _by_code(call.answer):
+            asked = call.request if isinstance(call.request, Mapping) else {}
+            if call.kind == CallKind.ALLOWANCE:
+                self._rounds += asked.get("for") == "round" and call.answer is None
+            if call.kind != CallKind.MODEL or _by_code(call.answer):
                 continue
-            if call.kind == CallKind.MODEL and (spending := spending_of(call.answer, self.prices)) is not None:
-                self.tokens += spending.tokens
-                self.cost += spending.cost_usd or 0.0
+            if isinstance(call.answer, Mapping) and call.answer.get("type") == BudgetReached.__name__:
+                self._held_back.add(stage_of(asked.get("agent", ""), asked.get("role", "")))
+            if (spending := spending_of(call.answer, self.prices)) is not None:
+                self._add(asked.get("agent", ""), asked.get("role", ""), spending.tokens, spending.cost_usd or 0.0)
 
-    def count(self, model: str, usage: Usage) -> float | None:
-        """Count one call: what it cost in USD, None where no price is known."""
-        self.tokens += usage.input_tokens + usage.output_tokens
+    def count(self, model: str, usage: Usage, agent: str = "", role: str = "") -> float | None:
+        """Count one call of an agent: what it cost in USD, None where no price is known."""
         cost = self.prices(model, usage.input_tokens, usage.output_tokens, usage.cached_input_tokens)
-        self.cost += cost or 0.0
+        self._add(agent, role, usage.input_tokens + usage.output_tokens, cost or 0.0)
         return cost
+
+    def _add(self, agent: str, role: str, tokens: int, cost: float) -> None:
+        self.tokens += tokens
+        self.cost += cost
+        stage = stage_of(agent, role)
+        self._taken[stage] = self._taken[stage] + Amount(tokens=tokens, cost=cost)
+        self._topics += agent == "extractor"
 
     def spent(self) -> LimitReached | None:
         """Which limit is reached, None where none is."""
@@ -318,8 +336,9 @@ class _Budgeted(WrappedModel):
         try:
             reply = await self.model.complete(request)
         except AnswerWithheld as error:
-            self._budget.count(self.spec, Usage(input_tokens=error.input_tokens, output_tokens=error.output_tokens))
+            usage = Usage(input_tokens=error.input_tokens, output_tokens=error.output_tokens)
+            self._budget.count(self.spec, usage, request.agent, request.role)
             raise
         self._budget.count_time(self._budget.clock() - began, reply.usage.output_tokens)
-        cost = self._budget.count(reply.model, reply.usage)
+        cost = self._budget.count(reply.model, reply.usage, request.agent, request.role)
         return replace(reply, usage=replace(reply.usage, cost_usd=cost))

@@ -10,10 +10,11 @@ writing and v for verification, with M = max(L - p, L / 2):
 
 So gathering ends in time, verification is given what writing leaves, and an estimate that is far off leaves gathering
 two fifths. A further round begins only while gathering's part has room for one more sub-query, and a step is repeated
-only while its part has room for what it is estimated to take. Of the seconds,
-planning may use half of gathering's part, and min(10, 1 + L / 10) are given to nobody: in that time code writes what no
-model has written. Where models take longer for their answers than was estimated, so many times as long is kept for what
-they have yet to do.
+only while its part has room for what it is estimated to take. What the rounds so far took on average stands in the
+place of the estimates when a further round is decided on, but for a stage of which a call was held back. Of the
+seconds, planning may use half of gathering's part, and min(10, 1 + L / 10) are given to nobody: in that time code
+writes what no model has written. Where models take longer for their answers than was estimated, so many times as long
+is kept for what they have yet to do.
 
 A run whose limits hold less than its settings ask for is planned smaller from the start: its report is given the next
 shorter length until writing takes at most 0.45 L, and it has no more sub-queries than there is room for, but 2.
@@ -21,6 +22,7 @@ shorter length until writing takes at most 0.45 L, and it has no more sub-querie
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -89,6 +91,18 @@ class Reserve:
             topic=shape.topic(),
         )
 
+    def corrected(self, taken: Mapping[Stage, Amount], rounds: int, topics: int) -> Reserve:
+        """The parts of the tokens and the cost by what `rounds` rounds and their `topics` took, instead of estimates; a
+        stage that is not in `taken` is estimated as before."""
+        stages = {stage: _measured(amount, taken.get(stage), rounds) for stage, amount in self.stages.items()}
+        return replace(
+            self,
+            tokens=_parts({stage: amount.tokens for stage, amount in stages.items()}, self.tokens.get(Stage.WRITING)),
+            cost=_parts({stage: amount.cost or 0.0 for stage, amount in stages.items()}, self.cost.get(Stage.WRITING)),
+            stages=stages,
+            topic=_measured(self.topic, taken.get(Stage.GATHERING), topics),
+        )
+
     def seconds(self, slowness: float) -> dict[Stage, float]:
         """The parts of the time where models take `slowness` times as long as estimated; empty without a limit."""
         needed = {stage: slowness * amount.seconds for stage, amount in self.stages.items()}
@@ -153,6 +167,13 @@ def _parts(stages: Mapping[Stage, float], limit: float | None) -> dict[Stage, fl
         Stage.WRITING: limit,
         Stage.VERIFICATION: limit,
     }
+
+
+def _measured(estimated: Amount, taken: Amount | None, times: int) -> Amount:
+    """What something takes, by how much so many of it took; its time is estimated."""
+    if taken is None or not times:
+        return estimated
+    return replace(estimated, tokens=math.ceil(taken.tokens / times), cost=(taken.cost or 0.0) / times)
 
 
 def _with_time_to_search(parts: dict[Stage, float]) -> dict[Stage, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from graph_research.app.runs.limits.budget import Budget, SearchInTime, within_budget
 from graph_research.app.runs.limits.estimate import LEAST_CALL_TOKENS, LEAST_CALLS, Shape, Stage
 from graph_research.app.runs.limits.reserve import Limits, LimitTooSmall, Reserve, check_least, planned_within, stage_of
+from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.providers.errors import BudgetReached
 from graph_research.providers.llm.base import ModelReply, ModelRequest, Usage
 from graph_research.providers.llm.model_data import Price, Prices
@@ -138,6 +140,57 @@ async def test_gathering_is_refused_while_writing_is_not() -> None:
         await ask(budget, "reflector", "reflection")
     await ask(budget, "outliner", "report")
     assert "no further round was made, to keep within" in str(budget.refuses_round())
+
+
+ROUND = [("extractor", "compression", 6_000), ("analyzer", "research", 5_000), ("section_writer", "report", 12_000)]
+
+
+def test_a_further_round_is_decided_on_by_what_the_first_took() -> None:
+    small, large = budget_of(40_000), budget_of(60_000)
+    assert large.reserve is not None
+    estimated = large.reserve.tokens[Stage.GATHERING] - large.reserve.topic.tokens
+    for agent, role, tokens in ROUND:
+        small.count("scripted", Usage(input_tokens=tokens), agent, role)
+        large.count("scripted", Usage(input_tokens=tokens), agent, role)
+    assert large.tokens > estimated
+    assert large.refuses_round() is None
+    assert small.refuses_round() is not None
+
+
+async def test_a_stage_of_which_a_call_was_held_back_is_estimated_as_before() -> None:
+    budget = budget_of(60_000)
+    for agent, role, tokens in ROUND:
+        budget.count("scripted", Usage(input_tokens=tokens), agent, role)
+    with pytest.raises(BudgetReached):
+        await ask(budget, "section_writer", "report", user="word " * 100_000)
+    assert budget.refuses_round() is not None
+
+
+@pytest.mark.parametrize("limit", [40_000, 60_000])
+def test_a_resumed_run_knows_what_its_rounds_took(limit: int) -> None:
+    budget, resumed = budget_of(limit), budget_of(limit)
+    for agent, role, tokens in ROUND:
+        budget.count("scripted", Usage(input_tokens=tokens), agent, role)
+    resumed.count_recorded(recorded(agent, role, tokens) for agent, role, tokens in ROUND)
+    assert resumed.refuses_round() == budget.refuses_round()
+    assert resumed.reserve == budget.reserve
+
+
+def recorded(agent: str, role: str, tokens: int) -> CallRecord:
+    return CallRecord(
+        seq=1,
+        path="node",
+        visit=1,
+        item=None,
+        attempt=1,
+        kind="model",
+        request_hash="",
+        status="answered",
+        started_at=datetime(2026, 1, 1, tzinfo=UTC),
+        seconds=1.0,
+        request={"agent": agent, "role": role},
+        answer={"model": "scripted", "input_tokens": tokens, "output_tokens": 0},
+    )
 
 
 async def test_what_a_call_is_expected_to_take_counts_before_it_is_made() -> None:

@@ -93,6 +93,8 @@ class Adding:
         self._tell(len(files), len(files), "")
         self._remove(list(known.values()))
         await _to_its_end(self._index.relate, folder)
+        there = [row["url"] for row in self._index.rows("known", folder=folder)]
+        self._partly += self._bibliography.without_files([*there, *(failure.path for failure in self._failed)])
         omissions = [*self._failed, *self._partly]
         await _to_its_end(self._index.note_omissions, folder, map(asdict, omissions))
         if self._is_unread_file():

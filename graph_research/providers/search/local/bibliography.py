@@ -5,7 +5,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from graph_research.providers.search.local.catalog import CatalogEntry
@@ -34,11 +36,14 @@ class ReferenceFile:
 class Bibliography:
     """The references of a folder, found by the file that they name, else by the title."""
 
-    def __init__(self, references: Iterable[Reference] = (), unread: Sequence[Failure] = ()) -> None:
+    def __init__(
+        self, by_path: Mapping[str, Sequence[Reference]] = MappingProxyType({}), unread: Sequence[Failure] = ()
+    ) -> None:
         self.unread = unread
+        self._by_path = by_path
         self._by_file: dict[str, CatalogEntry | None] = {}  # none for a name that files of several works have
         self._by_title: dict[str, CatalogEntry] = {}
-        for reference in references:
+        for reference in chain.from_iterable(by_path.values()):
             key = title_key(reference.entry.title or "")
             for file in reference.files:
                 other = self._by_file.setdefault(file, reference.entry)
@@ -50,23 +55,42 @@ class Bibliography:
     @classmethod
     def read(cls, files: Sequence[ReferenceFile]) -> Bibliography:
         """The references in these files; what of them cannot be read is left out and named in `unread`."""
-        references: list[Reference] = []
+        by_path: dict[str, Sequence[Reference]] = {}
         unread: list[Failure] = []
         for file in files:
-            found, failures = _references(file)
-            references += found
+            by_path[str(file.path)], failures = _references(file)
             unread += failures
-        return cls(references, unread)
+        return cls(by_path, unread)
+
+    def without_files(self, paths: Iterable[str]) -> list[Failure]:
+        """The files of references, of which some name an attachment that is at none of these paths."""
+        there = {end for path in paths for end in _ends(path)}
+        failures: list[Failure] = []
+        for path, references in self._by_path.items():
+            absent = [min(row.files, key=len) for row in references if row.files and there.isdisjoint(row.files)]
+            if absent:
+                what = (
+                    "1 reference names a file that is"
+                    if len(absent) == 1
+                    else f"{len(absent):,} references name files that are"
+                )
+                failures.append(Failure(path=path, reason=f"{what} not there, such as {absent[0]}", partly=True))
+        return failures
 
     def complete(self, entry: CatalogEntry, url: str, title: str) -> CatalogEntry:
         """`entry`, and where it says nothing what the bibliography says of the document."""
-        path = PurePosixPath(unicodedata.normalize("NFC", url))
-        found = self._by_file.get("/".join(path.parts[-2:])) or self._by_file.get(path.name)
+        found = next(filter(None, map(self._by_file.get, _ends(url))), None)
         found = found or (self._by_title.get(title_key(title)) if title else None)
         if found is None:
             return entry
         names = ("tier", "publisher", "published_at", "authors", "title", "doi")
         return replace(entry, **{name: getattr(found, name) for name in names if not getattr(entry, name)})
+
+
+def _ends(path: str) -> tuple[str, str]:
+    """By what a reference may name the file at a path: its folder and name, or its name."""
+    parts = PurePosixPath(unicodedata.normalize("NFC", path)).parts
+    return "/".join(parts[-2:]), parts[-1]
 
 
 def may_have_references(name: str) -> bool:

@@ -248,6 +248,23 @@ def test_files_are_found_whatever_form_their_names_have(tmp_path: Path) -> None:
     assert [read.complete(CatalogEntry(), name, "").title for name in names] == ["Häfen", "Weirs"]
 
 
+async def test_references_whose_attachments_are_not_there_are_named(tmp_path: Path) -> None:
+    cited = ["lagoon.md", "x/notes.doc", "locked.pdf", "gone/weirs.pdf", "gates.pdf"]
+    entries = [f"@book{{b{n}, title={{T{n}}}, file={{:{path}:X}}}}" for n, path in enumerate(cited)]
+    library = Library(tmp_path / "index.db")
+    _write(folder := tmp_path / "papers", "refs.bib", "\n".join([*entries, "@misc{c, title={Without a file}}"]))
+    (folder / "x").mkdir()
+    (folder / "x" / "notes.doc").write_bytes(b"old")
+    (folder / "locked.pdf").write_bytes(b"broken")
+    counts = await library.add([folder])
+    [partly] = counts.partly
+    assert partly.path == str(folder / "refs.bib")
+    assert partly.reason == "2 references name files that are not there, such as weirs.pdf"
+    (folder / "weirs.pdf").write_bytes(b"broken")
+    counts = await library.add([folder])
+    assert [row.reason for row in counts.partly] == ["1 reference names a file that is not there, such as gates.pdf"]
+
+
 def test_csl_json_is_read_once(tmp_path: Path) -> None:
     file = tmp_path / "refs.json"
     file.write_text(json.dumps([GOOD]))

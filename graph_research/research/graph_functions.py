@@ -24,7 +24,11 @@ Rows = Sequence[Row]
 _MOST_QUERY_CHARS = 1_000
 """Of a question that is searched for as it was asked."""
 
-_CAUSE_OF_ERROR: Mapping[str, Cause] = {"Cancelled": Cause.CANCELLED, "TimeoutError": Cause.TIMEOUT}
+_CAUSE_OF_ERROR: Mapping[str, Cause] = {
+    "Cancelled": Cause.CANCELLED,
+    "GraphTimeout": Cause.TIMEOUT,
+    "TimeoutError": Cause.TIMEOUT,
+}
 """The engine's names for a run that was cancelled and for a time that was over; all else is an error."""
 
 

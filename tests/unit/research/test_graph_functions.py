@@ -128,6 +128,7 @@ def test_an_abort_is_recorded_with_its_phase_whichever_of_its_nodes_was_running(
         "abort_phase": "analysis",
         "abort_iteration": 2,
     }
+    assert record("review_analyze", "GraphTimeout")["timeout"]
     assert record("shout", "ProviderRefused") == {
         "error": True,
         "abort_phase": "shout",

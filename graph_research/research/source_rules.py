@@ -175,6 +175,8 @@ def _is_of_type(media_type: str, allowed: Collection[str]) -> bool:
 
 def _types_of(suffix: str) -> set[str | None]:
     """The media types of files with a suffix, such as `docx`: that of the library and that of the web."""
+    if "/" in suffix:
+        return set()
     return {MEDIA_TYPES.get(f".{suffix}"), mimetypes.guess_type(f"file.{suffix}")[0]}
 
 

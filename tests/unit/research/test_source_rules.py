@@ -19,6 +19,7 @@ from tests.support.research.harness import Bench, FolderOfHits, PlainContext, hi
 
 SHORT = "Das Kraftwerk wurde im Jahr 1990 eröffnet und liefert Strom für die Stadt."
 GERMAN = "Das Kraftwerk an der Mündung wurde im Jahr 1990 eröffnet und liefert seither Strom für die Stadt. " * 3
+ODT = "application/vnd.oasis.opendocument.text"
 
 
 def of(
@@ -62,6 +63,8 @@ def declaring(language: str, text: str) -> SearchHit:
         ({"media_types": ("docx",)}, of("https://a.org/plan.md"), Exclusion.MEDIA_TYPE),
         ({"media_types": ("text/*",)}, of("notes/a.md", provider="local", content_type="text/markdown"), None),
         ({"media_types": ("text/html",)}, of("https://a.org/paper.pdf"), Exclusion.MEDIA_TYPE),
+        ({"media_types": (ODT,)}, of("a.odt", provider="local", content_type=ODT), None),
+        ({"media_types": (ODT,)}, of("a.txt", provider="local", content_type="text/plain"), Exclusion.MEDIA_TYPE),
         ({"source_languages": ("en-GB",)}, of(text=GERMAN), Exclusion.LANGUAGE),
         ({"source_languages": ("de",)}, of(text=GERMAN), None),
         ({"source_languages": ("en",)}, of(text=SHORT, title="Das Kraftwerk"), Exclusion.LANGUAGE),

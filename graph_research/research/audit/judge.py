@@ -244,9 +244,10 @@ def _lacks(text: str, passages: Sequence[str]) -> str:
     """Which words of the sentence the passages do not have, the rarest first."""
     language = language_of("\n".join((text, *passages)))
     held = {word.term for passage in passages for word in words(passage, language)}
-    lacking = {word.term: word for word in words(text, language) if word.weight > 0.0 and word.term not in held}
-    rarest = sorted(lacking.values(), key=lambda word: -word.weight)[:_NAMED]
-    named = ", ".join(text[word.start : word.end] for word in sorted(rarest, key=lambda word: word.start))
+    lacking = [word for word in words(text, language) if word.weight > 0.0 and word.term not in held]
+    written = {text[word.start : word.end]: word for word in lacking}
+    rarest = sorted(written, key=lambda name: -written[name].weight)[:_NAMED]
+    named = ", ".join(sorted(rarest, key=lambda name: written[name].start))
     return f"the nearest passage has no {named}" if named else _OTHER_ORDER
 
 

@@ -116,3 +116,12 @@ def test_the_few_words_of_a_short_sentence_stand_in_its_order_in_a_passage_that_
     held = [LibraryDocument(source_id="licence", title="Licence", path="licence.md", document=licence)]
     sentence = sentences_of(plain_document("Turbines never stop."))[0]
     assert judged(1, sentence, held, [], []).verdict is not Verdict.SUPPORTED
+
+
+def test_a_word_that_the_nearest_passage_lacks_is_named_once() -> None:
+    [sentence] = sentences_of(plain_document("The Birch generator delivers 400 kVA."))
+    library = [LibraryDocument(source_id="src-1", title=DAMS.title, path="dams.md", document=DAMS)]
+    reason = judged(1, sentence, library, [], []).reason
+    named = reason.removeprefix("the nearest passage has no ").split(", ")
+    assert "kVA" in named
+    assert len(set(named)) == len(named)

@@ -24,6 +24,7 @@ from graph_research.text.readers.html_tags import (
     FURNITURE_WORDS,
     INLINE_TAGS,
     NAMED_TAGS,
+    VOID_TAGS,
 )
 from graph_research.text.readers.stated_date import stated_date
 
@@ -33,6 +34,8 @@ _ANCHOR_SIGNS = frozenset("¶#§🔗⚓∞")
 _DROPPED = ".mw-editsection, .linenos, .lineno, [role=tooltip]"
 _TAG = re.compile(r"<([a-z][a-z0-9]*)")
 _WORDS = re.compile(r"[a-z0-9]+")
+_EMPTY_ELEMENT = re.compile(r"<([A-Za-z][\w:-]*)([^<>]*+)(?<=/)>")
+_LONGEST_BEFORE_XML = 100
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _LINK_SHARE = 0.75  # a block with more of its characters in links than this is a list of links, not prose
 _MAIN_SHARE = 0.4  # a <main> with at least this share of the page's text is the page; the rest is furniture
@@ -49,7 +52,7 @@ def html_document(source: str, *, line_key: str = "", note_marks: bool = False) 
     sentence before them and left out; with `note_marks` they stand in brackets, `[4]`. In a page that was rendered from
     another file, the comment `LINE_KEY NUMBER` says from which line of it the text behind the comment is.
     """
-    bounded = bound_nesting(source)
+    bounded = bound_nesting(_with_end_tags(source))
     tags = frozenset(_TAG.findall(bounded.lower()))
     parser = LexborHTMLParser(bounded.encode("utf-8", "replace"))
     node = parser.css_first(":not(svg) > title") if "title" in tags else None
@@ -71,6 +74,15 @@ def html_document(source: str, *, line_key: str = "", note_marks: bool = False) 
         authors=head.authors,
         licence=head.licence,
         language=_declared_language(parser),
+    )
+
+
+def _with_end_tags(source: str) -> str:
+    """A page in XML with an end for its empty elements (`<title/>`), which HTML takes for their beginning."""
+    if not source[:_LONGEST_BEFORE_XML].lstrip("\ufeff \t\r\n").startswith("<?xml"):
+        return source
+    return _EMPTY_ELEMENT.sub(
+        lambda tag: tag[0] if tag[1].lower() in VOID_TAGS else f"<{tag[1]}{tag[2][:-1]}></{tag[1]}>", source
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email
+import email.generator  # loaded late by a forwarded mail, when files may not be opened any more
 import email.policy
 import re
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from graph_research.text.readers.html import html_document
 from graph_research.text.readers.plain import plain_document
 
 _HEADERS = ("From", "To", "Cc", "Date")
+_MAIL = "message/rfc822"
 _MAX_ATTACHMENTS = 100
 _QUOTE_MARKS = re.compile(r"^(?:> ?)+", re.MULTILINE)
 _SIGNATURE = re.compile(r"^-- ?\n.*?(?=^>|\Z)", re.MULTILINE | re.DOTALL)
@@ -40,6 +42,8 @@ def read_eml(data: bytes, read: Callable[[bytes, str], Document]) -> Document:
             warnings.append(f"read the first {_MAX_ATTACHMENTS} attachments")
             break
         name = attachment.get_filename() or f"attachment {number + 1}"
+        if attachment.get_content_type() == _MAIL and not name.lower().endswith(".eml"):
+            name += ".eml"
         try:
             document = read(_content(attachment), name)
         except DocumentUnreadable as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from email.message import EmailMessage
 from pathlib import Path
 
 import openpyxl
@@ -228,6 +229,17 @@ async def test_a_mail_of_parts_without_a_boundary_has_its_lines_as_body() -> Non
     source = "From: ann@example.org\nSubject: Gates\nContent-Type: multipart/mixed\n\nOpen both gates, Zoë.\n"
     document = await read(source.encode(), "gates.eml")
     assert blocks(document)[-1] == ("paragraph", "Open both gates, Zoë.")
+
+
+async def test_a_forwarded_mail_is_read() -> None:
+    inner, outer = EmailMessage(), EmailMessage()
+    inner["Subject"], outer["Subject"] = "Seals", "Fwd: Seals"
+    inner.set_content("Seals last 18 months.")
+    outer.set_content("See below.")
+    outer.add_attachment(inner)
+    document = await read(outer.as_bytes(), "forwarded.eml")
+    assert [unit.text for unit in units(document)] == ["See below.", "Seals last 18 months."]
+    assert where(document, "18 months") == "attachment 1.eml, line 1"
 
 
 async def test_a_notebook_has_its_cells_and_what_they_printed() -> None:

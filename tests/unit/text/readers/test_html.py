@@ -246,3 +246,11 @@ def test_a_page_declares_its_language(attributes: str, language: str) -> None:
     document = html_document(f"<html {attributes}><body><p>Open both gates.</p></body></html>")
     assert document.language == language
     assert Document.from_layout(document.text, document.layout()) == document
+
+
+def test_empty_elements_of_a_page_in_xml_are_closed() -> None:
+    body = '<p>It opened<a id="x"/> in 2016.<br/>It is <i class="a"/>open.</p><div/><p>It closed.</p>'
+    page = f'<?xml version="1.0"?><html><head><title/><script src="a.js"/></head><body>{body}</body></html>'
+    document = html_document(page)
+    assert document.text.split() == ["It", "opened", "in", "2016.", "It", "is", "open.", "It", "closed."]
+    assert html_document(page.replace("<title/>", "<title>Weirs</title>")).title == "Weirs"

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from benchmarks.quality import logistic
 from benchmarks.quality.plain import BM25, auc, best, mean, rouge_l
 from benchmarks.quality.sets import Row, Set, Text
+from benchmarks.quality.switches import switched_off
 from benchmarks.quality.table import Line
 from graph_research.text.language.questions import asks_when
+from graph_research.text.relevance import ranking
 from graph_research.text.relevance.answerability import FOUND, Features, features
 from graph_research.text.relevance.query import parse
-from graph_research.text.relevance.ranking import STANDARD, Pool, Weights, rank
+from graph_research.text.relevance.ranking import Pool, rank
 from graph_research.text.relevance.short_answer import Candidate, chosen
 from graph_research.text.relevance.units import Unit
 
@@ -141,10 +143,10 @@ def _answers(one: Set) -> Iterator[Answer]:
         )
 
 
-def _quoted(texts: Sequence[Text], query: Row, weights: Weights = STANDARD) -> list[Unit]:
+def _quoted(texts: Sequence[Text], query: Row) -> list[Unit]:
     """The units of the short answer, best first."""
     asked = parse(query["text"])
-    ranked = rank(Pool({text.id: text.document for text in texts}), asked, weights)
+    ranked = rank(Pool({text.id: text.document for text in texts}), asked)
     candidates = [Candidate(item.unit.text, item.score, kind=item.unit.kind) for item in ranked]
     return [ranked[position].unit for position in chosen(asked, candidates)]
 
@@ -156,9 +158,10 @@ def _lead_lines(one: Set) -> Iterator[Line[Answer]]:
     dated = [query for query in asked if asks_when(query["text"], "en")]
     for split in _SPLITS if asked else ():
         for what, queries in (("", asked), (", asked when", dated)):
-            kept = list(_leads(one, [query for query in queries if query["split"] == split], STANDARD))
+            kept = list(_leads(one, [query for query in queries if query["split"] == split]))
             yield Line(f"{one.name}, {split}: first quotation has the answer{what}", kept, _ours, _plain)
-        without = list(_leads(one, [query for query in dated if query["split"] == split], replace(STANDARD, dated=0.0)))
+        with switched_off((ranking, "_DATED", 0.0)):
+            without = list(_leads(one, [query for query in dated if query["split"] == split]))
         both = [replace(off, plain=on.ours) for on, off in zip(kept, without, strict=True)]
         yield Line(f"{one.name}, {split}: the same without `dated` (plain: with it)", both, _ours, _plain)
 
@@ -189,14 +192,14 @@ def _short_answers(query: Row) -> list[str]:
     return [answer for answer in given if answer.lower() not in ("", "yes", "no")]
 
 
-def _leads(one: Set, queries: Sequence[Row], weights: Weights) -> Iterator[Answer]:
+def _leads(one: Set, queries: Sequence[Row]) -> Iterator[Answer]:
     sentences = BM25(sentence for text in one.texts for sentence in text.sentences)
     written = [sentence for text in one.texts for sentence in text.sentences]
     for query in queries:
         numbers = sorted({one.number[row["doc_id"]] for row in one.judged[query["id"]]})
         units = [unit for number in numbers for unit in range(one.firsts[number], one.firsts[number + 1])]
         plain = [written[unit] for unit in best(sentences.scores(query["text"]), units, 1)]
-        ours = [unit.text for unit in _quoted([one.texts[number] for number in numbers], query, weights)[:1]]
+        ours = [unit.text for unit in _quoted([one.texts[number] for number in numbers], query)[:1]]
         yield Answer(query["split"], *(_holds(texts, query["gold_answers"]) for texts in (ours, plain)))
 
 

@@ -21,16 +21,16 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import cycle, islice, pairwise
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
 from benchmarks.quality.plain import BM25, best, mean
 from benchmarks.quality.sets import Set, Text, sets_in
+from benchmarks.quality.switches import Switch, switched_off
 from benchmarks.quality.table import Line, show
-from graph_research.providers.search.local import Library
+from graph_research.providers.search.local import Library, ranking
 from graph_research.providers.search.local.index import Index, document_entry
-from graph_research.providers.search.local.query import query_terms
 from graph_research.text.document import Document
 from graph_research.text.language.terms import STOP_WORDS
 from graph_research.text.readers.plain import plain_document
@@ -41,11 +41,7 @@ _MANY_DOCUMENTS = 5_000
 _MANY_PASSAGES = 100_000
 _QUERIES = 200
 _FOUND = 30  # ten and their copies
-_VARIANTS: dict[str, dict[str, Any]] = {
-    "a title counts once": {"title": 1.0},
-    "neighbouring words count as a term as well": {"phrases": True},
-    "a document counts with its three best passages": {"shares": (1.0, 0.5, 0.25)},
-}
+_RULES: dict[str, Switch] = {"a title counts once": (ranking, "_TITLE", 1)}
 _Item = dict[str, float]
 
 
@@ -77,27 +73,28 @@ def _ranking_lines(known: Set, path: Path, embedder: Embedder | None) -> Iterato
     libraries = {"ours": Library(path)}
     if embedder:
         libraries["with the embedder"] = Library(path, embedder=embedder)
-    with sqlite3.connect(path) as connection:
-        for query in known.queries:
-            if relevant := {same_text[number] for number in known.relevant(query)}:
-                text = query["text"]
-                scores = plain.scores(text)
-                ranked = {
-                    **{name: _found(library, text) for name, library in libraries.items()},
-                    "BM25": best(scores, scores, _FOUND),
-                    "FTS5": whole(text),
-                    **{name: _variant(connection, text, **change) for name, change in _VARIANTS.items()},
-                }
-                items[query["split"]].append(
-                    {name: _ndcg([same_text[number] for number in order], relevant) for name, order in ranked.items()}
-                )
+    for query in known.queries:
+        if relevant := {same_text[number] for number in known.relevant(query)}:
+            text = query["text"]
+            scores = plain.scores(text)
+            ranked = {
+                **{name: _found(library, text) for name, library in libraries.items()},
+                "BM25": best(scores, scores, _FOUND),
+                "FTS5": whole(text),
+            }
+            for name, switch in _RULES.items():
+                with switched_off(switch):
+                    ranked[name] = _found(libraries["ours"], text)
+            items[query["split"]].append(
+                {name: _ndcg([same_text[number] for number in order], relevant) for name, order in ranked.items()}
+            )
     for split, figures in sorted(items.items()):
         for name in ("BM25", "FTS5"):
             yield _compared(f"{known.name}: nDCG@10 ({split}), plain is {name}", figures, "ours", name)
         if embedder:
             what = f"{known.name}: nDCG@10 ({split}) with the embedder, plain is ours"
             yield _compared(what, figures, "with the embedder", "ours")
-        for name in _VARIANTS:
+        for name in _RULES:
             yield _compared(f"{known.name}: nDCG@10 ({split}) if {name}, plain is ours", figures, name, "ours")
     path.unlink()
 
@@ -136,29 +133,6 @@ def _fts5(known: Set) -> Callable[[str], list[int]]:
         return [number for (number,) in connection.execute(query, (match,))] if match else []
 
     return search
-
-
-def _variant(
-    connection: sqlite3.Connection,
-    text: str,
-    *,
-    title: float = 4.0,
-    phrases: bool = False,
-    shares: Sequence[float] = (1.0,),
-) -> list[int]:
-    """The order of documents by another sum than the library's."""
-    weights = query_terms(text, ["en"])["en"]
-    words = [f'"{term}"' for term in weights]
-    if phrases:
-        words += [f"{left} + {right}" for left, right in pairwise(words)]
-    values: dict[int, list[float]] = defaultdict(list)
-    query = f"""SELECT documents.url, -bm25(words, {title}, 1, 1) AS value
-        FROM words JOIN passages ON passages.id = words.rowid JOIN documents ON documents.id = passages.document
-        WHERE words MATCH ? ORDER BY value DESC, url LIMIT 300"""
-    for url, value in connection.execute(query, (" OR ".join(words),)) if words else ():
-        values[int(url)].append(value)
-    sums = {number: sum(map(float.__mul__, shares, found)) for number, found in values.items()}
-    return sorted(sums, key=lambda number: (-sums[number], number))
 
 
 def _document(text: Text) -> Document:

@@ -6,7 +6,7 @@ What a report quotes is measured too, since it is chosen from this ranking: its 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 from benchmarks.quality.plain import BM25, best, mean
 from benchmarks.quality.sets import Row, Set
@@ -15,9 +15,10 @@ from benchmarks.quality.table import Line
 from graph_research.research.extractive import analysis
 from graph_research.research.extractive.analysis import analyze
 from graph_research.research.models.source import Source, Tier
+from graph_research.text.relevance import ranking as module
 from graph_research.text.relevance.embedding import Embedder
 from graph_research.text.relevance.query import parse
-from graph_research.text.relevance.ranking import STANDARD, Pool, Weights, rank
+from graph_research.text.relevance.ranking import Pool, rank
 
 _FOUND_DOCUMENTS = 10
 _FIRST = 5
@@ -30,6 +31,16 @@ _RULES: dict[str, Switch] = {
     "quotations that say the same": (analysis, "_repeats", never),
 }
 """Of the choice of quotations."""
+_PARTS: dict[str, Switch] = {
+    "around": (module, "_AROUND", 0.0),
+    "passage": (module, "_PASSAGE", 0.0),
+    "linked": (module, "_LINKED", 0.0),
+    "length": (module, "_LENGTH", 0.0),
+    "counted": (module, "_COUNTED", 0.0),
+    "dated": (module, "_DATED", 0.0),
+    "pool": (module, "_IN_POOL", 0.0),
+}
+"""Of the ranking."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +62,7 @@ def lines(sets: list[Set], embedder: Embedder | None = None) -> Iterator[Line[Ca
         measure = _Measure(one, asked)
         for what, found in (("right document", False), ("10 documents", True)):
             plain = measure.plain(found)
-            cases = _cases(asked, measure.ours(STANDARD, found), plain)
+            cases = _cases(asked, measure.ours(found), plain)
             for split in ("check", "tune"):
                 kept = [case for case in cases if case.split == split]
                 yield Line(
@@ -74,19 +85,17 @@ def lines(sets: list[Set], embedder: Embedder | None = None) -> Iterator[Line[Ca
                 without = [recalls[1] for recalls in measure.reported()]
             cases = _cases(asked, without, [recalls[1] for recalls in reported])
             yield Line(f"{one.name}: evidence in all quotations without {what} (plain: with)", cases, _ours, _plain)
-        right, standard = measure.ours(STANDARD, False), measure.ours(STANDARD, True)
+        right, standard = measure.ours(False), measure.ours(True)
         if embedder:
-            cases = _cases(asked, measure.ours(STANDARD, True, embedder), standard)
+            cases = _cases(asked, measure.ours(True, embedder), standard)
             for split in ("check", "tune"):
                 kept = [case for case in cases if case.split == split]
                 yield Line(f"{one.name}, {split}: with the embedder (plain: without it)", kept, _ours, _plain)
-        for part in fields(Weights):
-            if part.name == "meaning":
-                continue
-            without = replace(STANDARD, **{part.name: 0.0})
+        for part, switch in _PARTS.items():
             for what, found, given in (("right document", False, right), ("10 documents", True, standard)):
-                cases = _cases(asked, measure.ours(without, found), given)
-                yield Line(f"{one.name}: without `{part.name}` (plain: with it), {what}", cases, _ours, _plain)
+                with switched_off(switch):
+                    cases = _cases(asked, measure.ours(found), given)
+                yield Line(f"{one.name}: without `{part}` (plain: with it), {what}", cases, _ours, _plain)
 
 
 class _Measure:
@@ -116,12 +125,12 @@ class _Measure:
             recalls.append(_recall({self._places[unit] for unit in first}, self._set.gold(query)))
         return recalls
 
-    def ours(self, weights: Weights, found: bool, embedder: Embedder | None = None) -> list[float]:
+    def ours(self, found: bool, embedder: Embedder | None = None) -> list[float]:
         recalls = []
         for query in self._asked:
             numbers = self.texts(query, found=found)
             pool = Pool({str(number): self._set.texts[number].document for number in numbers}, embedder)
-            first = rank(pool, parse(query["text"]), weights)[:_FIRST]
+            first = rank(pool, parse(query["text"]))[:_FIRST]
             hit = {place for item in first for place in self._hit(int(item.source), item.unit.start, item.unit.end)}
             recalls.append(_recall(hit, self._set.gold(query)))
         return recalls

@@ -28,30 +28,24 @@ from graph_research.text.relevance.units import Unit, units
 _MOST_KEPT = 128  # documents whose words are kept: the agents of a run rank the same ones again and again
 
 
-@dataclass(frozen=True, kw_only=True)
-class Weights:
-    """What each part adds to a unit's own BM25 score.
+# What each part adds to a unit's own BM25 score.
+_AROUND = 0.5
+"""Of the query's terms in title, heading and table header that the unit lacks."""
+_PASSAGE = 0.8
+"""Of the BM25 score of its passage."""
+_LINKED = 0.3
+"""Of the score of one of the best three units of other documents, for a document whose title stands there."""
+_LENGTH = 0.5
+"""For each natural logarithm of the unit's words, since a lone word is rarely an answer."""
+_COUNTED = 2.0
+"""Where the query asks for a number of things, of the weight of their word again for a unit that states one."""
+_DATED = 0.3
+"""Where the query asks when, of the score again for a unit that holds a date."""
+MEANING = 8.0
+"""For the cosine of the query's and the unit's vectors above 0.3, in a pool with an embedder."""
+_IN_POOL = 0.5
+"""Which part of a term's weight is its rarity in the pool, the rest its rarity in the language."""
 
-    `around`: the query's terms in title, heading and table header that the unit lacks. `passage`: the BM25 score of
-    its passage. `linked`: for a document whose title stands in one of the best three units of other documents, as a
-    share of that unit's score. `pool`: which part of a term's weight is its rarity in the pool, the rest its rarity in
-    the language. `length`: for each natural logarithm of the unit's words, since a lone word is rarely an answer.
-    `counted`: where the query asks for a number of things, the weight of their word again for a unit that states one.
-    `dated`: where the query asks when, the score again for a unit that holds a date.
-    `meaning`: for the cosine of the query's and the unit's vectors above 0.3, in a pool with an embedder.
-    """
-
-    around: float = 0.5
-    passage: float = 0.8
-    linked: float = 0.3
-    length: float = 0.5
-    counted: float = 2.0
-    dated: float = 0.3
-    meaning: float = 8.0
-    pool: float = 0.5
-
-
-STANDARD = Weights()
 OLD_VERSION = 0.8
 """What a passage of a superseded document is worth beside one of a current document."""
 _LINKING = 3
@@ -150,10 +144,10 @@ class Pool:
         self.mean_unit = sum(lengths) / max(1, self.size) or 1.0
         self.mean_document = sum(doc.length for doc in self.read.values()) / max(1, len(self.read)) or 1.0
 
-    def term_weights(self, query: Query, language: str, share: float) -> dict[str, float]:
+    def term_weights(self, query: Query, language: str) -> dict[str, float]:
         """The query's terms with the mixture of their rarity in the pool and in the language, less for those that most
         passages of the pool hold: the subject of a manual says nothing of where in it something stands."""
-        share *= 1.0 - 1.0 / max(1, len(self.read))  # of few documents it says little what they share
+        share = _IN_POOL * (1.0 - 1.0 / max(1, len(self.read)))  # of few documents it says little what they share
         mixed = {}
         for term, weight in query.in_context.weights(language).items():
             common = sum(term in held for held in self._passages) / max(1, len(self._passages))
@@ -215,31 +209,28 @@ class Pool:
         return {source: self.embedder.vectors(given) for source, given in texts.items()}
 
 
-def rank(pool: Pool, query: Query, weights: Weights = STANDARD) -> list[Ranked]:
+def rank(pool: Pool, query: Query) -> list[Ranked]:
     """Every unit of the pool that shares a term with the query, itself or by what stands around it, or is near it in
     meaning, best first.
 
     Ties go to the source that comes first and then to the earlier unit. Nothing is left out for how it looks.
     """
     languages = {doc.language for doc in pool.read.values()}
-    by_language = {language: pool.term_weights(query, language, weights.pool) for language in sorted(languages)}
-    scores: dict[str, list[float]] = {}
-    for source, doc in pool.read.items():
-        scores[source] = _unit_scores(pool, source, by_language[doc.language], weights)
-    if weights.counted and (thing := counted_thing(query)):
-        _add_counts(pool, query, thing, by_language, scores, weights.counted)
-    if weights.dated and asks_when(query.own, query.language):
+    by_language = {language: pool.term_weights(query, language) for language in sorted(languages)}
+    scores = {source: _unit_scores(pool, source, by_language[doc.language]) for source, doc in pool.read.items()}
+    if thing := counted_thing(query):
+        _add_counts(pool, query, thing, by_language, scores)
+    if asks_when(query.own, query.language):
         for source, doc in pool.read.items():
-            _add_dates(doc, scores[source], weights.dated)
-    for source, near in pool.nearness(query).items() if weights.meaning else ():
-        scores[source] = [score + weights.meaning * gain for score, gain in zip(scores[source], near, strict=True)]
-    if weights.linked:
-        for source, gain in _links(pool, query, scores).items():
-            scores[source] = [score + weights.linked * gain for score in scores[source]]
+            _add_dates(doc, scores[source])
+    for source, near in pool.nearness(query).items():
+        scores[source] = [score + MEANING * gain for score, gain in zip(scores[source], near, strict=True)]
+    for source, gain in _links(pool, query, scores).items():
+        scores[source] = [score + _LINKED * gain for score in scores[source]]
     return _ordered(pool, query, scores)
 
 
-def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float], weights: Weights) -> list[float]:
+def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float]) -> list[float]:
     doc = pool.read[source]
     own = [0.0] * len(doc.units)
     for term, weight in terms.items():
@@ -254,8 +245,8 @@ def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float], weights: W
     scores = []
     for whole, passage in zip(pool.passage_scores(source, terms), doc.passages, strict=True):
         for position in passage:
-            score = own[position] + weights.around * near[position]
-            beside = weights.passage * whole + weights.length * math.log1p(doc.lengths[position])
+            score = own[position] + _AROUND * near[position]
+            beside = _PASSAGE * whole + _LENGTH * math.log1p(doc.lengths[position])
             scores.append(score + beside if score > 0.0 else 0.0)
     return scores
 
@@ -266,19 +257,18 @@ def _add_counts(
     thing: str,
     terms: Mapping[str, Mapping[str, float]],
     scores: Mapping[str, list[float]],
-    share: float,
 ) -> None:
     """Add to the units in the language of the query that state how many there are of a thing."""
     for source, doc in pool.read.items():
         for position, _ in doc.postings.get(thing, ()) if doc.language == query.language else ():
             stated = states_count(doc.units[position].text, thing, doc.language)
-            scores[source][position] += share * stated * terms[doc.language].get(thing, 0.0)
+            scores[source][position] += _COUNTED * stated * terms[doc.language].get(thing, 0.0)
 
 
-def _add_dates(doc: Analysed, scores: list[float], share: float) -> None:
+def _add_dates(doc: Analysed, scores: list[float]) -> None:
     for position, unit in enumerate(doc.units):
         if scores[position] and any(dates_in(unit.text)):
-            scores[position] *= 1.0 + share
+            scores[position] *= 1.0 + _DATED
 
 
 def _ordered(pool: Pool, query: Query, scores: Mapping[str, Sequence[float]]) -> list[Ranked]:

@@ -32,7 +32,7 @@ from graph_research.text.bm25 import MOST_SATURATED, length_norm, rarity
 from graph_research.text.language.tags import question_language
 from graph_research.text.relevance.embedding import Embedder, nearness
 from graph_research.text.relevance.query import SUBJECT_SHARE, parse
-from graph_research.text.relevance.ranking import OLD_VERSION, STANDARD
+from graph_research.text.relevance.ranking import MEANING, OLD_VERSION
 
 _CANDIDATES = 200  # passages, of which the best document may have many
 _TITLE = 4  # times that a word of the title counts
@@ -220,7 +220,7 @@ def _by_meaning(index: Index, text: str, rows: Sequence[Row], embedder: Embedder
     texts = [f"{row['own_title']}. {documents[row['document']].text[row['start'] : row['end']]}" for row in best]
     asked, *vectors = embedder.vectors([text, *texts])
     gains = nearness(asked, vectors)
-    nearer = [{**row, "value": row["value"] + STANDARD.meaning * gain} for row, gain in zip(best, gains, strict=True)]
+    nearer = [{**row, "value": row["value"] + MEANING * gain} for row, gain in zip(best, gains, strict=True)]
     return sorted([*nearer, *rows[_RANKED_BY_MEANING:]], key=lambda row: -row["value"])
 
 

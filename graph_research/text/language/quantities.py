@@ -105,7 +105,6 @@ _SELDOM_COUNTS = re.compile(r"(?:one|zero)\b", re.IGNORECASE)
 _TO = re.compile(r"\s?(?:to|[-–—]|bis|à)\s?[€$£]?")
 _AND = re.compile(r"\s(?:and|und|et|y)\s[€$£]?")
 _BETWEEN = _before("between", "(?!)")
-_NO_VALUE_BEFORE = re.compile(r"\bfrom\s[€$£]?$|[±×]\s?$")
 _NO_VALUE = re.compile(r"(?<=[^\W\u3040-\u9fff])|(?<=[.,:/’'°′″=–-])")
 _NO_VALUE_AFTER = re.compile(r"[:/]\d|\s?[°′″](?!C)|(?:st|nd|rd|th)\b|[A-Za-z]")
 # A bare number after a name or a sign is the thing's own ("Zone 5", "No. 3"), and "[14]" points to a note.
@@ -321,8 +320,7 @@ def _bounded(sentence: str, numbers: list[Value]) -> Iterator[Value]:
             one = replace(one, high=inf)
         elif _AT_MOST.search(before):
             one = replace(one, low=0.0)
-        if not _NO_VALUE_BEFORE.search(before):
-            yield one
+        yield one
 
 
 def _is_range(sentence: str, one: Value, other: Value) -> bool:

@@ -1,16 +1,15 @@
-"""Sentences of a document, by offset; none goes across a block."""
+"""Sentences of a block of text, by offset."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
-from graph_research.text.document import BlockKind, Document
+from graph_research.text.document import BlockKind
 from graph_research.text.language.tables import facts
 
 MAX_CHARS = 2_000
@@ -29,27 +28,6 @@ _END = re.compile(r"[.!?][\"'”’)\]]{0,2}(?:\[\d{1,3}\])*\s(?=[^\Wa-z\d_])|[�
 # A unit of one letter behind a number, which the splitter takes for an abbreviation: `33.7 mg/l. The`.
 _MEASURED = re.compile(r"\d[ \u00a0\u202f]?(?:[^\W\d_]{1,4}[23²³]?/)?[adghlmst]\.\s+(?=[^\W\da-z_](?:[^\W\d_]|\s))")
 _UNSPACED_ENDS = "。！？｡"  # nothing stands between these and the next sentence
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """`document.text[start:end]`, without white space around it, in `document.blocks[block]`."""
-
-    start: int
-    end: int
-    block: int
-
-
-def sentences(
-    document: Document, kinds: Collection[BlockKind] = PROSE, *, language: str = "en"
-) -> tuple[Sentence, ...]:
-    """The sentences of the blocks of these kinds, in order; each character of such a block but spaces is in one."""
-    return tuple(
-        Sentence(start, end, number)
-        for number, block in enumerate(document.blocks)
-        if block.kind in kinds
-        for start, end in sentence_spans(document.text, block.start, block.end, language=language)
-    )
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None, *, language: str = "en") -> list[tuple[int, int]]:

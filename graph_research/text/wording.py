@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 
-def counted(number: int, noun: str, *, of: int | None = None) -> str:
-    """`1 source`, `2 searches`, `3 entries`; with `of`, `1 of 3 sources`."""
-    whole = number if of is None else of
-    shown = f"{number}" if of is None else f"{number} of {of}"
-    return f"{shown} {noun if whole == 1 else _plural(noun)}"
+def counted(number: int, noun: str) -> str:
+    """`1 source`, `2 searches`, `3 entries`."""
+    return f"{number} {noun if number == 1 else _plural(noun)}"
 
 
 def shortened(text: str, most_chars: int) -> str:

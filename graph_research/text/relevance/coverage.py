@@ -16,7 +16,7 @@ from graph_research.text.language.words import index_text, language_of
 from graph_research.text.passages import PassageSpan, passages
 from graph_research.text.relevance.entries import Entry
 from graph_research.text.relevance.query import parse
-from graph_research.text.sentences import SENTENCE_ENDS, sentences
+from graph_research.text.sentences import PROSE, SENTENCE_ENDS, sentence_spans
 
 AROUND = 0.5  # what a term counts that stands in a heading above the passage only
 REPEATED = 0.5  # a term that n earlier passages hold counts 1 / (n + 1) to this power
@@ -113,19 +113,25 @@ def _read(document: Document) -> _Read:
     inside = Counter(term for counted in counts for term in counted)
     holding = Counter(term for heading in headings for term in heading if term not in inside)
     holding.update(inside)
-    return _Read(language, spans, _written(document, spans), counts, headings, holding)
+    return _Read(language, spans, _written(document, spans, language), counts, headings, holding)
 
 
-def _written(document: Document, spans: Sequence[PassageSpan]) -> list[float]:
+def _written(document: Document, spans: Sequence[PassageSpan], language: str) -> list[float]:
     """The share of each passage that stands in whole sentences."""
-    whole = [one for one in sentences(document) if document.text[one.start : one.end].endswith(SENTENCE_ENDS)]
+    whole = [
+        (start, end)
+        for block in document.blocks
+        if block.kind in PROSE
+        for start, end in sentence_spans(document.text, block.start, block.end, language=language)
+        if document.text[start:end].endswith(SENTENCE_ENDS)
+    ]
     shares, place = [], 0
     for span in spans:
-        while place < len(whole) and whole[place].start < span.start:
+        while place < len(whole) and whole[place][0] < span.start:
             place += 1
         chars = 0
-        while place < len(whole) and whole[place].end <= span.end:
-            chars += whole[place].end - whole[place].start
+        while place < len(whole) and whole[place][1] <= span.end:
+            chars += whole[place][1] - whole[place][0]
             place += 1
         shares.append(chars / (span.end - span.start))
     return shares

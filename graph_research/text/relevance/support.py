@@ -90,13 +90,13 @@ class Support:
     lacks: tuple[tuple[Lack, str], ...]
 
 
-def support(claim: str, quotes: Sequence[str], language: str | None = None) -> Support:
-    """How far `claim` follows from `quotes`; its language is told from the texts where it is not given.
+def support(claim: str, quotes: Sequence[str]) -> Support:
+    """How far `claim` follows from `quotes`, whose language is told from the texts.
 
     Words, names and numbers are compared in every language; negations in the languages of `NEGATIONS`; quantifiers
     and comparisons in English.
     """
-    language = language or language_of("\n".join((claim, *quotes)))
+    language = language_of("\n".join((claim, *quotes)))
     features, lacks = _Comparison(claim, quotes, language).result()
     logit = COEFFICIENTS["constant"] + sum(COEFFICIENTS[name] * value for name, value in features.items())
     return Support(

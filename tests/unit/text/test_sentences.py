@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.text.readers.html import html_document
-from graph_research.text.sentences import sentence_spans, sentences
+from graph_research.text.sentences import sentence_spans
 
 
 def split(text: str) -> list[str]:
@@ -66,12 +65,6 @@ def test_sentences_end_at_signs_and_quotes() -> None:
         "It fell by 3.",
         "Then rose.",
     ]
-
-
-def test_no_sentence_goes_across_blocks() -> None:
-    document = html_document("<h2>Costs</h2><p>It cost</p><p>a lot. Really.</p><pre>a. B.</pre>")
-    found = [(document.text[one.start : one.end], one.block) for one in sentences(document)]
-    assert found == [("It cost", 1), ("a lot.", 2), ("Really.", 2)]
 
 
 @given(st.text(st.sampled_from('aB é.!?😀,"(3) '), max_size=120))

@@ -13,8 +13,6 @@ from graph_research.text.wording import counted, shortened
         (counted(2, "search"), "2 searches"),
         (counted(2, "entry"), "2 entries"),
         (counted(2, "day"), "2 days"),
-        (counted(1, "page", of=3), "1 of 3 pages"),
-        (counted(1, "page", of=1), "1 of 1 page"),
     ],
 )
 def test_a_noun_follows_its_number(shown: str, expected: str) -> None:

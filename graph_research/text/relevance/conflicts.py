@@ -36,7 +36,7 @@ class ConflictSide:
 
 @dataclass(frozen=True, kw_only=True)
 class Conflict:
-    """Two or more sides, not all of one source. `topic` names what they tell of, in words that they share."""
+    """Two or more sides of different sources. `topic` names what they tell of, in words that they share."""
 
     kind: Literal["number", "date", "statement"]
     topic: str
@@ -203,7 +203,7 @@ def _groups(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 
 def _conflict(group: list[Statement]) -> Conflict | None:
-    sides = _sides(group)
+    sides = _disjoint_sources(_sides(group))
     if len(sides) < 2:
         return None
     topic = _topic(sides)
@@ -267,3 +267,10 @@ def _sides(group: Sequence[Statement]) -> list[list[Statement]]:
         (sorted(side, key=lambda statement: order[id(statement)]) for side in sides),
         key=lambda side: order[id(side[0])],
     )
+
+
+def _disjoint_sources(sides: Sequence[Sequence[Statement]]) -> list[list[Statement]]:
+    """Sides without the sources that stand on several of them: who differs from themselves means two things."""
+    seen = Counter(source for side in sides for source in {statement.sentence.source_id for statement in side})
+    kept = [[statement for statement in side if seen[statement.sentence.source_id] == 1] for side in sides]
+    return [side for side in kept if side]

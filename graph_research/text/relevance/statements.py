@@ -13,7 +13,7 @@ from graph_research.text.language.opposites import CAPITALISED_NOUNS, NEGATIONS,
 from graph_research.text.language.quantities import Value, agree, values
 from graph_research.text.language.tables import any_of
 from graph_research.text.language.units import SCALES
-from graph_research.text.language.words import Word, language_of, weights_of, words
+from graph_research.text.language.words import Word, read_sentence, weights_of, words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,8 +168,7 @@ def _statements(sentence: SourceSentence, text: str) -> Sequence[Statement]:
     found = values(text)
     if not found:
         return ()
-    language = language_of(text)
-    written = words(text, language)
+    language, written = read_sentence(text)
     entitled = words(sentence.title, language)
     title, heading = weights_of(entitled), weights_of(words(sentence.heading, language))
     titled = frozenset(word.term for word in entitled if _names_a_thing(sentence.title, word, language))

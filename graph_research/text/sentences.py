@@ -23,6 +23,8 @@ PROSE: Collection[BlockKind] = frozenset({"paragraph", "item", "quote"})
 
 _NO_END = re.compile(r"[^.!?\n\x80-\U0010ffff]*")
 _NUMBERED = re.compile(r"\d\.$")
+_NUMBER_ALONE = re.compile(r"\d{1,3}(?:\.\d{1,3})*\.")
+"""The number of a section or an item, which belongs to what follows it."""
 _FOUND_BEFORE = 16  # characters that the longest of these may be
 _END = re.compile(r"[.!?][\"'”’)\]]{0,2}(?:\[\d{1,3}\])*\s(?=[^\Wa-z\d_])|[。！？｡][」』”’）]{0,2}(?=\w)")
 # A unit of one letter behind a number, which the splitter takes for an abbreviation: `33.7 mg/l. The`.
@@ -66,7 +68,7 @@ def _spans(part: str, offset: int, language: str) -> list[tuple[int, int]]:
 def _is_end(text: str, start: int, boundary: int, language: str) -> bool:
     """Whether the sentence that began at `start` may end at `boundary`, where the splitter wants another to begin."""
     end, next_start = _stripped(text, start, boundary)[1], _stripped(text, boundary, len(text))[0]
-    if next_start == len(text):
+    if next_start == len(text) or _NUMBER_ALONE.fullmatch(text, start, end):
         return False
     before, after = text[max(start, end - _FOUND_BEFORE) : end], text[next_start]
     spaced = text[boundary - 1].isspace() or text[boundary].isspace()

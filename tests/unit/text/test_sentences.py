@@ -27,6 +27,8 @@ def split(text: str) -> list[str]:
         "Use os.path.join() to join.",
         "The U.S. Government agreed.",
         "Section 2.1. explains it.",
+        "9.2. Must the system be stopped?",
+        "3. Pour the water off.",
         "Smith et al. found it.",
     ],
 )

@@ -114,11 +114,14 @@ def identifiers(source: ReportSource) -> list[str]:
     return [said for said in (authors, "" if is_said else f"doi:{doi}") if said]
 
 
-def attribution(source: ReportSource, labels: Labels) -> str:
+def attribution(source: ReportSource, labels: Labels, *, by_title: bool = False) -> str:
     """Who says it and when, short enough to stand behind a quote: `National Audit Chamber, 2018`. The pages of an
-    installed package are named by their titles: `Write-Ahead Logging (sqlite3), 2022`. An old version is marked."""
+    installed package are named by their titles: `Write-Ahead Logging (sqlite3), 2022`. An old version is marked. With
+    `by_title` the title says it, as where most sources of a report have one publisher."""
     stated = one_line(source.publisher or "")
-    if _PACKAGE.fullmatch(stated) and source.title:
+    if by_title and source.title:
+        who = shortened(source_title(source), _SHORT_CHARS)
+    elif _PACKAGE.fullmatch(stated) and source.title:
         who = f"{shortened(source_title(source), _SHORT_CHARS)} ({stated})"
     else:
         who = shortened(stated or _authors(source, labels) or source_title(source), _SHORT_CHARS)

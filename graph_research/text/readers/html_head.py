@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ _TITLES = ("citation_title", "dc.title", "dcterms.title", "og:title")
 _AUTHORS = ("citation_author", "dc.creator", "dcterms.creator", "author", "article:author", "parsely-author")
 _LICENCES = ("dcterms.license", "dc.rights.license", "dcterms.rights", "dc.rights", "copyright")
 _NAMES = frozenset((*_TITLES, *_AUTHORS, *_LICENCES))
+_ADDRESS = re.compile(r"\s*[<(](?:https?:|mailto:|[^\s<>()]+@)[^<>()]*[>)]")
 _MAX_DATA_CHARS = 200_000
 _MAX_NODES = 2_000
 _MAX_AUTHORS = 50
@@ -43,7 +45,11 @@ def page_head(parser: LexborHTMLParser) -> PageHead:
     things = list(_things(parser))
     linked = [name for thing in things for name in _names(thing.get("author"))]
     named = next((metas[name] for name in _AUTHORS if name in metas), [])
-    authors = [name for name in linked or named if not name.startswith(("http:", "https:", "@"))]
+    authors = [
+        name
+        for name in map(_without_address, linked or named)
+        if name and not name.startswith(("http:", "https:", "@"))
+    ]
     link = parser.css_first("link[rel~=license], a[rel~=license]")
     licences = [
         link.attributes.get("href") if link is not None else None,
@@ -80,6 +86,12 @@ def _things(parser: LexborHTMLParser) -> Iterator[dict[str, Any]]:
 def _names(value: Any) -> list[str]:
     values = value if isinstance(value, list) else [value]
     return [name for one in values if (name := _text(one))]
+
+
+def _without_address(author: str) -> str:
+    """`Jo Ames <jo@example.org>` without the address."""
+    name = _ADDRESS.sub("", author)
+    return author if name == author else name.rstrip(" .,;")
 
 
 def _text(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from graph_research.research.evidence.cited import Citation, CitedBlock, CitedContradiction, CitedStatement
@@ -17,7 +18,7 @@ from graph_research.research.report.documents.elements import (
     joined,
     line,
 )
-from graph_research.research.report.formatting import attribution, one_line, quoted
+from graph_research.research.report.formatting import attribution, one_line, publisher, quoted
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report
 from graph_research.research.report.reading import (
@@ -40,6 +41,8 @@ class Sentences:
         self._labels = labels
         self._citations = {citation.id: citation for citation in report.citations}
         self._sources = {source.id: source for source in report.sources}
+        cited = {c.source_id: self._sources[c.source_id] for c in report.citations if c.source_id in self._sources}
+        self._behind = Counter(map(publisher, cited.values()))
         self._disputed = disputed_statements(report)
         self._other_values = other_values(report)
 
@@ -176,4 +179,8 @@ class Sentences:
 
     def _attribution(self, citation: Citation) -> Spans:
         source = self._sources.get(citation.source_id)
-        return line(attribution(source, self._labels), Style.EMPHASIS) if source else ()
+        if source is None:
+            return ()
+        of_it = self._behind[publisher(source)]  # a name behind most of the sources does not tell them apart
+        by_title = of_it > 1 and of_it * 2 > self._behind.total()
+        return line(attribution(source, self._labels, by_title=by_title), Style.EMPHASIS)

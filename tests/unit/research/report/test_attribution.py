@@ -7,7 +7,14 @@ from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import ReportSource
 
 
-def named(title: str, publisher: str | None, authors: tuple[str, ...] = (), superseded: str | None = None) -> str:
+def named(
+    title: str,
+    publisher: str | None,
+    authors: tuple[str, ...] = (),
+    superseded: str | None = None,
+    *,
+    by_title: bool = False,
+) -> str:
     source = ReportSource.model_construct(
         id="src-0000000001",
         title=title,
@@ -17,7 +24,7 @@ def named(title: str, publisher: str | None, authors: tuple[str, ...] = (), supe
         published_at="2022-12-14",
         superseded=superseded,
     )
-    return attribution(source, labels_for("en"))
+    return attribution(source, labels_for("en"), by_title=by_title)
 
 
 def test_pages_of_a_package_are_told_apart_by_their_titles() -> None:
@@ -27,6 +34,11 @@ def test_pages_of_a_package_are_told_apart_by_their_titles() -> None:
 
 def test_a_publisher_with_a_name_stands_alone() -> None:
     assert named("Annual report", "National Audit Chamber") == "National Audit Chamber, 2022"
+
+
+def test_pages_of_one_publisher_may_be_told_apart_by_their_titles() -> None:
+    assert named("Retry rules", "The Mail Project", by_title=True) == "Retry rules, 2022"
+    assert named("", "The Mail Project", by_title=True) == "The Mail Project, 2022"
 
 
 def test_an_old_version_is_marked() -> None:

@@ -220,6 +220,8 @@ def test_a_row_of_a_table_knows_its_cells_and_an_empty_one_keeps_its_place() -> 
     ("head", "authors", "licence"),
     [
         ('<meta name="author" content="Ann Writer">', ("Ann Writer",), ""),
+        ('<meta name="author" content="Mail Project. &lt;https://mail.example/&gt;">', ("Mail Project",), ""),
+        ('<meta name="author" content="J. Ames Jr. (ames@mail.example)">', ("J. Ames Jr",), ""),
         ('<meta name="DC.creator" content="Ann"><meta name="DC.rights" content="CC BY">', ("Ann",), "CC BY"),
         ('<meta name="citation_author" content="A"><meta name="citation_author" content="B">', ("A", "B"), ""),
         ('<link rel="license" href="https://example.org/by">', (), "https://example.org/by"),

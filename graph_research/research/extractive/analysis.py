@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Any
 
 from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, options_of, question_of, read_sources
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Document
+from graph_research.text.language.words import held_share
 from graph_research.text.relevance.alike import says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
@@ -18,7 +19,7 @@ from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import OLD_VERSION, Pool, Ranked, rank
 from graph_research.text.relevance.short_answer import is_question
 from graph_research.text.relevance.statements import SourceSentence
-from graph_research.text.relevance.units import MOST_CHARS, UnitKind
+from graph_research.text.relevance.units import MOST_CHARS, UnitKind, is_fragment
 
 MOST_ROWS = 12
 """A table of no more is quoted whole."""
@@ -28,6 +29,8 @@ _MOST_OF_IT = 0.5
 _MOST_OPENINGS = 4
 _MOST_COMPARED = 1_500
 _NEEDED_BEFORE = 0.15
+_OF_AN_OPEN_PART = 0.5
+_OF_A_FRAGMENT = 0.75
 
 _Place = tuple[str, int]
 """Source and position of a unit."""
@@ -37,7 +40,8 @@ _Place = tuple[str, int]
 class Quote:
     """A unit of a source, or a sentence with the one before it where that holds what the question names.
 
-    `shares` are its scores for each part of the question, as parts of the best unit's. `table` is where the table of a
+    `shares` are its scores for each part of the question, as parts of the best unit's, and `part` is the number of the
+    one that it belongs to. `table` is where the table of a
     row starts, else -1. `completes_table` marks a row that is quoted only since another row of its table is.
     """
 
@@ -48,6 +52,7 @@ class Quote:
     heading: str
     title: str
     shares: tuple[float, ...] = (0.0,)
+    part: int = 0
     kind: UnitKind = "sentence"
     table: int = -1
     completes_table: bool = False
@@ -55,11 +60,6 @@ class Quote:
     @property
     def score(self) -> float:
         return max(self.shares)
-
-    @property
-    def part(self) -> int:
-        """The number of the part for which it ranks highest."""
-        return self.shares.index(self.score)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,11 +124,11 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
     allowed = {key: documents[key] for key, facts in sources.items() if key in documents and not facts.flagged}
     pool = Pool(allowed, material.get(EMBEDDER))
     parts = [Part(query=p, score=features(pool, p).score, absent=absent_words(pool, p)) for p in query.parts]
-    whole = _current_first(rank(pool, query), sources)
-    ranked = [_current_first(rank(pool, part.query), sources) if len(parts) > 1 else whole for part in parts]
+    whole = _weighed(rank(pool, query), pool, sources)
+    ranked = [_weighed(rank(pool, part.query), pool, sources) if len(parts) > 1 else whole for part in parts]
     most = options_of(material).words[1] // _WORDS_OF_A_QUOTE
     near = [_near(items, part.query, pool)[: 2 * most] for items, part in zip(ranked, parts, strict=True)]
-    candidates = _in_turn(near, [part.query for part in parts], pool) or _openings(pool)
+    candidates = _in_turn(near, parts, pool) or _openings(pool)
     return Analysis(
         query=query,
         sources=sources,
@@ -151,10 +151,11 @@ def confidence(source_ids: Iterable[str], sources: Mapping[str, SourceFacts], *,
     return "medium" if behind > 1 or authoritative else "low"
 
 
-def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: Pool) -> list[Quote]:
+def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Part], pool: Pool) -> list[Quote]:
     """The best of each part, then the second of each, so that no part crowds out another.
 
-    A unit belongs to the part for which it ranks highest, and to one quotation.
+    A unit belongs to one quotation, and to the part for which it ranks high and whose own words it has; to one that is
+    not answered only where it says little of the others.
     """
     scores = [{_place(item): round(item.score / items[0].score, 4) for item in items} for items in ranked]
     taken: set[_Place] = set()
@@ -164,24 +165,34 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Query], pool: P
             if item is None or _place(item) in taken:
                 continue
             shares = tuple(share.get(_place(item), 0.0) for share in scores)
-            if shares.index(max(shares)) == number:
-                first, last = _first_position(item, parts[number], pool, taken), _last_position(item, pool)
+            fit = [share * _fit(item, part, pool) for share, part in zip(shares, parts, strict=True)]
+            if fit.index(max(fit)) == number:
+                first, last = _first_position(item, parts[number].query, pool, taken), _last_position(item, pool)
                 taken |= {(item.source, position) for position in range(first, last + 1)}
-                quotes.append(_quote(pool, item.source, first, last, shares))
+                quotes.append(replace(_quote(pool, item.source, first, last, shares), part=number))
     return quotes
 
 
-def _current_first(items: Sequence[Ranked], sources: Mapping[str, SourceFacts]) -> list[Ranked]:
-    """Units of superseded sources are worth less, and never more than the best of the newer version."""
+def _fit(item: Ranked, part: Part, pool: Pool) -> float:
+    """How well a unit fits a part beside the others: by the share of the part's own words that it has, and by whether
+    anything answers the part."""
+    doc, query = pool.read[item.source], part.query
+    own = {term: weight for term, weight in query.weights(doc.language).items() if term in query.own_terms}
+    return (1.0 + held_share(own, doc.counts[item.position])) * (1.0 if part.found else _OF_AN_OPEN_PART)
+
+
+def _weighed(items: Sequence[Ranked], pool: Pool, sources: Mapping[str, SourceFacts]) -> list[Ranked]:
+    """The units by what they are worth to a reader: fragments less, and those of superseded sources less and never more
+    than the best of the newer version."""
     best: dict[str, float] = {}
     for item in items:
         best.setdefault(item.source, item.score)
 
     def weighed(item: Ranked) -> Ranked:
         newer = sources[item.source].newer
-        return (
-            item if newer is None else replace(item, score=OLD_VERSION * min(item.score, best.get(newer, item.score)))
-        )
+        share = _OF_A_FRAGMENT if is_fragment(item.unit, pool.read[item.source].language) else 1.0
+        score = item.score if newer is None else OLD_VERSION * min(item.score, best.get(newer, item.score))
+        return item if newer is None and share == 1.0 else replace(item, score=share * score)
 
     return sorted(map(weighed, items), key=lambda item: -item.score)
 
@@ -220,10 +231,19 @@ def _first_position(item: Ranked, query: Query, pool: Pool, taken: Collection[_P
 
 
 def _last_position(item: Ranked, pool: Pool) -> int:
-    """The position of the unit behind a question, which answers it; else the unit's own."""
-    units, position = pool.read[item.source].units, item.position
-    answered = is_question(item.unit.text) and position + 1 < len(units) and not is_question(units[position + 1].text)
-    return position + answered
+    """The position of the unit behind a question, which answers it, or of the last one behind a colon, which says what
+    the sentence leads to: the whole list, or the next unit, if it fits; else the unit's own."""
+    units, last = pool.read[item.source].units, item.position
+    blocks = pool.documents[item.source].blocks
+    behind = [unit for unit in units[last + 1 : last + 1 + MOST_ROWS] if unit.heading == item.unit.heading]
+    if behind and is_question(item.unit.text) and not is_question(behind[0].text):
+        last += 1
+        behind.pop(0)
+    if behind and blocks and units[last].text.endswith((":", "：")):
+        listed = takewhile(lambda unit: unit.kind == "definition" or blocks[unit.block].kind == "item", behind)
+        end = last + max(1, len(list(listed)))
+        last = end if units[end].end - item.unit.start <= MOST_CHARS else last
+    return last
 
 
 def _quote(pool: Pool, source: str, first: int, last: int, shares: tuple[float, ...] = (0.0,)) -> Quote:
@@ -237,7 +257,7 @@ def _quote(pool: Pool, source: str, first: int, last: int, shares: tuple[float, 
         heading=units[last].heading,
         title=document.title,
         shares=shares,
-        kind=units[last].kind,
+        kind="sentence" if units[last].kind == "line" and units[first].kind != "line" else units[last].kind,
     )
 
 

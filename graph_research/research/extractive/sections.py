@@ -11,6 +11,7 @@ from graph_research.research.extractive.analysis import Analysis, Group
 from graph_research.research.models.report_options import LENGTHS
 from graph_research.text.document import Document
 from graph_research.text.language.words import unspaced_runs
+from graph_research.text.relevance.alike import says
 from graph_research.text.relevance.query import MOST_PARTS
 from graph_research.text.wording import shortened
 
@@ -19,6 +20,7 @@ _USUAL_WORDS = sum(LENGTHS["standard"])
 _MOST_OF_A_PLACE = 3
 _FEWEST_OF_A_SECTION = 3
 _MOST_HEADING_CHARS = 120
+_MOST_OF_A_HEADING = 0.7
 _CHARS_OF_AN_UNSPACED_WORD = 2
 
 
@@ -42,7 +44,7 @@ def outline(analysis: Analysis, asked: tuple[int, int], documents: Mapping[str, 
     sections = []
     for part, sources in sorted(by_source.items()):
         first = next(iter(sources.values()))
-        leading = [] if first[0].lead.table > 0 else [first.pop(0)]
+        leading = [] if first[0].lead.table >= 0 else [first.pop(0)]
         single = [group for groups in sources.values() for group in groups if not _is_section(groups)]
         if leading or single:
             sections.append(Section(heading="", groups=(*leading, *single), part=part))
@@ -62,14 +64,16 @@ def _chosen(analysis: Analysis, asked: tuple[int, int], documents: Mapping[str, 
     least, most = asked
     room = least + (most - least) * (len(analysis.parts) - 1) // (MOST_PARTS - 1)
     nearness = _NEAR_THE_BEST * min(1.0, math.sqrt(_USUAL_WORDS / sum(asked)))
+    whole = {(group.lead.source_id, group.lead.table) for group in analysis.groups if group.lead.completes_table}
     chosen: list[Group] = []
     places: dict[tuple[int, str, tuple[str, ...]], set[tuple[bool, int]]] = {}
     for group in analysis.groups:
-        if group.lead.score < nearness and chosen and not group.lead.completes_table:
-            continue
         path = _path(group, documents)
         held = places.setdefault((group.lead.part, group.lead.source_id, path), set())
-        if (len(held) >= _MOST_OF_A_PLACE and _row_or_table(group) not in held) or group.lead.text in path:
+        goes_on = _row_or_table(group) in held
+        if group.lead.score < nearness and chosen and (group.lead.source_id, group.lead.table) not in whole:
+            continue
+        if (len(held) >= _MOST_OF_A_PLACE and not goes_on) or group.lead.text in path:
             continue
         room -= _words_in(group.lead.text) + _words_in(analysis.sources[group.lead.source_id].title)
         if room < 0 and chosen:
@@ -90,13 +94,13 @@ def _path(group: Group, documents: Mapping[str, Document]) -> tuple[str, ...]:
 
 def _row_or_table(group: Group) -> tuple[bool, int]:
     lead = group.lead
-    return lead.table > 0, lead.table if lead.table > 0 else lead.start
+    return lead.table >= 0, lead.table if lead.table >= 0 else lead.start
 
 
 def _heading(title: str, groups: Sequence[Group], documents: Mapping[str, Document]) -> str:
     paths = zip(*(_path(group, documents) for group in groups), strict=False)
     shared = [headings[0] for headings in takewhile(lambda headings: len(set(headings)) == 1, paths)]
-    below = [heading for heading in shared[-1:] if heading.casefold() not in title.casefold()]
+    below = [heading for heading in shared[-1:] if not says(title, heading, least=_MOST_OF_A_HEADING)]
     return shortened(" › ".join([title, *below]), _MOST_HEADING_CHARS)
 
 

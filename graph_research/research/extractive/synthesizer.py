@@ -17,9 +17,12 @@ from graph_research.research.models.draft import Draft, DraftSection, Statement,
 from graph_research.research.report.labels.table import Labels
 from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
+from graph_research.text.language.words import held_share, read_sentence, terms
 from graph_research.text.locators import resolve
 
 _MOST_NEAREST = 4
+_NEAR = 0.3
+"""Of the weight of the question's words."""
 
 _Ids = Mapping[Group, Sequence[str]]
 
@@ -55,23 +58,31 @@ def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Map
         found=True,
         searched=_searched(material),
         summary=[*quotations(picked, ids, documents), *paragraphs_of(remarks)],
-        sections=list(_sections(sections, analysis, ids, documents, labels)),
+        sections=list(_sections(sections, analysis, picked, ids, documents, labels)),
     )
 
 
 def _sections(
-    sections: Sequence[Section], analysis: Analysis, ids: _Ids, documents: Mapping[str, Document], labels: Labels
+    sections: Sequence[Section],
+    analysis: Analysis,
+    picked: Sequence[Group],
+    ids: _Ids,
+    documents: Mapping[str, Document],
+    labels: Labels,
 ) -> Iterator[DraftSection]:
     """The sections; those of one of several parts of the question under a heading of their own. What has no heading
-    stands below that, and where the question has one part at the end."""
+    stands below that; where the question has one part it stands at the end, as far as the short answer lacks it."""
 
     def made(heading: str, level: int, groups: Sequence[Group] = ()) -> DraftSection:
         blocks = quotations(groups, ids, documents)
         return DraftSection(heading=heading, level=level, blocks=blocks, writer=Writer.EXTRACTIVE)
 
     if len(analysis.parts) == 1:
-        for section in sorted(sections, key=lambda section: not section.heading):
-            yield made(section.heading or labels.more_evidence, 1, section.groups)
+        yield from (made(section.heading, 1, section.groups) for section in sections if section.heading)
+        if more := [
+            group for section in sections if not section.heading for group in section.groups if group not in picked
+        ]:
+            yield made(labels.more_evidence, 1, more)
         return
     for part, of_part in groupby(sections, key=lambda section: section.part):
         first, *others = of_part
@@ -82,16 +93,25 @@ def _sections(
 
 
 def _not_found(analysis: Analysis, ids: _Ids, material: Mapping[str, Any]) -> Draft:
-    nearest = analysis.groups[:_MOST_NEAREST]
-    related = any(group.lead.score > 0.0 for group in nearest)
+    related = any(group.lead.score > 0.0 for group in analysis.groups)
+    nearest = [group for group in analysis.groups if not related or _is_near(group, analysis)][:_MOST_NEAREST]
     labels = labels_of(material)
-    opening = labels.nearest if related else labels.unrelated if nearest else labels.nothing_near
+    shown = labels.nearest if related else labels.unrelated
+    opening = shown if nearest else labels.nothing_near
     return Draft(
         notice=labels.selected_by_code,
         found=False,
         searched=_searched(material),
         summary=paragraphs_of([_limit(opening), *(quote(group, ids) for group in nearest)]),
     )
+
+
+def _is_near(group: Group, analysis: Analysis) -> bool:
+    """Whether a quotation, with its title and heading, holds enough of what is asked to be of use where nothing answers
+    it."""
+    language, held = read_sentence(group.lead.text)
+    around = terms(f"{group.lead.title} {group.lead.heading}", language)
+    return held_share(analysis.query.weights(language), {*around, *(word.term for word in held)}) >= _NEAR
 
 
 def _limit(text: str) -> Statement:

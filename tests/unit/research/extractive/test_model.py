@@ -219,6 +219,22 @@ def test_a_question_without_a_word_of_the_sources_shows_what_was_come_upon() -> 
     )
 
 
+def test_what_shares_a_common_word_only_is_not_shown_as_near_to_a_question_about_something_else() -> None:
+    handoff = {
+        **written(["The world of the Alder Dam is small."]),
+        "question": "Who won the football world cup of 1998?",
+    }
+    draft = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))
+    said = [row["text"] for block in draft["summary"] for row in block["sentences"]]
+    assert said == ["No passage in the sources is near the question."]
+
+
+def test_further_evidence_does_not_repeat_the_short_answer() -> None:
+    handoff = {**written(["The Alder Dam has 14 gates."]), "question": "How many gates has the Alder Dam?"}
+    draft = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))
+    assert (draft["found"], draft["sections"]) == (True, [])
+
+
 def test_a_question_without_a_name_is_widened_by_its_rarest_words() -> None:
     queries = [row["query"] for row in planner.plan({"question": "how do beavers build lodges?"})["sub_queries"]]
     assert queries == ["how do beavers build lodges?", "beavers lodges overview"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from graph_research.research.extractive.analysis import analyze
 from graph_research.research.extractive.short_answer import short_answer, unanswered
+from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import Pool, rank
 from tests.support.research.extractive_sources import written
 
 JURY = "# Hung jury\n\nIn most states the jurors of a criminal case must reach a unanimous verdict."
@@ -65,3 +67,21 @@ def test_two_sentences_with_the_mark_of_a_note_between_them_are_not_one_quotatio
         analyze({**written([f"# Mills\n\n{first}{mark} {second}"]), **question}).groups[0] for mark in ("", "[4]")
     )
     assert (joined.lead.text, apart.lead.text) == (f"{first} {second}", second)
+
+
+def test_a_sentence_that_leads_to_a_command_or_a_list_is_quoted_with_it() -> None:
+    page = "# Pump\n\nThis starts the pump:\n\n```\npumpctl start\n```\n\nThe pump stands in:\n\n- the shed\n- the well"
+    material = written([page])
+    for question, said in {
+        "What starts the pump?": "This starts the pump: pumpctl start",
+        "Where does the pump stand?": "The pump stands in: the shed the well",
+    }.items():
+        assert said in [group.lead.text for group in analyze({**material, "question": question}).groups]
+
+
+def test_an_entry_of_an_index_comes_behind_a_sentence() -> None:
+    index = "# Pump manual\n\nWhoever holds the key long enough changes the setting of the timer.\n\n- timer, setting\n"
+    material = {**written([index]), "question": "What changes the setting of the timer?"}
+    best, *_ = analyze(material).groups
+    assert best.lead.text.startswith("Whoever")
+    assert rank(Pool(material["documents"]), parse("setting of the timer"))[0].unit.text == "timer, setting"

@@ -86,3 +86,14 @@ def test_the_short_answer_gives_every_row_where_only_the_header_has_words_of_the
     handoff = {**written([page]), "question": "Which cost centres spent more than their budget?"}
     (table,) = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))["summary"]
     assert [row[0]["text"] for row in table["rows"]] == ["Travel", "Fuel", "Repairs"]
+
+
+def test_a_small_table_at_the_start_of_a_text_is_quoted_with_all_of_its_rows_and_the_one_that_ranks_best() -> None:
+    months = [("January", 212), ("April", 171), ("May", 160), ("June", 131), ("July", 118)]
+    rows = "".join(f"| {month} | {level} |\n" for month, level in months)
+    levels = f"| Month | Well level |\n|---|---|\n{rows}"
+    rules = "# Rules\n\nBelow a well level of 130 no sprinkler runs in July, whatever the month before was like.\n"
+    material = {**written([levels, rules]), "question": "What was the well level in July?"}
+    [groups] = [section.groups for section in outline(analyze(material), (900, 900), material["documents"])]
+    quoted = [group.lead.text for group in groups]
+    assert [f"{month} {level}" for month, level in months if f"{month} {level}" not in quoted] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any
 
@@ -29,12 +30,13 @@ Libraries = Annotated[list[Name] | None, Query(max_length=20, description="As in
 Most = Annotated[int, Query(ge=1, le=100, description="Passages at most")]
 _PICTURES = {
     GraphFormat.SVG: "image/svg+xml",
-    GraphFormat.PNG: "image/png",
     GraphFormat.HTML: "text/html",
     GraphFormat.JSON: "application/json",
     GraphFormat.MERMAID: "text/plain",
     GraphFormat.DOT: "text/vnd.graphviz",
 }
+Drawing = StrEnum("Drawing", {format.value: format.value for format in _PICTURES})  # type: ignore[misc]  # -- its members are known at run time
+"""Without PNG: its renderer lets nothing else of the process run for seconds."""
 _FILES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file", "content": {media_type: {"schema": {}} for media_type in _PICTURES.values()}}
 }
@@ -50,14 +52,15 @@ async def get_options(backend: FromBackend, user: FromUser) -> Options:
 @router.get("/api/research/graphs/{graph}.{picture}", response_class=Response, responses=problems(401, 422) | _FILES)
 async def get_definition(
     graph: str,
-    picture: GraphFormat,
+    picture: Drawing,
     backend: FromBackend,
     user: FromUser,  # noqa: ARG001 -- only a user may look
 ) -> Response:
     """A graph that the operator offers, as a picture, a page or JSON."""
     require_offered(backend.app.workspace, graph)
-    drawn, _ = await draw(backend.app.workspace, graph, picture)
-    return Response(drawn, media_type=_PICTURES[picture], headers=_SANDBOX)
+    format = GraphFormat(picture.value)
+    drawn, _ = await draw(backend.app.workspace, graph, format)
+    return Response(drawn, media_type=_PICTURES[format], headers=_SANDBOX)
 
 
 @router.get("/api/library/passages", responses=problems(401, 422))

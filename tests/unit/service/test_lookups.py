@@ -37,6 +37,11 @@ async def test_an_offered_graph_is_drawn(service: ServiceClient, format: str, be
     assert drawn.headers["Content-Security-Policy"].startswith("sandbox")
 
 
+async def test_a_graph_is_not_drawn_in_a_format_that_holds_up_other_requests(service: ServiceClient) -> None:
+    refused = await service.get("/api/research/graphs/deep_research.png")
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid")
+
+
 @pytest.mark.parametrize("name", ["topic_research", "..%2fsecret", "mine.yaml"])
 async def test_a_graph_that_is_not_offered_is_refused(service: ServiceClient, name: str) -> None:
     assert (await service.get(f"/api/research/graphs/{name}.svg")).status_code in (404, 422)

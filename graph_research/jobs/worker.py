@@ -190,6 +190,8 @@ class Worker:
     async def _cancel_run(self, job_id: str) -> None:
         try:
             await self._runner.cancel(job_id)
+        except GraphResearchError as error:
+            _log.warning("worker %s: run %s is not cancelled yet: %s", self.name, job_id, error, extra=_ids(job_id))
         except Exception:  # noqa: BLE001 -- it is tried again with the next renewal
             _log.exception("worker %s: run %s could not be cancelled", self.name, job_id, extra=_ids(job_id))
 
@@ -197,6 +199,8 @@ class Worker:
         while True:
             try:
                 await self._expire_and_remove()
+            except GraphResearchError as error:
+                _log.warning("worker %s: outdated jobs are not removed yet: %s", self.name, error)
             except Exception:  # noqa: BLE001 -- it is tried again later
                 _log.exception("worker %s: outdated jobs could not be removed", self.name)
             await asyncio.sleep(self.retention_seconds)

@@ -51,6 +51,16 @@ class UnreachableStore(SqliteJobStore):
         raise JobStoreUnusable("the network is down")
 
 
+class AwayStore(SqliteJobStore):
+    """Nothing can be retained or claimed while it is away."""
+
+    async def expire(self) -> list[Job]:
+        raise JobStoreUnusable("the database does not answer")
+
+    async def claim(self, worker: str, *, lease_seconds: float, at_most: int) -> Claim | None:
+        raise JobStoreUnusable("the database does not answer")
+
+
 class ClaimingStore(SqliteJobStore):
     """What happens while a claim is on its way to the worker."""
 
@@ -326,6 +336,20 @@ async def test_a_worker_cut_off_from_the_store_stops_driving_when_its_lease_is_o
 
         await until(stopped)
     await cut_off.close()
+
+
+async def test_a_store_that_is_away_is_told_in_lines_without_a_traceback(
+    store: SqliteJobStore, runner: ScriptedRunner, caplog: pytest.LogCaptureFixture
+) -> None:
+    away = AwayStore(store.path, clock=HandClock())
+    async with working(QuickWorker(away, runner, name="w")):
+
+        async def told() -> bool:
+            return "outdated jobs are not removed yet: the database does not answer" in caplog.text
+
+        await until(told)
+    await away.close()
+    assert not [record for record in caplog.records if record.exc_info or record.levelname == "ERROR"]
 
 
 async def test_an_expired_job_is_cancelled_wherever_it_runs(

@@ -38,6 +38,8 @@ class Backend:
     is_working: Callable[[], bool]
     submitting: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held from the count of a user's submissions to the next one."""
+    ready_within_seconds: float = 3.0
+    """After which a store that does not answer makes the service unready; a probe waits less than a request."""
     turns: Turns = field(default_factory=Turns)
     """Of requests that take seconds."""
 

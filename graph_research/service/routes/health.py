@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from fastapi import APIRouter, Response
 
 from graph_research.service.backend import FromBackend, FromUser
@@ -36,7 +38,11 @@ async def healthz() -> Health:
 @router.get("/readyz", responses=problems())
 async def readyz(backend: FromBackend) -> Health:
     """Whether the store can be read and jobs are driven."""
-    await backend.jobs.counts()
+    try:
+        async with asyncio.timeout(backend.ready_within_seconds):
+            await backend.jobs.counts()
+    except TimeoutError as error:
+        raise NotReady("the store does not answer") from error
     if not backend.is_working():
         raise NotReady("no worker drives jobs")
     return Health(status="ok")

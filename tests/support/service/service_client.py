@@ -100,6 +100,7 @@ async def service_client(user: User, *users: str, **options: Any) -> AsyncIterat
             metrics=ServiceMetrics(),
             notify=lambda: notified.append(None),
             is_working=lambda: working[0],
+            ready_within_seconds=1.0,
         )
         api = create_api(backend)
         transport = httpx.ASGITransport(api, raise_app_exceptions=False)

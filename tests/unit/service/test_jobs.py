@@ -209,6 +209,17 @@ async def test_the_service_is_ready_while_it_has_a_worker(service: ServiceClient
     assert (answer.status_code, answer.json()["code"]) == (503, "not-ready")
 
 
+async def test_a_store_that_does_not_answer_makes_the_service_unready_soon(service: ServiceClient) -> None:
+    async def waits() -> dict[JobStatus, int]:
+        await asyncio.Event().wait()
+        return {}
+
+    service.jobs.counts = waits  # type: ignore[assignment,method-assign]
+    async with asyncio.timeout(10):
+        answer = await service.get("/readyz")
+    assert (answer.status_code, answer.json()["code"]) == (503, "not-ready")
+
+
 async def test_a_plan_is_looked_at_changed_and_approved(service: ServiceClient) -> None:
     answer = await service.post(JOBS, {"question": QUESTION, "plan_first": True})
     job = f"{JOBS}/{answer.json()['id']}"

@@ -58,7 +58,7 @@ def html_document(source: str, *, line_key: str = "", note_marks: bool = False) 
     node = parser.css_first(":not(svg) > title") if "title" in tags else None
     title = canonical_text(node.text()) if node is not None else ""
     date = head_date(parser) if not tags.isdisjoint(("meta", "script")) else ""
-    head = page_head(parser) if not tags.isdisjoint(("meta", "script", "link")) else PageHead()
+    head = page_head(parser) if not tags.isdisjoint(("meta", "script", "link", "footer")) else PageHead()
     title = title or head.title
     body = parser.body or parser.root
     builder = DocumentBuilder()

@@ -1,4 +1,4 @@
-"""What a page says of itself in its head and in its data for search engines: title, authors and licence."""
+"""What a page says of itself in its head, in its data for search engines and at its foot: title, authors, licence."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ _MAX_DATA_CHARS = 200_000
 _MAX_NODES = 2_000
 _MAX_AUTHORS = 50
 _FACT_CHARS = 300
+_FOOT = "footer, .footer, #footer, [role=contentinfo]"
+_HELD = re.compile(r"(?:©|\(c\))\s*(?:copyright\s)?([^©|(.]{2,200})", re.IGNORECASE)
+"""What stands behind the sign of a copyright: years and who holds it, perhaps several of both."""
+_YEARS = re.compile(r"(?:^|,?\s)\d{4}(?:\s?[-–—]\s?(?:\d{2,4}|present))?,?(?=\s|$|,)", re.IGNORECASE)
+_NO_NAME = re.compile(r"^\W*(?:by\s)?|\W*(?:\b(?:copyright|all rights)\b.*)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -58,9 +63,18 @@ def page_head(parser: LexborHTMLParser) -> PageHead:
     ]
     return PageHead(
         title=next((metas[name][0] for name in _TITLES if name in metas), ""),
-        authors=tuple(dict.fromkeys(authors))[:_MAX_AUTHORS],
+        authors=tuple(dict.fromkeys(authors or _holders(parser)))[:_MAX_AUTHORS],
         licence=next((canonical_text(licence)[:_FACT_CHARS] for licence in licences if licence), ""),
     )
+
+
+def _holders(parser: LexborHTMLParser) -> list[str]:
+    """Who holds the copyright of a page, as its foot says: who answers for a page that names no author."""
+    for foot in parser.css(_FOOT):
+        if held := _HELD.search(canonical_text(foot.text(separator=" "))):
+            parts = [_NO_NAME.sub("", part) for part in _YEARS.split(held[1])]
+            return [name for name in map(str.strip, parts) if len(name) > 2 and not name.isdigit()]
+    return []
 
 
 def _things(parser: LexborHTMLParser) -> Iterator[dict[str, Any]]:

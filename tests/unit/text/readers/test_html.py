@@ -242,6 +242,28 @@ def test_a_page_names_its_authors_and_its_licence(head: str, authors: tuple[str,
 
 
 @pytest.mark.parametrize(
+    ("foot", "authors"),
+    [
+        ("© Copyright 2023, restic authors. Built with Sphinx", ("restic authors",)),
+        (
+            "© 2010-2023 Jonas Borgström, 2015-2023 The Borg Collective (see AUTHORS)",
+            ("Jonas Borgström", "The Borg Collective"),
+        ),
+        ("(c) 2020 Stadtwerke Musterstadt GmbH | Impressum", ("Stadtwerke Musterstadt GmbH",)),
+        ("© The Tarn Company 2021. All rights reserved.", ("The Tarn Company",)),
+        ("© 2001–2024 by the Django Software Foundation", ("the Django Software Foundation",)),
+        ("© 2000-2022", ()),
+        ("Last modified by the team", ()),
+    ],
+)
+def test_who_holds_the_copyright_answers_for_a_page_that_names_no_author(foot: str, authors: tuple[str, ...]) -> None:
+    page = f"<h1>Tides</h1><p>High water is late.</p><footer>{foot}</footer>"
+    named = f'<head><meta name="author" content="Ines Hartmann"></head><body>{page}</body>'
+    assert html_document(page).authors == authors
+    assert html_document(named).authors == ("Ines Hartmann",)
+
+
+@pytest.mark.parametrize(
     ("attributes", "language"), [("lang='pt-BR'", "pt"), ("xml:lang='DE'", "de"), ("lang=''", ""), ("", "")]
 )
 def test_a_page_declares_its_language(attributes: str, language: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 
@@ -102,3 +103,10 @@ class Source(Record):
     def media_type(self) -> str:
         """The media type of the document, also where `content` is a digest."""
         return str(self.metadata["media_type"]) if self.is_digest else self.content_type
+
+
+def folders_apart(sources: Iterable[Source]) -> dict[str, str]:
+    """The folder that each local source was found in, by the source's id, where they are of several: titles such as
+    "FAQ" and the files' paths below the folders do not tell one product's manual from the other's."""
+    folders = {source.id: str(folder) for source in sources if (folder := source.metadata.get("library"))}
+    return folders if len(set(folders.values())) > 1 else {}

@@ -18,7 +18,7 @@ from graph_research.research.llm.prompt_fitting import Section, own_chars
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.degradation import DegradationKind
-from graph_research.research.models.source import Source
+from graph_research.research.models.source import Source, folders_apart
 from graph_research.research.retrieval.fidelity import record_shown
 from graph_research.research.retrieval.reading import Reading, aspects_of, named_in
 from graph_research.research.retrieval.summarization import condenses
@@ -128,6 +128,7 @@ def _texts(services: Services, handoff: Mapping[str, Any], reading: Reading) -> 
 
 
 def _material(handoff: Mapping[str, Any], sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, Any]:
+    folders = folders_apart(sources)
     material = {
         "question": handoff["original_query"],
         "sub_query": handoff["sub_query"]["query"],
@@ -141,6 +142,7 @@ def _material(handoff: Mapping[str, Any], sources: Sequence[Source], texts: Mapp
                 "n": n,
                 "id": source.id,
                 "title": source.title,
+                "folder": folders.get(source.id, ""),
                 "tier": source.tier.value,
                 "published_on": source.published_on,
                 "text": texts[source.id],

@@ -8,7 +8,7 @@ from typing import Any
 from graph_research.research.evidence.citations import AROUND_CHARS
 from graph_research.research.evidence.claim_support import CitedPassage
 from graph_research.research.models.evidence import Evidence
-from graph_research.research.models.source import Source
+from graph_research.research.models.source import Source, folders_apart
 from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
 from graph_research.text.locators import resolve
@@ -34,6 +34,7 @@ class Passages:
         self._evidence = {row["id"]: Evidence.model_validate(row) for row in evidence}
         self._sources = sources
         self._documents = documents
+        self._folders = folders_apart(sources.values())
 
     def cited(self, evidence_ids: Iterable[str]) -> list[CitedPassage]:
         """What code judges a statement by; ids that the run does not have are left out."""
@@ -62,8 +63,9 @@ class Passages:
     ) -> list[dict[str, Any]]:
         """`{id, source_id, start, title, date, heading, text, quote}` of each, once; `start` is where `text` begins in
         the source, None where that is not known; `title` and `heading`, the path of those above the quote below the
-        title and the term that it explains, if `text` does not name it, are one line each. `text` has the quote between
-        ⟦ and ⟧, and the sentences on both sides, of a quote of `enough_chars` none, but behind the quotes that are
+        title and the term that it explains, if `text` does not name it, are one line each, the title with its folder
+        where the sources are of several. `text` has the quote between ⟦ and ⟧, and the sentences on both sides, of a
+        quote of `enough_chars` none, but behind the quotes that are
         `followed` some more, else on each side only what `is_needed` beside the evidence of an id. Those of one source
         stand together in its order, and what one shows the next does not repeat."""
         rows = []
@@ -71,12 +73,13 @@ class Passages:
         for row, start, parts in self._in_order(known, around_chars, enough_chars, followed, is_needed):
             before, quote, after = (text.translate(_PLAIN) for text in parts)
             source, text = self._sources.get(row.source_id), f"{before}⟦{quote}⟧{after}"
+            folder = self._folders.get(row.source_id, "")
             rows.append(
                 {
                     "id": row.id,
                     "source_id": row.source_id,
                     "start": start,
-                    "title": _one_line(self._title(row)),
+                    "title": _one_line(self._title(row)) + (f" ({folder})" if folder else ""),
                     "date": (source.published_on if source else None) or "",
                     "heading": self._heading(row, text),
                     "text": text,

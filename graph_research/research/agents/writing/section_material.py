@@ -20,7 +20,7 @@ from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.graph_functions import open_gaps
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.outline import OutlineSection, SectionAction
-from graph_research.research.models.source import Source
+from graph_research.research.models.source import Source, folders_apart
 from graph_research.research.retrieval.reading import named_in
 from graph_research.text.document import Document
 from graph_research.text.language.versions import is_of_another_version
@@ -101,7 +101,7 @@ def section_material(
             "findings": [_citing(findings[name], within) for name in section.finding_ids if name in findings],
             "evidence": [row for row in shown if row["id"] in evidence_ids],
             "passages": [row for row in shown if row["id"] not in evidence_ids],
-            "sources": [_source(sources[name], n) for name, n in numbers.items() if name in sources],
+            "sources": _sources(sources, numbers),
             "notes": _notes(needs, topics, numbers),
             "checklist": [row["text"] for row in handoff.get("checklist") or [] if needs.is_near(row["text"])],
             "limits": list(needs.limits),
@@ -370,15 +370,20 @@ def _only_adds(handoff: Row, section: OutlineSection) -> bool:
     )
 
 
-def _source(source: Source, n: int) -> dict[str, Any]:
-    return {
-        "n": n,
-        "id": source.id,
-        "title": source.title,
-        "url": source.url,
-        "publisher": source.publisher or "",
-        "published_on": source.published_on,
-    }
+def _sources(sources: Mapping[str, Source], numbers: Mapping[str, int]) -> list[dict[str, Any]]:
+    shown = {n: sources[name] for name, n in numbers.items() if name in sources}
+    folders = folders_apart(shown.values())
+    return [
+        {
+            "n": n,
+            "id": source.id,
+            "title": source.title,
+            "url": "/".join(filter(None, [folders.get(source.id), source.url])),
+            "publisher": source.publisher or "",
+            "published_on": source.published_on,
+        }
+        for n, source in shown.items()
+    ]
 
 
 def _notes(needs: SectionNeeds, topics: Iterable[Row], numbers: Mapping[str, int]) -> list[dict[str, Any]]:

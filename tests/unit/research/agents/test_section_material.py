@@ -587,3 +587,27 @@ def test_near_an_open_conflict_stands_what_may_tell_when_which_side_holds(
     [shown] = material.rows["contradictions"]
     rows = {row["id"]: row["quote"] for row in material.rows["passages"]}
     assert any(third in rows[name] for name in shown["near"]) is is_shown
+
+
+def test_sources_of_several_folders_are_shown_with_theirs() -> None:
+    sources, documents = shelf(FAQ=PAGES["Locking"], Log=PAGES["Log"])
+    names = list(sources)
+    shelved = {
+        name: source.model_copy(update={"url": "faq.html", "metadata": {"library": folder}})
+        for (name, source), folder in zip(sources.items(), ("larch", "rowan"), strict=True)
+    }
+    handoff = {
+        "section": {**LOCKS, "answers": "Who holds the lock, and who replays the log in recovery?"},
+        "outline": [LOCKS],
+        "findings": [],
+        "evidence": [],
+        "topics": [{"sub_query_id": "sq-1-1", "source_ids": names}],
+    }
+    for known, addresses, titles in (
+        (shelved, {"larch/faq.html", "rowan/faq.html"}, {"FAQ (larch)", "Log (rowan)"}),
+        ({**sources, names[0]: shelved[names[0]]}, {"faq.html", ""}, {"FAQ", "Log"}),
+    ):
+        material = section_material(SectionNeeds.of(handoff), known, documents)
+        passages = Passages([row.to_json() for row in material.evidence.values()], known, documents)
+        assert {row["url"] for row in material.rows["sources"]} == addresses
+        assert {row["title"] for row in passages.rows(material.evidence)} == titles

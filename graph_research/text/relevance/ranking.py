@@ -144,6 +144,10 @@ class Pool:
         self.mean_unit = sum(lengths) / max(1, self.size) or 1.0
         self.mean_document = sum(doc.length for doc in self.read.values()) / max(1, len(self.read)) or 1.0
 
+    @cached_property
+    def languages(self) -> frozenset[str]:
+        return frozenset(doc.language for doc in self.read.values())
+
     def term_weights(self, query: Query, language: str) -> dict[str, float]:
         """The query's terms with the mixture of their rarity in the pool and in the language, less for those that most
         passages of the pool hold: the subject of a manual says nothing of where in it something stands."""
@@ -215,8 +219,7 @@ def rank(pool: Pool, query: Query) -> list[Ranked]:
 
     Ties go to the source that comes first and then to the earlier unit. Nothing is left out for how it looks.
     """
-    languages = {doc.language for doc in pool.read.values()}
-    by_language = {language: pool.term_weights(query, language) for language in sorted(languages)}
+    by_language = {language: pool.term_weights(query, language) for language in sorted(pool.languages)}
     scores = {source: _unit_scores(pool, source, by_language[doc.language]) for source, doc in pool.read.items()}
     if thing := counted_thing(query):
         _add_counts(pool, query, thing, by_language, scores)

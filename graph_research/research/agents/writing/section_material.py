@@ -316,9 +316,12 @@ def _passages(
 
 def _near_limit(limit: str, pool: Pool, sources: Mapping[str, Source], explained: set[str]) -> Iterator[Ranked]:
     """What stands nearest to each thing that a limit names and that is not `explained`: in the sources that it names,
-    then what bears on it in all."""
+    then what bears on it in all. Of a limit in another language than the texts they share only names, near which
+    anything may stand: nothing."""
     names, limit = named_in(limit, {name: sources[name].title for name in pool.documents})
-    queries = [query for query in sought(limit).things if explained.isdisjoint(names_in(query.text))]
+    lacking = sought(limit)
+    things = lacking.things if lacking.language in pool.languages else ()
+    queries = [query for query in things if explained.isdisjoint(names_in(query.text))]
     named = Pool({name: pool.documents[name] for name in names})
     for query in queries if named.documents else ():
         yield from rank(named, query)[:1]
@@ -327,10 +330,12 @@ def _near_limit(limit: str, pool: Pool, sources: Mapping[str, Source], explained
 
 
 def _near_gap(gap: Row, pool: Pool, explained: set[str]) -> Iterator[Ranked]:
-    """What stands nearest to the queries that were sent for an open question, then to each thing that it names, if they
-    name nothing that is `explained`."""
+    """What stands nearest to the queries that were sent for an open question, then to each thing that it names, where
+    it is in the language of the texts, if they name nothing that is `explained`."""
     queries = map(parse, gap.get("suggested_queries") or ())
-    for query in (*queries, *parse(gap["description"]).things):
+    asked = parse(gap["description"])
+    things = asked.things if asked.language in pool.languages else ()
+    for query in (*queries, *things):
         if explained.isdisjoint(names_in(query.text)):
             yield from islice(nearest(pool, query), _OF_A_GAP)
 

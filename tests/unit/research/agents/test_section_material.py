@@ -126,6 +126,13 @@ def test_pages_in_another_language_than_the_report_are_looked_up_by_the_terms_th
     assert any("1000 pages" in quote for quote in quotes_for(told, outline=outline))
 
 
+def test_of_what_is_open_in_another_language_than_the_pages_the_names_alone_are_not_looked_up() -> None:
+    asked = "Wie der checkpoint threshold die recovery begrenzt, ist nicht in den gezeigten Teilen."
+    assert not any("1000 pages" in quote for quote in quotes_for(RECOVERY, [asked]))
+    assert not any("1000 pages" in quote for quote in quotes_for(RECOVERY, gap=asked))
+    assert any("1000 pages" in quote for quote in quotes_for(RECOVERY, gap=asked, queries=["checkpoint threshold"]))
+
+
 def test_what_two_pages_say_word_for_word_is_shown_once() -> None:
     repeated = {**PAGES, "Design": PAGES["Log"].replace("Log", "Design")}
     assert sum("first connection replays" in quote for quote in quotes_for(RECOVERY, pages=repeated)) == 1

@@ -8,10 +8,14 @@ from typing import Any
 
 from graph_research.research.models.source import Source
 from graph_research.research.scoring.tiers import is_maker
+from graph_research.text.language.opposites import CAPITALISED_NOUNS
 from graph_research.text.language.versions import highest_version, named_versions, own_versions
+from graph_research.text.language.words import MOST_WEIGHT, weight
 from graph_research.text.relevance.query import parse
 
 _WORD = re.compile(r"[^\W\d_][\w+#-]*")
+_SHORTEST = 4
+"""Letters of a name in small letters."""
 
 
 def versions_in(question: str, title: str, publisher: str | None, text: str = "") -> dict[str, str]:
@@ -46,6 +50,18 @@ def highest_versions(question: str, rows: Sequence[Mapping[str, str]]) -> dict[s
 
 def version_names(question: str) -> Sequence[str]:
     """The things that a question names, of which there may be versions: the words of its names that are no common
-    words."""
-    words = (word for name in parse(question).names for word in _WORD.findall(name))
-    return list(dict.fromkeys(word for word in words if word != word.lower()))
+    words, and words in small letters that neither its language nor English knows, such as `nginx`. In a language that
+    writes all nouns with a capital, such words and those with one inside, such as `BorgBackup`, come first."""
+    query = parse(question)
+    named = [word for name in query.names for word in _WORD.findall(name) if word != word.lower()]
+    listed = dict.fromkeys(named)
+    written = [word for word in _WORD.findall(question) if word in listed or _is_unknown(word, query.language)]
+    if query.language in CAPITALISED_NOUNS:
+        written.sort(key=lambda word: word[1:].islower() and not _is_unknown(word.lower(), query.language))
+    return list(dict.fromkeys([*written, *named]))
+
+
+def _is_unknown(word: str, language: str) -> bool:
+    """Whether a word in small letters stands in the lists of neither language."""
+    known = (weight(word, listed) < MOST_WEIGHT for listed in (language, "en"))
+    return len(word) >= _SHORTEST and word.isascii() and word.islower() and not any(known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graph_research.research.models.source import Source
-from graph_research.research.scoring.versions import newest_versions, versions_in
+from graph_research.research.scoring.versions import newest_versions, version_names, versions_in
 
 QUESTION = "How do SQLite and PostgreSQL lock?"
 HISTORY = "2022-12-28 (3.40.1) Fix a loop that version 3.39.0 brought.\n\nSQLite version 3.38.0 is older."
@@ -36,3 +36,22 @@ def test_the_highest_version_of_all_sources_counts_with_those_that_were_found_in
     assert list(newest_versions(QUESTION, sources).items()) == [("SQLite", "3.40.1"), ("PostgreSQL", "15")]
     scouted = [{"title": "Release 15.2", "versions": {"PostgreSQL": "15.2"}}, {"title": "no version"}]
     assert newest_versions(QUESTION, sources, scouted)["PostgreSQL"] == "15.2"
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        (QUESTION, ["SQLite", "PostgreSQL"]),
+        ("Is rsync safer than restic for backups of a small site?", ["rsync", "restic"]),
+        ("Comment nginx et PostgreSQL gèrent-ils les connexions ?", ["nginx", "PostgreSQL"]),
+        ("What does it cost to run a ferry by night?", []),
+    ],
+)
+def test_things_are_named_in_small_letters_too(question: str, names: list[str]) -> None:
+    assert version_names(question) == names
+
+
+def test_where_nouns_have_capitals_the_names_of_things_come_before_them() -> None:
+    question = "Womit sollte ein Betrieb seine Sicherungen auf einen Speicher legen, mit BorgBackup oder mit restic?"
+    assert list(version_names(question))[:2] == ["BorgBackup", "restic"]
+    assert versions_in(question, "Preparing", None, "Since restic version 0.14 groups may read.") == {"restic": "0.14"}

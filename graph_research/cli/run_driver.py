@@ -300,7 +300,7 @@ def _stopped_by_signals() -> Iterator[list[signal.Signals]]:
 def _as_json(result: RunResult | ResearchResult) -> dict[str, Any]:
     if isinstance(result, ResearchResult):
         return {**result.to_json(), "limit": limit_json(result.limit)}
-    shown = {"run_id": result.run_id, "status": result.status, "cause": result.cause, "state": result.state}
+    shown = {name: getattr(result, name) for name in ("run_id", "status", "cause", "error", "waiting_for", "state")}
     parent = {"parent": result.parent} if result.parent else {}
     return {**shown, **parent, **({"limit": limit_json(result.limit)} if result.limit else {})}
 

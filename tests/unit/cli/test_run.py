@@ -319,6 +319,17 @@ def test_any_graph_runs_without_python(user: User) -> None:
     assert user.run("run", "why?", "--graph", "countdown.yaml", "--library", "library", "--json", expect=2).json
 
 
+def test_the_json_of_a_graph_says_why_it_failed_and_what_it_asks(user: User) -> None:
+    user.write("divided.yaml", COUNTDOWN.replace("n - 1", "n / (n - 2)"))
+    failed = user.run("graph", "run", "divided.yaml", "--set", "n=2", "--json", expect=1).json
+    assert (failed["cause"], failed["waiting_for"]) == ("error", None)
+    assert 'expression "n / (n - 2)" failed: division by zero' in failed["error"]
+    user.write("wait.yaml", WAITING)
+    waiting = user.run("graph", "run", "wait.yaml", "--json", expect=4).json
+    assert (waiting["status"], waiting["error"]) == ("awaiting_input", None)
+    assert waiting["waiting_for"]
+
+
 def test_validate_lists_every_finding_with_its_place(user: User) -> None:
     user.write("countdown.yaml", COUNTDOWN)
     assert user.run("graph", "validate", "countdown.yaml", "--json").json == []

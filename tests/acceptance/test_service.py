@@ -130,7 +130,15 @@ def test_a_port_that_is_taken_is_said(user: User) -> None:
     assert "cannot listen at 127.0.0.1" in refused.err
 
 
+LAGOONS = (
+    "Tidal lagoons change estuaries: behind a wall of a lagoon mud settles, and its estuary loses a tenth of flats.",
+    "How tidal lagoons change estuaries was measured in 2020: the lagoons raised low water in both estuaries by 0.4 m.",
+)
+
+
 def test_the_examples_of_the_page_about_the_api_work_one_after_another(user: User) -> None:
+    for number, text in enumerate(LAGOONS):
+        user.write(f"library/lagoons-{number}.md", f"# Lagoons {number}\n\n{text}\n")
     with serving(user, "--library", "library") as (_, url):
         page = httpx.get(f"{url}/docs").text
         examples = [unescape(text) for text in re.findall(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL)]

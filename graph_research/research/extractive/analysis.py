@@ -10,7 +10,7 @@ from typing import Any
 
 from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, options_of, question_of, read_sources
 from graph_research.research.scoring.origin import independent
-from graph_research.text.document import Document
+from graph_research.text.document import Block, Document
 from graph_research.text.language.words import held_share
 from graph_research.text.relevance.alike import says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
@@ -19,7 +19,7 @@ from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import OLD_VERSION, Pool, Ranked, rank
 from graph_research.text.relevance.short_answer import is_question
 from graph_research.text.relevance.statements import SourceSentence
-from graph_research.text.relevance.units import MOST_CHARS, UnitKind, is_fragment
+from graph_research.text.relevance.units import MOST_CHARS, Unit, UnitKind, is_fragment
 
 MOST_ROWS = 12
 """A table of no more is quoted whole."""
@@ -93,7 +93,7 @@ class Analysis:
 
     `groups` are best first, as many as a report of the asked length can hold; where the question is not answered they
     are the passages nearest to it.
-    `sentences` are what `conflicts` are looked for in, the best ranked units.
+    `sentences` are what `conflicts` are looked for in, the best ranked units but lines of code: values of examples.
     """
 
     query: Query
@@ -134,7 +134,7 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
         sources=sources,
         parts=parts,
         groups=_with_whole_tables(grouped(candidates, sources)[:most], allowed),
-        sentences=[sentence(item, pool) for item in whole[:_MOST_COMPARED]],
+        sentences=[sentence(item, pool) for item in whole if item.unit.kind != "line"][:_MOST_COMPARED],
     )
 
 
@@ -240,10 +240,17 @@ def _last_position(item: Ranked, pool: Pool) -> int:
         last += 1
         behind.pop(0)
     if behind and blocks and units[last].text.endswith((":", "：")):
-        listed = takewhile(lambda unit: unit.kind == "definition" or blocks[unit.block].kind == "item", behind)
+        listed = takewhile(lambda unit: _goes_on(unit, behind[0], blocks), behind)
         end = last + max(1, len(list(listed)))
         last = end if units[end].end - item.unit.start <= MOST_CHARS else last
     return last
+
+
+def _goes_on(unit: Unit, first: Unit, blocks: Sequence[Block]) -> bool:
+    """Whether a unit is of the list, or a line of the block of code, that begins with `first`."""
+    if first.kind == "line":
+        return unit.block == first.block
+    return unit.kind == "definition" or blocks[unit.block].kind == "item"
 
 
 def _quote(pool: Pool, source: str, first: int, last: int, shares: tuple[float, ...] = (0.0,)) -> Quote:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from graph_research.text.document import Block, Document, defines
@@ -62,6 +64,7 @@ def is_fragment(unit: Unit, language: str) -> bool:
 
 def _units(document: Document, language: str) -> Iterator[Unit]:
     text = document.text
+    line_starts = sorted(start for table in document.places if table.kind == "line" for start in table.starts)
     heading = header = ""
     before: Block | None = None
     for number, block in enumerate(document.blocks or (Block("paragraph", 0, len(text)),)):
@@ -79,7 +82,8 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
             for start, end in _lines(text, block):
                 yield from _cut(text, start, end, "row", number, heading, header)
         elif block.kind == "code":
-            for start, end in _lines(text, block):
+            within = line_starts[bisect_right(line_starts, block.start) : bisect_left(line_starts, block.end)]
+            for start, end in pairwise([block.start, *within, block.end]):
                 yield from _cut(text, start, end, "line", number, heading)
         before = block
 

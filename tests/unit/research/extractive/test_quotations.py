@@ -70,10 +70,11 @@ def test_two_sentences_with_the_mark_of_a_note_between_them_are_not_one_quotatio
 
 
 def test_a_sentence_that_leads_to_a_command_or_a_list_is_quoted_with_it() -> None:
-    page = "# Pump\n\nThis starts the pump:\n\n```\npumpctl start\n```\n\nThe pump stands in:\n\n- the shed\n- the well"
+    code = "```\npumpctl prime\npumpctl start\n```"
+    page = f"# Pump\n\nThis starts the pump:\n\n{code}\n\nThe pump stands in:\n\n- the shed\n- the well"
     material = written([page])
     for question, said in {
-        "What starts the pump?": "This starts the pump: pumpctl start",
+        "What starts the pump?": "This starts the pump: pumpctl prime pumpctl start",
         "Where does the pump stand?": "The pump stands in: the shed the well",
     }.items():
         assert said in [group.lead.text for group in analyze({**material, "question": question}).groups]
@@ -85,3 +86,13 @@ def test_an_entry_of_an_index_comes_behind_a_sentence() -> None:
     best, *_ = analyze(material).groups
     assert best.lead.text.startswith("Whoever")
     assert rank(Pool(material["documents"]), parse("setting of the timer"))[0].unit.text == "timer, setting"
+
+
+def test_values_in_examples_of_code_are_no_conflict() -> None:
+    texts = [
+        f"# Pump {name}\n\nAn example:\n\n```\nthe mill pump: timeout {n}\n```\n" for name, n in (("A", 30), ("B", 45))
+    ]
+    material = {**written(texts), "question": "What is the timeout of the mill pump?"}
+    assert analyze(material).conflicts == []
+    stated = [f"# Pump {name}\n\nThe timeout of the mill pump is {n} seconds.\n" for name, n in (("A", 30), ("B", 45))]
+    assert len(analyze({**material, **written(stated), "question": material["question"]}).conflicts) == 1

@@ -25,8 +25,9 @@ def test_a_term_and_its_meaning_are_one_unit() -> None:
 
 
 def test_lines_of_code_and_list_items_are_units() -> None:
-    document = markdown_document("- Boil 200 g of rice.\n- Drain it.\n\n```\ntimeout: 30\n```\n")
-    assert [unit.text for unit in units(document)] == ["Boil 200 g of rice.", "Drain it.", "timeout: 30"]
+    document = markdown_document("- Boil 200 g of rice.\n- Drain it.\n\n```\ntimeout: 30\nretries: 2\n```\n")
+    lines = ["timeout: 30", "retries: 2"]
+    assert [unit.text for unit in units(document)] == ["Boil 200 g of rice.", "Drain it.", *lines]
 
 
 @pytest.mark.parametrize(

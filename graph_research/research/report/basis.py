@@ -136,7 +136,8 @@ def _claims(report: Report, labels: Labels) -> Iterator[str]:
     lone = [claim for claim in report.claims if claim.origins < _CONFIRMED]
     if lone and report.statistics.origins_cited > 1:
         good = sum(any(tiers.get(name) in _AUTHORITATIVE for name in claim.support) for claim in lone)
-        template = labels.reason_lone_authorities if good == len(lone) else labels.reason_lone_claims
+        some = labels.reason_lone_claims if good else labels.reason_lone_unverified
+        template = labels.reason_lone_authorities if good == len(lone) else some
         yield template.format(n=len(lone), all=len(report.claims), good=good)
     weak = [row for row in report.claims if row.contradiction or all(tiers.get(name) in _WEAK for name in row.support)]
     if weak:

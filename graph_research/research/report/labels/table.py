@@ -122,6 +122,7 @@ class Labels:
     reason_one_origin: str
     reason_few_sources: str
     reason_disputed: str
+    reason_lone_unverified: str
     reason_lone_claims: str
     reason_lone_authorities: str
     reason_weak_claims: str

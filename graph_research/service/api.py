@@ -30,7 +30,7 @@ from graph_research.service.routes import (
 from graph_research.service.uploads import MOST_BYTES
 
 _MOST_JSON_BYTES = 1_000_000
-_TAGS = ("jobs", "events", "reports", "revisions", "history", "control", "library", "lookups", "openai", "deletion")
+_TAGS = ("jobs", "reports", "revisions", "history", "control", "library", "lookups", "openai", "deletion")
 """The order of the groups in the page about the API: what removes a job comes behind what needs one."""
 
 

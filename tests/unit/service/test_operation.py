@@ -84,6 +84,7 @@ async def test_the_page_about_the_api_shows_every_route_and_loads_nothing(servic
     for path, methods in (await service.get("/openapi.json")).json()["paths"].items():
         for method in methods:
             assert f"<code>{method.upper()} {path}</code>" in answer.text
+    assert not re.findall(r"</h2>\s*<h2", answer.text), "each group has a route"
 
 
 async def test_the_page_about_the_api_renders_markdown_and_names_what_bodies_hold(service: ServiceClient) -> None:

@@ -28,6 +28,8 @@ OnProgress = Callable[[str, float], Awaitable[None]]
 OnSources = Callable[[Sequence[Mapping[str, Any]]], Awaitable[None]]
 """Takes the rows of all scored sources."""
 
+Limits = tuple[float | None, int | None, float | None]
+
 PROGRESS_EVENT = "research:progress"
 _BUSY_SECONDS = 0.5
 
@@ -87,20 +89,24 @@ async def with_progress(events: AsyncIterator[Event]) -> AsyncIterator[Event]:
 
 @dataclass(frozen=True, kw_only=True)
 class JobRequest:
-    """What a job is asked for. `folder` is the working directory whose settings and definitions hold, None: the
+    """What a job is asked for. `limits` are `(max_cost, max_tokens, timeout_seconds)` that replace those of a run which
+    exists already; `folder` is the working directory whose settings and definitions hold, None: the
     worker's own, also where these have changed since the run began; `out` a folder for the report's files, None: they
     are not written."""
 
     run: RunRequest
     folder: str | None = None
     out: str | None = None
+    limits: Limits = (None, None, None)
 
     def to_json(self) -> dict[str, Any]:
-        return {"run": self.run.to_json(), "folder": self.folder, "out": self.out}
+        return {"run": self.run.to_json(), "folder": self.folder, "out": self.out, "limits": list(self.limits)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> JobRequest:
-        return cls(run=RunRequest.from_json(data["run"]), folder=data.get("folder"), out=data.get("out"))
+        cost, tokens, seconds = data.get("limits") or (None, None, None)
+        run = RunRequest.from_json(data["run"])
+        return cls(run=run, folder=data.get("folder"), out=data.get("out"), limits=(cost, tokens, seconds))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,8 +163,8 @@ class ResearchJobRunner:
                     await app.create(asked.run, run_id=job_id)
                 except (RunBusy, RunExists):
                     await asyncio.sleep(_BUSY_SECONDS)
-            upgrades = asked.folder is None
-            while not await _drive(app, job_id, answer, upgrades, on_progress, on_sources):  # noqa: ASYNC110 -- another process ends
+            options = _options(answer, asked)
+            while not await _drive(app, job_id, options, on_progress, on_sources):  # noqa: ASYNC110 -- another process ends
                 await asyncio.sleep(_BUSY_SECONDS)
             return await _end(app, job_id, asked.out, on_sources)
 
@@ -193,11 +199,16 @@ async def _exists(app: Application, run_id: str) -> bool:
     return True
 
 
+def _options(answer: str | None, asked: JobRequest) -> dict[str, Any]:
+    """How a run is driven: a job without a folder goes on after its graph or prompts have changed."""
+    limits = dict(zip(("max_cost", "max_tokens", "timeout_seconds"), asked.limits, strict=True))
+    return {"answer": answer, "accept_changes": asked.folder is None, "retry": False, **limits}
+
+
 async def _drive(
     app: Application,
     run_id: str,
-    answer: str | None,
-    accept_changes: bool,
+    options: Mapping[str, Any],
     on_progress: OnProgress,
     on_sources: OnSources,
 ) -> bool:
@@ -208,14 +219,15 @@ async def _drive(
     record = await app.store.run(run_id)
     earlier = await app.store.events(run_id)
     begins = record.status == RunStatus.PAUSED and not isinstance(earlier[-1] if earlier else None, RunPaused)  # a fork
-    if not goes_on(record) or (record.status != RunStatus.RUNNING and answer is None and not begins):
+    if not goes_on(record) or (record.status != RunStatus.RUNNING and options["answer"] is None and not begins):
         return True
     standing, reported = JobProgress(), None
     for event in earlier:
         standing = standing.after(event)
-    given = answer if record.status == RunStatus.AWAITING_INPUT else None
+    if record.status != RunStatus.AWAITING_INPUT:
+        options = {**options, "answer": None}
     try:
-        async with aclosing(app.drive(run_id, answer=given, accept_changes=accept_changes, retry=False)) as events:
+        async with aclosing(app.drive(run_id, **options)) as events:
             async for event in events:
                 before, standing = standing, standing.after(event)
                 if standing.stage is Stage.SYNTHESIS is not before.stage:

@@ -109,7 +109,19 @@ class FreshnessResource(BaseModel):
     revision: RevisionResource | None
 
 
-class FollowUpQuestion(BaseModel):
+class _Limited(BaseModel):
+    """What a job may take."""
+
+    max_cost: float | None = Field(None, gt=0, allow_inf_nan=False, description="In USD")
+    max_tokens: int | None = Field(None, gt=0, le=2**53, description="Input and output together")
+    timeout_seconds: float | None = Field(None, gt=0, le=86_400, description="Of the whole job")
+
+    @property
+    def limits(self) -> tuple[float | None, int | None, float | None]:
+        return self.max_cost, self.max_tokens, self.timeout_seconds
+
+
+class FollowUpQuestion(_Limited):
     """A further question to a finished research."""
 
     model_config = ConfigDict(
@@ -117,18 +129,12 @@ class FollowUpQuestion(BaseModel):
     )
 
     question: Text
-    max_cost: float | None = Field(None, gt=0, allow_inf_nan=False, description="In USD")
-    max_tokens: int | None = Field(None, gt=0, le=2**53, description="Input and output together")
-    timeout_seconds: float | None = Field(None, gt=0, le=86_400, description="Of the whole answer")
-
-    @property
-    def limits(self) -> tuple[float | None, int | None, float | None]:
-        return self.max_cost, self.max_tokens, self.timeout_seconds
 
 
-class ForkSubmission(BaseModel):
-    """The step after which a new job goes on, and values that are put into its state before: by dotted path, such as
-    `max_iterations` or `sub_queries.0.query`."""
+class ForkSubmission(_Limited):
+    """The step after which a new job goes on; values that are put into its state before, by dotted path, such as
+    `max_iterations` or `sub_queries.0.query`; models that the operator offers, by the role that they take; and limits
+    in place of the old ones."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"step": 0, "set": {"max_iterations": 1}}]}
@@ -136,6 +142,9 @@ class ForkSubmission(BaseModel):
 
     step: int = Field(ge=0, le=2**31)
     set: dict[Annotated[str, Field(max_length=500)], Any] = Field(default_factory=dict, max_length=100)
+    roles: dict[Annotated[str, Field(max_length=128)], Annotated[str, Field(max_length=128)]] = Field(
+        default_factory=dict, max_length=20
+    )
 
 
 class StepResource(BaseModel):

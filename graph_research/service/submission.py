@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graph_research.app.job_runner import JobRequest
+from graph_research.app.job_runner import JobRequest, Limits
 from graph_research.app.library import LibraryEmpty
 from graph_research.app.request import RequestInvalid, RunRequest, request_for
 from graph_research.app.revisions.ask import create_follow_up
@@ -199,18 +199,27 @@ async def submit_follow_up(backend: Backend, job: Job, question: FollowUpQuestio
 async def submit_fork(backend: Backend, job: Job, wanted: ForkSubmission) -> tuple[Job, Quota]:
     """Queue a job that goes on from a step of another's run, and say what is left of the quota."""
     assignments = [f"{path}={json.dumps(value)}" for path, value in wanted.set.items()]
-    fork = partial(backend.app.fork, job.run_id, wanted.step, assignments=assignments)
-    return await _submit_created(backend, job.user, job.question, lambda run_id: fork(run_id=run_id))
+    for model in wanted.roles.values():
+        _model(backend.app.workspace, model)
+    roles = [f"{role}={model}" for role, model in wanted.roles.items()]
+    fork = partial(backend.app.fork, job.run_id, wanted.step, assignments=assignments, roles=roles)
+    return await _submit_created(
+        backend, job.user, job.question, lambda run_id: fork(run_id=run_id), limits=wanted.limits
+    )
 
 
 async def _submit_created(
-    backend: Backend, user: str, question: str, create: Callable[[str], Awaitable[str]]
+    backend: Backend,
+    user: str,
+    question: str,
+    create: Callable[[str], Awaitable[str]],
+    limits: Limits = (None, None, None),
 ) -> tuple[Job, Quota]:
     """Create a run and queue the job that drives it; a run whose job is refused is removed again."""
     check_quota(await quota_of(backend.jobs, user))
     run_id = await create(new_run_id())
     try:
-        request = JobRequest(run=await backend.app.request(run_id)).to_json()
+        request = JobRequest(run=await backend.app.request(run_id), limits=limits).to_json()
         async with backend.submitting:
             check_quota(await quota_of(backend.jobs, user))
             job, _ = await backend.jobs.submit(NewJob(id=run_id, user=user, question=question, request=request))

@@ -74,3 +74,29 @@ async def test_a_fork_that_cannot_be_is_said_and_queues_nothing(
     answer = await service.post(f"{JOBS}/{job}/forks", wanted)
     assert (answer.status_code, answer.json()["code"]) == (422, "input-invalid")
     assert len((await service.get(JOBS)).json()["jobs"]) == 1
+
+
+async def test_a_job_that_was_cancelled_goes_on_as_a_fork_with_limits_of_its_own(service: ServiceClient) -> None:
+    submitted = await service.post(JOBS, {"question": QUESTION, "plan_first": True, "timeout_seconds": 300})
+    job_id = submitted.json()["id"]
+    await service.drive()
+    assert (await service.post(f"{JOBS}/{job_id}/cancel")).json()["status"] == "CANCELLED"
+    steps = (await service.get(f"{JOBS}/{job_id}/history")).json()["steps"]
+    at = next(step["step"] for step in steps if step["node"] == "plan")
+    forked = await service.post(f"{JOBS}/{job_id}/forks", {"step": at, "timeout_seconds": 600})
+    fork = forked.json()["id"]
+    await service.drive()
+    assert (await service.get(f"{JOBS}/{fork}")).json()["status"] == "AWAITING_INPUT", "it was to wait with its plan"
+    await service.post(f"{JOBS}/{fork}/answer", {"answer": "yes"})
+    await service.drive()
+    assert (await service.get(f"{JOBS}/{fork}")).json()["status"] == "COMPLETED"
+    assert (await service.app.request(fork)).timeout_seconds == 600
+
+
+async def test_a_fork_takes_models_that_are_offered_only(service: ServiceClient, job: str) -> None:
+    wanted = {"step": 1, "roles": {"report": "extractive"}}
+    assert (await service.post(f"{JOBS}/{job}/forks", wanted)).status_code == 202
+    refused = await service.post(f"{JOBS}/{job}/forks", {**wanted, "roles": {"report": "openai:m@http://10.0.0.1/v1"}})
+    assert (refused.status_code, refused.json()["code"]) == (422, "request-invalid")
+    unknown = await service.post(f"{JOBS}/{job}/forks", {**wanted, "roles": {"no role": "extractive"}})
+    assert unknown.status_code == 422

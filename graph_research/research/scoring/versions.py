@@ -18,12 +18,15 @@ _SHORTEST = 4
 """Letters of a name in small letters."""
 
 
-def versions_in(question: str, title: str, publisher: str | None, text: str = "") -> dict[str, str]:
+def versions_in(
+    question: str, title: str, publisher: str | None, text: str = "", *, folder: str = ""
+) -> dict[str, str]:
     """The highest version that a document names of each thing that the question names. In a document about one of them
-    alone, by its publisher or its title, a version counts without the name: behind a word for it in the title, and
-    beside its date in a list of releases."""
+    alone, by its publisher, its title or else the `folder` of a library that holds it, a version counts without the
+    name: behind a word for it in the title, and beside its date in a list of releases."""
     names = version_names(question)
     about = [name for name in names if is_maker(publisher, [name])] or [name for name in names if name in title]
+    about = about or [name for name in names if not publisher and is_maker(folder, [name])]
     found = {name: named_versions(name, f"{title}\n{text}") for name in names}
     if len(about) == 1:
         found[about[0]] |= own_versions(title, text)
@@ -38,7 +41,9 @@ def newest_versions(
     notes on a release are seldom a source of what is written."""
     rows = [dict(row.get("versions") or {}) for row in scouted]
     for source in sources:
-        rows += [versions_in(question, source.title, source.publisher), dict(source.metadata.get("versions") or {})]
+        folder = str(source.metadata.get("library") or "")
+        rows.append(versions_in(question, source.title, source.publisher, folder=folder))
+        rows.append(dict(source.metadata.get("versions") or {}))
     return highest_versions(question, rows)
 
 

@@ -222,10 +222,11 @@ def _source(
     rules: SourceRules,
 ) -> Source:
     """The hit as a source, its text and layout archived with the node's commit."""
-    tier = _tier(hit, rules.flagged_domains, parse(handoff.get("original_query") or "").names)
+    question, folder = handoff.get("original_query") or "", str(hit.metadata.get("library") or "")
+    tier = _tier(hit, rules.flagged_domains, parse(question).names)
     published_at = hit.published_at or hit.document.date or None
     title = hit.title or hit.document.title or hit.url or "Untitled"
-    versions = versions_in(handoff.get("original_query") or "", title, hit.publisher, hit.document.text)
+    versions = versions_in(question, title, hit.publisher, hit.document.text, folder=folder)
     return Source(
         id=source_id(canonical_url(hit.url) if hit.url else None, hit.document.text),
         sub_query_id=handoff["sub_query"]["id"],

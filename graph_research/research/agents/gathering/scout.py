@@ -66,7 +66,8 @@ def scout(services: Services) -> Handler:
 
 
 def _row(question: str, hit: SearchHit, text: str = "") -> dict[str, Any]:
-    versions = versions_in(question, hit.title, hit.publisher, hit.document.text[:_VERSION_CHARS])
+    folder = str(hit.metadata.get("library") or "")
+    versions = versions_in(question, hit.title, hit.publisher, hit.document.text[:_VERSION_CHARS], folder=folder)
     return {"title": hit.title or hit.document.title, "text": text, "versions": versions}
 
 

@@ -26,6 +26,26 @@ def test_a_list_of_releases_counts_for_the_thing_that_the_document_is_about(
     assert versions_in(QUESTION, title, publisher, HISTORY) == versions
 
 
+@pytest.mark.parametrize(
+    ("title", "publisher", "folder", "versions"),
+    [
+        ("E.1. Release 15.20", None, "postgresql-15", {"PostgreSQL": "15.20"}),
+        ("E.1. Release 15.20", None, "manuals", {}),
+        ("E.1. Release 15.20", "Lock Company", "postgresql-15", {}),
+        ("Release History of SQLite", None, "postgresql-15", {"SQLite": "3.40.1"}),
+    ],
+)
+def test_a_document_in_a_folder_that_is_called_like_a_thing_is_about_it_where_nothing_else_says_so(
+    title: str, publisher: str | None, folder: str, versions: dict[str, str]
+) -> None:
+    text = HISTORY if "SQLite" in title else "This release contains a variety of fixes."
+    assert versions_in(QUESTION, title, publisher, text, folder=folder) == versions
+    row = {"id": "src-0000000000", "archive_hash": f"sha256:{0:064x}", "title": title, "publisher": publisher}
+    source = Source(**row, metadata={"library": folder})  # type: ignore[arg-type]
+    named = {} if "SQLite" in title else versions
+    assert newest_versions(QUESTION, [source]) == named
+
+
 def test_the_highest_version_of_all_sources_counts_with_those_that_were_found_in_their_texts() -> None:
     history = {"publisher": "sqlite3", "metadata": {"versions": {"SQLite": "3.40.1", "Kite": "9.1"}}}
     rows = [{"title": "E.21. Release 15", "publisher": "postgresql"}, history, {"title": "SQLite version 3.9.2"}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, op
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Block, Document
 from graph_research.text.language.words import held_share
-from graph_research.text.relevance.alike import says
+from graph_research.text.relevance.alike import numbers_in, says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.query import Query, parse
@@ -272,10 +273,13 @@ def grouped(quotes: Sequence[Quote], sources: Mapping[str, SourceFacts]) -> list
     """Quotations that say the same brought together, in the order of the best of each; the best tier leads. What says
     less than a better one says is left out."""
     growing: list[list[Quote]] = []
+    of_numbers: dict[tuple[str, ...], list[list[Quote]]] = defaultdict(list)  # what says the same has the same numbers
     for quote in quotes:
-        home = next((members for members in growing if _repeats(quote, members[0])), None)
+        near = of_numbers[numbers_in(quote.text)]
+        home = next((members for members in near if _repeats(quote, members[0])), None)
         if home is None:
-            growing.append([quote])
+            near.append(members := [quote])
+            growing.append(members)
         elif says(quote.text, home[0].text):
             home.append(quote)
     return [_group(members, sources) for members in growing]

@@ -27,14 +27,15 @@ _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 def says(text: str, other: str, *, least: float = _NEARLY_ALL) -> bool:
     """Whether a text has the same numbers as the other and nearly all of its words, in any order and form; with `least`
     so much of their weight."""
-    if _numbers(text) != _numbers(other):
+    if numbers_in(text) != numbers_in(other):
         return False
     weights = term_weights(other)
     return held_weight(weights, term_weights(text)) >= least * sum(weights.values())
 
 
 @lru_cache(maxsize=4096)
-def _numbers(text: str) -> tuple[str, ...]:
+def numbers_in(text: str) -> tuple[str, ...]:
+    """The numbers of a text as it writes them, in their order."""
     return tuple(_NUMBERS.findall(text))
 
 

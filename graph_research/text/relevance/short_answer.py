@@ -15,7 +15,7 @@ _YES_NO_WORDS = 40
 _MOST_WORDS = 80
 _MOST = 3
 
-_SPECIFIC = 1.5  # weight of a word that is no mere filling
+_SAID = 1.5  # what words weigh that are no mere filling: a rare one, or several common ones
 _LABELLED = re.compile(r"([^\W\d_][^.:!?\n]{0,30}):\s+\S(?!.*[.!?。！？]$)")
 
 
@@ -59,7 +59,8 @@ def _held(query: Query, text: str) -> dict[str, float]:
 
 def states_something(query: Query, candidate: Candidate) -> bool:
     """Whether a text can answer: no heading, code or question, no labelled value (`From: Jo Ames`) whose label has no
-    word of the question, and nothing that only repeats the question's words without a specific word or a value more."""
+    word of the question, and nothing that only repeats the question: it has a value more, or further words that say
+    something together."""
     if candidate.kind in ("heading", "line") or is_question(candidate.text):
         return False
     language, written = read_sentence(candidate.text)
@@ -68,7 +69,7 @@ def states_something(query: Query, candidate: Candidate) -> bool:
     if labelled and not any(word.term in asked for word in words(labelled[1], language)):
         return False
     further = [word for word in written if word.term not in asked]
-    return any(word.weight >= _SPECIFIC for word in further) or any(
+    return sum(word.weight for word in further) >= _SAID or any(
         value.start <= word.start < value.end for value in values(candidate.text) for word in further
     )
 

@@ -82,3 +82,11 @@ def test_what_was_not_ranked_for_the_question_is_left_out() -> None:
 
 def test_no_candidate_gives_no_answer() -> None:
     assert chosen(QUESTION, []) == []
+
+
+def test_several_common_words_together_are_an_answer() -> None:
+    query = parse("When is the siren at Bergheide tested?")
+    assert states_something(
+        query, Candidate("The siren at Bergheide is tested on the first Saturday of each month.", 1.0)
+    )
+    assert not states_something(query, Candidate("The siren at Bergheide is tested then.", 1.0))

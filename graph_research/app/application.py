@@ -14,7 +14,7 @@ from graph_research.app.files import OutputUnwritable
 from graph_research.app.graphs.catalog import graph_file
 from graph_research.app.library import Indexing, require_folders
 from graph_research.app.read_ahead import read_ahead
-from graph_research.app.request import RunRequest, changed_request, with_limits
+from graph_research.app.request import NO_LIMITS, RequestLimits, RunRequest, changed_request, with_limits
 from graph_research.app.runs.archive import archive_ended
 from graph_research.app.runs.imported import inherited, is_foreign, refuse_foreign, without_pages
 from graph_research.app.runs.indexing import index_library
@@ -227,10 +227,10 @@ class Application:
             parent=record.parent,
         )
 
-    async def report(self, run_id: str, state: Mapping[str, Any] | None = None) -> Built:
-        """The report of a research as its latest state has it, which is `state` where it was read already. `NoReport`
-        says why there is none."""
-        return await build_from_store(self.store, run_id, self.prices, state=state)
+    async def report(self, run_id: str, state: Mapping[str, Any] | None = None, *, version: int | None = None) -> Built:
+        """A `version` of the report of a research, the latest one without it, as the latest state has it, which is `state`
+        where it was read already. `NoReport` says why there is none."""
+        return await build_from_store(self.store, run_id, self.prices, version, state)
 
     async def write_report(self, built: Built, folder: Path) -> Mapping[str, str]:
         """Write a report into a folder in every format; `{format: path}`."""
@@ -296,7 +296,7 @@ class Application:
         run_id: str,
         *,
         accept_changes: bool = False,
-        limits: tuple[float | None, int | None, float | None] = (None, None, None),
+        limits: RequestLimits = NO_LIMITS,
         offline: bool = False,
         hooks: Hooks | None = None,
     ) -> AsyncIterator[tuple[Run, dict[str, Any] | None]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_research.app.application import Application
-from graph_research.app.request import RunRequest
+from graph_research.app.request import NO_LIMITS, RequestLimits, RunRequest
 from graph_research.app.revisions.ask import follows_up, join_follow_up
 from graph_research.app.runs.report import Built, NoReport
 from graph_research.app.runs.run import RunResult
@@ -27,8 +27,6 @@ OnProgress = Callable[[str, float], Awaitable[None]]
 """Takes the stage and the progress, 0 to 1."""
 OnSources = Callable[[Sequence[Mapping[str, Any]]], Awaitable[None]]
 """Takes the rows of all scored sources."""
-
-Limits = tuple[float | None, int | None, float | None]
 
 PROGRESS_EVENT = "research:progress"
 _BUSY_SECONDS = 0.5
@@ -89,22 +87,21 @@ async def with_progress(events: AsyncIterator[Event]) -> AsyncIterator[Event]:
 
 @dataclass(frozen=True, kw_only=True)
 class JobRequest:
-    """What a job is asked for. `limits` are `(max_cost, max_tokens, timeout_seconds)` that replace those of a run which
-    exists already; `folder` is the working directory whose settings and definitions hold, None: the
-    worker's own, also where these have changed since the run began; `out` a folder for the report's files, None: they
-    are not written."""
+    """What a job is asked for. `limits` replace those of a run that exists already; `folder` is the working directory
+    whose settings and definitions hold, None: the worker's own, also where these have changed since the run began;
+    `out` a folder for the report's files, None: they are not written."""
 
     run: RunRequest
     folder: str | None = None
     out: str | None = None
-    limits: Limits = (None, None, None)
+    limits: RequestLimits = NO_LIMITS
 
     def to_json(self) -> dict[str, Any]:
         return {"run": self.run.to_json(), "folder": self.folder, "out": self.out, "limits": list(self.limits)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> JobRequest:
-        cost, tokens, seconds = data.get("limits") or (None, None, None)
+        cost, tokens, seconds = data.get("limits") or NO_LIMITS
         run = RunRequest.from_json(data["run"])
         return cls(run=run, folder=data.get("folder"), out=data.get("out"), limits=(cost, tokens, seconds))
 
@@ -217,9 +214,11 @@ async def _drive(
     if await is_driven(app.store, run_id):
         return False
     record = await app.store.run(run_id)
+    if not goes_on(record):
+        return True
     earlier = await app.store.events(run_id)
     begins = record.status == RunStatus.PAUSED and not isinstance(earlier[-1] if earlier else None, RunPaused)  # a fork
-    if not goes_on(record) or (record.status != RunStatus.RUNNING and options["answer"] is None and not begins):
+    if record.status != RunStatus.RUNNING and options["answer"] is None and not begins:
         return True
     standing, reported = JobProgress(), None
     for event in earlier:

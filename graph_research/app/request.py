@@ -147,6 +147,11 @@ def changed_request(
     return replace(request, graph=name, roles={**request.roles, **_roles_of(roles, workspace.folder)})
 
 
+RequestLimits = tuple[float | None, int | None, float | None]
+"""`max_cost` in USD, `max_tokens` and `timeout_seconds`."""
+NO_LIMITS: RequestLimits = (None, None, None)
+
+
 def with_limits(
     request: RunRequest, max_cost: float | None, max_tokens: int | None, timeout_seconds: float | None
 ) -> RunRequest:

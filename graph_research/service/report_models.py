@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from graph_research.app.request import RequestLimits
 from graph_research.app.revisions.changes import Revised
+from graph_research.research.report.verification import Verification
 from graph_research.research.revision.difference import ReportDifference
 from graph_research.research.revision.refreshed import SourceNow, TouchedSentence
 
@@ -15,25 +17,10 @@ _TEXT_CHARS = 5_000
 Text = Annotated[str, Field(min_length=1, max_length=_TEXT_CHARS)]
 
 
-class VerificationResource(BaseModel):
-    """Every citation of a report against the archived texts. `supported`, `unsupported` and `kinds` count sentences,
-    `coverage` is the supported share of them, 0 to 1. `problems` is what is wrong and where."""
+class VerificationResource(Verification):
+    """The verification of a job's report."""
 
     job_id: str
-    citations: int
-    valid: int
-    invalid: int
-    statements: int
-    supported: int
-    unsupported: int
-    fabricated: int
-    fabricated_dropped: int
-    coverage: float
-    validity: float
-    kinds: Mapping[str, int]
-    support: Mapping[str, Mapping[str, int]]
-    diversity: Mapping[str, float]
-    problems: list[Mapping[str, str]]
 
 
 class VersionResource(BaseModel):
@@ -117,7 +104,7 @@ class _Limited(BaseModel):
     timeout_seconds: float | None = Field(None, gt=0, le=86_400, description="Of the whole job")
 
     @property
-    def limits(self) -> tuple[float | None, int | None, float | None]:
+    def limits(self) -> RequestLimits:
         return self.max_cost, self.max_tokens, self.timeout_seconds
 
 
@@ -147,8 +134,8 @@ class ForkSubmission(_Limited):
     )
 
 
-class StepResource(BaseModel):
-    """A step of a run. `node` is the path from the root, `item` the item of a fan-out."""
+class _Visit(BaseModel):
+    """A visit of a node."""
 
     step: int
     node: str
@@ -156,9 +143,14 @@ class StepResource(BaseModel):
     item: int | None
     attempt: int
     status: str
+    hash: str
+
+
+class StepResource(_Visit):
+    """A step of a run. `node` is the path from the root, `item` the item of a fan-out."""
+
     started_at: str
     seconds: float | None
-    hash: str
 
 
 class StepList(BaseModel):
@@ -168,17 +160,10 @@ class StepList(BaseModel):
     steps: list[StepResource]
 
 
-class StateResource(BaseModel):
+class StateResource(_Visit):
     """The state after a step, of the graph that the step belongs to. `update` is what the step itself gave."""
 
     job_id: str
-    step: int
-    node: str
-    visit: int
-    item: int | None
-    attempt: int
-    status: str
-    hash: str
     update: Any
     state: Mapping[str, Any]
 

@@ -9,12 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graph_research.app.job_runner import JobRequest, Limits
+from graph_research.app.job_runner import JobRequest
 from graph_research.app.library import LibraryEmpty
-from graph_research.app.request import RequestInvalid, RunRequest, request_for
+from graph_research.app.request import NO_LIMITS, RequestInvalid, RequestLimits, RunRequest, request_for
 from graph_research.app.revisions.ask import create_follow_up
 from graph_research.app.runs.run import new_run_id
-from graph_research.app.runs.status import delete_run
 from graph_research.app.wiring.mcp_servers import mcp_names
 from graph_research.app.workspace import Workspace
 from graph_research.jobs.job import Job, NewJob
@@ -213,19 +212,14 @@ async def _submit_created(
     user: str,
     question: str,
     create: Callable[[str], Awaitable[str]],
-    limits: Limits = (None, None, None),
+    limits: RequestLimits = NO_LIMITS,
 ) -> tuple[Job, Quota]:
-    """Create a run and queue the job that drives it; a run whose job is refused is removed again."""
-    check_quota(await quota_of(backend.jobs, user))
-    run_id = await create(new_run_id())
-    try:
+    """Create a run and queue the job that drives it."""
+    async with backend.submitting:
+        check_quota(await quota_of(backend.jobs, user))
+        run_id = await create(new_run_id())
         request = JobRequest(run=await backend.app.request(run_id), limits=limits).to_json()
-        async with backend.submitting:
-            check_quota(await quota_of(backend.jobs, user))
-            job, _ = await backend.jobs.submit(NewJob(id=run_id, user=user, question=question, request=request))
-    except BaseException:
-        await delete_run(backend.app.workspace, run_id)
-        raise
+        job, _ = await backend.jobs.submit(NewJob(id=run_id, user=user, question=question, request=request))
     backend.notify()
     return job, await quota_of(backend.jobs, user)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graph_research.app.application import Application
-from graph_research.app.request import RunRequest, valid_text, with_limits
+from graph_research.app.request import NO_LIMITS, RequestLimits, RunRequest, valid_text, with_limits
 from graph_research.app.revisions.changes import Revised, latest, save, timestamp
 from graph_research.app.runs.imported import FOLLOW_UP_OF, inherited, refuse_foreign
 from graph_research.app.runs.revisions import revised_state, stored_revisions
@@ -65,7 +65,7 @@ async def ask(
     question: str,
     *,
     accept_changes: bool = False,
-    limits: tuple[float | None, int | None, float | None] = (None, None, None),
+    limits: RequestLimits = NO_LIMITS,
     on_event: OnEvent | None = None,
     clock: Clock | None = None,
 ) -> Answered:
@@ -136,7 +136,7 @@ async def create_follow_up(
     *,
     follow_up: str | None = None,
     accept_changes: bool = False,
-    limits: tuple[float | None, int | None, float | None] = (None, None, None),
+    limits: RequestLimits = NO_LIMITS,
 ) -> str:
     """Store the run `follow_up` that will answer a further question, and return its id; without one the run that this
     research has of this question for this version, created where there is none."""

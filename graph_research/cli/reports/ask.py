@@ -13,6 +13,7 @@ from graph_research.cli.workspace import open_here, wait_for
 from graph_research.text.wording import counted
 
 if TYPE_CHECKING:
+    from graph_research.app.request import RequestLimits
     from graph_research.app.revisions.ask import Answered
     from graph_research.app.workspace import Workspace
 
@@ -60,7 +61,7 @@ async def _answered(
     question: str,
     *,
     accept_changes: bool,
-    limits: tuple[float | None, int | None, float | None],
+    limits: RequestLimits,
 ) -> Answered:
     from graph_research.app.application import Application
     from graph_research.app.revisions.ask import ask

@@ -61,7 +61,7 @@ def select_answer(question: str, earlier: Sequence[str], material: Mapping[str, 
     A question that points back ("and how much did it cost?") is read with the name in the last of the `earlier` ones.
     """
     analysis = analyze(material, _in_context(question, earlier))
-    groups = _one_for_each_part(short_answer(analysis))
+    groups = _one_for_each_part(short_answer(analysis).groups)
     if not groups:
         return Selection(leads=(), quotes=(), why=f"No sentence of {_sources(analysis)} answers the question.")
     leads = [_selected(group.lead, question) for group in groups]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from graph_research.research.extractive.agreement import agreeing
 from graph_research.research.extractive.analysis import MOST_ROWS, Analysis, Group, Quote
@@ -17,18 +18,21 @@ _AGREEING = 0.15
 """What a measure gains for each doubling of the sources that give it."""
 
 
-def short_answer(analysis: Analysis) -> list[Group]:
-    """Empty where nothing is answered."""
-    groups = analysis.groups
-    picked = [_current(positions, groups, analysis) for _, positions in _answers(analysis)]
+class ShortAnswer(NamedTuple):
+    """Its quotations, none where nothing is answered, and what no quotation names of the things that one phrase of an
+    answered part asks for."""
+
+    groups: Sequence[Group]
+    unanswered: Sequence[Query]
+
+
+def short_answer(analysis: Analysis) -> ShortAnswer:
+    """The answer that the quotations of an analysis give."""
+    groups, answers = analysis.groups, _answers(analysis)
+    picked = [_current(positions, groups, analysis) for _, positions in answers]
     most = max(1, _MOST_OF_SEVERAL // max(1, len(picked)))
     quoted = [group for positions in picked for place in positions[:most] for group in _rows(groups[place], analysis)]
-    return list(dict.fromkeys(quoted))
-
-
-def unanswered(analysis: Analysis) -> list[Query]:
-    """The things of answered parts that no quotation names, where one phrase of the part asks for several."""
-    return [asked for asked, positions in _answers(analysis) if not positions]
+    return ShortAnswer(list(dict.fromkeys(quoted)), [asked for asked, positions in answers if not positions])
 
 
 def _answers(analysis: Analysis) -> list[tuple[Query, list[int]]]:

@@ -22,7 +22,7 @@ _STATING = (StatementKind.QUOTE, StatementKind.FACT, StatementKind.ANALYSIS)
 _NOT_PROVED = (Status.TRANSITION, Status.LIMIT, Status.USER)
 
 
-class Problem(Record):
+class VerificationProblem(Record):
     """One thing that is wrong: `where` is a citation's `[n]` and id, or a sentence's id with the start of its text."""
 
     where: str
@@ -71,7 +71,7 @@ class Verification(Record):
     validity: float
     support: dict[str, KindSupport]
     diversity: Diversity
-    problems: list[Problem]
+    problems: list[VerificationProblem]
 
     @property
     def wrong_citations(self) -> int:
@@ -105,7 +105,7 @@ def verify(
     ]
     kinds = Counter("quote" if found.status is Status.PROVED else found.status.value for _, found in judged)
     stating = sum(found.status not in _NOT_PROVED for _, found in judged)
-    unsupported = [Problem(where=_where(row), what=found.problem) for row, found in judged if found.problem]
+    unsupported = [VerificationProblem(where=_where(row), what=found.problem) for row, found in judged if found.problem]
     supported = stating - len(unsupported)
     valid = sum(citation.valid for citation in checked)
     return Verification(
@@ -123,9 +123,9 @@ def verify(
         support={kind.value: _support([found for row, found in judged if row.kind is kind]) for kind in _STATING},
         diversity=_diversity(report, texts),
         problems=[
-            *(Problem(where=f"[{row.n}] {row.id}", what=row.problem) for row in checked if not row.valid),
+            *(VerificationProblem(where=f"[{row.n}] {row.id}", what=row.problem) for row in checked if not row.valid),
             *unsupported,
-            *(Problem(where=where, what=f"{name} names no evidence") for where, name in fabricated),
+            *(VerificationProblem(where=where, what=f"{name} names no evidence") for where, name in fabricated),
         ],
     )
 

@@ -12,9 +12,7 @@ from fastapi import APIRouter, Query, Response
 from graph_research.app.graphs import GraphFormat
 from graph_research.app.graphs.render import draw
 from graph_research.app.job_runner import result_of
-from graph_research.app.runs.report import build_from_store
 from graph_research.app.runs.revisions import stored_revisions
-from graph_research.app.wiring.models import prices_of
 from graph_research.graph.errors import UnknownRun
 from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.service.backend import Backend, FromBackend, FromUser, begun
@@ -66,10 +64,9 @@ async def get_report(
 ) -> Response:
     """The report of a job, as `md`, `html`, `json` or another format. `NoReport` before there is one."""
     job = await backend.jobs.get(user.name, job_id)
-    workspace = backend.app.workspace
     async with begun(job):
-        built = await build_from_store(backend.app.store, job.run_id, prices_of(workspace.settings), version)
-    data = await asyncio.to_thread(built.render, workspace, format)
+        built = await backend.app.report(job.run_id, version=version)
+    data = await asyncio.to_thread(built.render, backend.app.workspace, format)
     return Response(data, media_type=REPORT_FORMATS[format].media_type, headers=_SANDBOX)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graph_research.research.extractive.analysis import analyze
-from graph_research.research.extractive.short_answer import short_answer, unanswered
+from graph_research.research.extractive.short_answer import short_answer
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
 from tests.support.research.extractive_sources import written
@@ -44,14 +44,14 @@ ASKED = "What capacity from how many wheels does the Alder mill have?"
 
 
 def test_each_thing_that_one_phrase_asks_for_is_answered_by_what_several_sources_give() -> None:
-    answer = short_answer(analyze({**written([WORKS, REGISTER]), "question": ASKED}))
+    answer = short_answer(analyze({**written([WORKS, REGISTER]), "question": ASKED})).groups
     assert any("40 kilowatts" in group.lead.text for group in answer)
     assert any("6 stone wheels" in group.lead.text for group in answer)
 
 
 def test_a_thing_of_a_phrase_that_no_quotation_names_is_told_as_not_answered() -> None:
     analysis = analyze({**written(["# Register\n\nThe Alder mill has 6 stone wheels."]), "question": ASKED})
-    assert [query.own for query in unanswered(analysis)] == ["What capacity"]
+    assert [query.own for query in short_answer(analysis).unanswered] == ["What capacity"]
 
 
 def test_a_question_of_a_text_is_quoted_with_what_answers_it() -> None:

@@ -228,8 +228,8 @@ class Application:
         )
 
     async def report(self, run_id: str, state: Mapping[str, Any] | None = None, *, version: int | None = None) -> Built:
-        """A `version` of the report of a research, the latest one without it, as the latest state has it, which is `state`
-        where it was read already. `NoReport` says why there is none."""
+        """The report of a research by its latest state, which is `state` where it was read already; the latest version
+        where no `version` is given. `NoReport` says why there is none."""
         return await build_from_store(self.store, run_id, self.prices, version, state)
 
     async def write_report(self, built: Built, folder: Path) -> Mapping[str, str]:

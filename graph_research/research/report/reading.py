@@ -227,10 +227,9 @@ def disputed_statements(report: Report) -> dict[str, CitedContradiction]:
     return found
 
 
-def other_values(report: Report) -> dict[str, list[CitedSide]]:
-    """What other sides give in place of the number or date of a disputed statement of the short answer, by its id, so
+def other_values(report: Report, disputed: Mapping[str, CitedContradiction]) -> dict[str, list[CitedSide]]:
+    """What other sides give in place of the number or date of a `disputed` statement of the short answer, by its id, so
     that a reader of that alone knows of them."""
-    disputed = disputed_statements(report)
     found = {}
     for statement in statements_of(report.short_answer):
         row = disputed.get(statement.id)

@@ -44,7 +44,7 @@ class Sentences:
         cited = {c.source_id: self._sources[c.source_id] for c in report.citations if c.source_id in self._sources}
         self._behind = Counter(map(publisher, cited.values()))
         self._disputed = disputed_statements(report)
-        self._other_values = other_values(report)
+        self._other_values = other_values(report, self._disputed)
 
     def paragraph(self, statements: Sequence[CitedStatement]) -> Spans:
         """Running text. Each sentence of analysis has the mark, so that a fact before it is not taken for analysis."""

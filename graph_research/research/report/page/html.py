@@ -15,7 +15,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from graph_research.research.evidence.archive import Archive
-from graph_research.research.evidence.cited import Citation
+from graph_research.research.evidence.cited import Citation, CitedContradiction
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.report import formatting, reading
 from graph_research.research.report.basis import as_of, basis_of, making_of
@@ -50,6 +50,7 @@ def render_html(
     proved = _proved(report, archive)
     whole = _whole_texts(report, archive, proved)
     picture = sanitized_svg(picture_svg)
+    disputed = reading.disputed_statements(report)
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     return page_template().render(
         report=report,
@@ -76,8 +77,8 @@ def render_html(
         opens_with_limit=reading.opens_with_limit(report),
         passages=[_quote_in_context(citation, archive, proved, whole) for citation in report.citations],
         whole_texts=whole,
-        disputed=_disputed(report),
-        other_values=reading.other_values(report),
+        disputed=_places_of(disputed, report),
+        other_values=reading.other_values(report, disputed),
         places=_Places(),
         labels=labels,
     )
@@ -143,10 +144,10 @@ def page_template() -> Template:
     return environment.get_template("report")
 
 
-def _disputed(report: Report) -> dict[str, str]:
+def _places_of(disputed: Mapping[str, CitedContradiction], report: Report) -> dict[str, str]:
     """The element of the disagreement that a statement is a side of, by the statement's id."""
     numbers = {row.id: n for n, row in enumerate(reading.open_disagreements(report), 1)}
-    return {name: f"disagreement-{numbers[row.id]}" for name, row in reading.disputed_statements(report).items()}
+    return {name: f"disagreement-{numbers[row.id]}" for name, row in disputed.items()}
 
 
 def _searches(report: Report, labels: Labels) -> list[str]:

@@ -24,7 +24,7 @@ class OutlineSection(Record):
     `terms`, where the sources have another language than the report, are what their pages would say of these;
     `words` is how many of those it should have, `layout_words` how many of these in tables and blocks to copy, and
     `has_block` whether it has such a block, both null where the outline does not say; `gap_ids` are open questions that
-    belong to it. `id` is `sec-` and a number and stays the same in later rounds."""."""
+    belong to it. `id` is `sec-` and a number and stays the same in later rounds."""
 
     id: str = schema_field(pattern="^sec-[1-9][0-9]*$")
     heading: str = schema_field(minLength=1)

@@ -121,6 +121,11 @@ class Document:
         row of a table whose cells are known. Rows with more or fewer cells than the header are left out."""
         return self._tables.get(start, ())
 
+    @property
+    def tables(self) -> tuple[tuple[int, ...], ...]:
+        """Of each table whose cells are known, where its rows start, its header first."""
+        return tuple(table for start, table in self._tables.items() if start in table[:1])
+
     def columns_at(self, start: int) -> tuple[tuple[str, str], ...]:
         """The header and the text of each cell of the row that starts at `start`, empty where `table_at` has no such
         row, and for a header."""

@@ -81,6 +81,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "safety.docx": word_document(),
         "mails/stop.eml": mail(),
         "output.csv": b"Month,Rye flour in tonnes,Wheat flour in tonnes\nJanuary,212,640\nFebruary,187,598\n",
+        "museum-visitors.csv": b"Month,Adults,Children\nMay,310,120\nJune,455,98\nJuly,502,131\nTotal,1267,349\n",
         "archive/notes.zip": foreign_files.packed(
             {"cellar.md": "# Cellar of the mill\n\nThe cellar was flooded in 1998 and again in 2013.\n"}
         ),
@@ -110,6 +111,9 @@ QUESTIONS = [
     ("How many tonnes of wheat flour were made in January?", "640", "output.csv"),
     ("When was the cellar flooded?", "1998", "cellar.md"),
     ("Who built Northgate Mill?", "Aagaard", "history.html"),
+    ("Which machine was the most expensive?", "61500", "machines.xlsx"),
+    ("In which month did the museum have the fewest adult visitors?", "May 310", "museum-visitors.csv"),
+    ("In which month did the museum have the most children as visitors?", "July 502", "museum-visitors.csv"),
     ("Do bicycles travel free on the ferry?", "free of charge", "ferry-tariff-2023.txt"),
 ]
 NOT_FOUND = [
@@ -132,6 +136,7 @@ def test_a_question_is_answered_from_the_right_document(
     question: str, answer: str, document: str, shell: User, library: Path
 ) -> None:
     report = research(shell, question, library)
+    assert report["found"]
     first = report["citations"][0]
     urls = {source["id"]: source["url"] for source in report["sources"]}
     quotes = " ".join(one["quote"] for one in report["citations"] if urls[one["source_id"]].endswith(document))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -22,7 +23,7 @@ _MOST_KEPT = 64
 
 
 async def read_documents(sources: Sequence[Source], ctx: Context) -> dict[str, Document]:
-    """The archived document of each source by the source's id."""
+    """The archived document of each source by the source's id; one without a title has the source's."""
     return {source.id: await _read(source, ctx) for source in sources}
 
 
@@ -30,12 +31,13 @@ async def _read(source: Source, ctx: Context) -> Document:
     text = await ctx.get_text(source.archive_hash)
     if source.layout_hash is None:
         return Document(text=text, title=source.title)
-    return _document(text, await ctx.get_text(source.layout_hash))
+    return _document(text, await ctx.get_text(source.layout_hash), source.title)
 
 
 @lru_cache(maxsize=_MOST_KEPT)
-def _document(text: str, layout: str) -> Document:
-    return Document.from_layout(text, orjson.loads(layout))
+def _document(text: str, layout: str, title: str) -> Document:
+    document = Document.from_layout(text, orjson.loads(layout))
+    return document if document.title else replace(document, title=title)
 
 
 class Proof(Record):

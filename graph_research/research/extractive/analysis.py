@@ -57,6 +57,7 @@ class Quote:
     kind: UnitKind = "sentence"
     table: int = -1
     completes_table: bool = False
+    extreme: bool = False
 
     @property
     def score(self) -> float:
@@ -77,15 +78,17 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One thing that the question asks: how likely the sources answer it, and its words that none of them has."""
+    """One thing that the question asks: how likely the sources answer it, its words that none of them has, and whether
+    a table has the row with the largest or smallest value that is asked for."""
 
     query: Query
     score: float
     absent: tuple[str, ...]
+    extreme: bool = False
 
     @property
     def found(self) -> bool:
-        return self.score >= FOUND
+        return self.extreme or self.score >= FOUND
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +127,7 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
     documents = material.get("documents") or {}
     allowed = {key: documents[key] for key, facts in sources.items() if key in documents and not facts.flagged}
     pool = Pool(allowed, material.get(EMBEDDER))
-    parts = [Part(query=p, score=features(pool, p).score, absent=absent_words(pool, p)) for p in query.parts]
+    parts = [_part(pool, part) for part in query.parts]
     whole = _weighed(rank(pool, query), pool, sources)
     ranked = [_weighed(rank(pool, part.query), pool, sources) if len(parts) > 1 else whole for part in parts]
     most = options_of(material).words[1] // _WORDS_OF_A_QUOTE
@@ -137,6 +140,11 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
         groups=_with_whole_tables(grouped(candidates, sources)[:most], allowed),
         sentences=[sentence(item, pool) for item in whole if item.unit.kind != "line"][:_MOST_COMPARED],
     )
+
+
+def _part(pool: Pool, query: Query) -> Part:
+    extreme = any(pool.extremes(query).values())
+    return Part(query=query, score=features(pool, query).score, absent=absent_words(pool, query), extreme=extreme)
 
 
 def confidence(source_ids: Iterable[str], sources: Mapping[str, SourceFacts], *, disputed: bool) -> str:
@@ -170,7 +178,8 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Part], pool: Po
             if fit.index(max(fit)) == number:
                 first, last = _first_position(item, parts[number].query, pool, taken), _last_position(item, pool)
                 taken |= {(item.source, position) for position in range(first, last + 1)}
-                quotes.append(replace(_quote(pool, item.source, first, last, shares), part=number))
+                quote = _quote(pool, item.source, first, last, shares)
+                quotes.append(replace(quote, part=number, extreme=item.extreme))
     return quotes
 
 

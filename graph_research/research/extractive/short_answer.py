@@ -42,9 +42,21 @@ def _answers(analysis: Analysis) -> list[tuple[Query, list[int]]]:
         asked = part.query.asked_together if part.found and analysis.groups else ()
         candidates = _candidates(analysis, number) if asked else []
         for query in asked:
+            if extreme := _extreme(analysis, number):
+                answers.append((query, extreme))
+                continue
             about = [p for p, one in enumerate(candidates) if len(asked) == 1 or _names(one.text, query)]
             answers.append((query, [about[place] for place in chosen(query, [candidates[p] for p in about])]))
     return answers
+
+
+def _extreme(analysis: Analysis, part: int) -> list[int]:
+    """The positions of the rows of the best table that have the largest or smallest value that a part asks for."""
+    groups = analysis.groups
+    found = [n for n, group in enumerate(groups) if group.lead.extreme and group.lead.part == part]
+    found.sort(key=lambda n: -groups[n].lead.shares[part])
+    best = [(groups[n].lead.source_id, groups[n].lead.table) for n in found[:1]]
+    return [n for n in found if (groups[n].lead.source_id, groups[n].lead.table) in best]
 
 
 def _names(text: str, query: Query) -> bool:
@@ -57,7 +69,7 @@ def _rows(group: Group, analysis: Analysis) -> list[Group]:
     lead = group.lead
     rows = [g for g in analysis.groups if (g.lead.source_id, g.lead.table) == (lead.source_id, lead.table)]
     asked = analysis.query.weights(language := language_of(lead.text))
-    if lead.table < 0 or len(rows) > MOST_ROWS or asked.keys() & set(terms(lead.text, language)):
+    if lead.extreme or lead.table < 0 or len(rows) > MOST_ROWS or asked.keys() & set(terms(lead.text, language)):
         return [group]
     return sorted(rows, key=lambda row: row.lead.start)
 

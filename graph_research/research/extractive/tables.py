@@ -25,21 +25,22 @@ class TableRow(NamedTuple):
 def quotations(
     groups: Sequence[Group], ids: Mapping[Group, Sequence[str]], documents: Mapping[str, Document]
 ) -> list[Block]:
-    """The groups as blocks: lists in the order given, then each table with those of its rows that are quoted."""
+    """The groups as blocks: lists in the order given, then each table with those of its rows that are quoted; the
+    table of the first group before all."""
     rows = {group: row for group in groups if (row := table_row(group, documents))}
-    blocks = paragraphs_of([quote(group, ids) for group in groups if group not in rows])
     ordered = sorted(rows.items(), key=lambda entry: entry[1][:3])
-    for _, of_table in groupby(ordered, key=lambda entry: entry[1][:2]):
-        entries = list(of_table)
-        blocks.append(
-            Block(
-                type=BlockType.TABLE,
-                caption=entries[0][1].heading,
-                header=list(entries[0][1].header),
-                rows=[[_cell(text, ids[group]) for text in row.cells] for group, row in entries],
-            )
+    tables = {
+        table: Block(
+            type=BlockType.TABLE,
+            caption=entries[0][1].heading,
+            header=list(entries[0][1].header),
+            rows=[[_cell(text, ids[group]) for text in row.cells] for group, row in entries],
         )
-    return blocks
+        for table, of_table in groupby(ordered, key=lambda entry: entry[1][:2])
+        if (entries := list(of_table))
+    }
+    leading = [tables.pop(rows[group][:2]) for group in groups[:1] if group in rows]
+    return [*leading, *paragraphs_of([quote(group, ids) for group in groups if group not in rows]), *tables.values()]
 
 
 def quote(group: Group, ids: Mapping[Group, Sequence[str]]) -> Statement:

@@ -13,6 +13,9 @@ from graph_research.text.language.tables import any_of, facts
 _VERSION_WORD = r"(?:version|versión|versione|versie|wersja|revision|rev|release|edition|ausgabe|auflage|fassung|v|r)"
 _VERSION_WORDS = r"(?:versions|versionen|versiones|versioni|versies|wersje|revisions|releases|editions)"
 _NUMBER = re.compile(rf"(?<![a-z]){_VERSION_WORD}[\s._-]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%])", re.IGNORECASE)
+_LETTER = re.compile(
+    r"(?<![^\W_])(?i:revision|rev|version|release|ausgabe|fassung)[\s._-]*([A-Za-z])(?![^\W_]|\s+[a-z])"
+)
 _POINTED = r"(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,]\d)"
 _AND = r"(?:[^\S\n]*[,–-][^\S\n]*|[^\S\n](?:and|or|to|through|thru|und|oder|bis|et|ou|à|y|o|e|en|tot|i|do)[^\S\n])"
 _ONE = re.compile(r"\d[\d.]*")
@@ -91,7 +94,7 @@ def own_versions(title: str, text: str) -> set[str]:
     """The versions that a document about a single thing names without its name: behind a word for it in the title, such
     as `Release 15.14`, and beside the date of each release in a list of them: `2022-12-28 (3.40.1)`, `## [1.4.0] -
     2024-03-01`."""
-    titled = ".".join(map(str, version_mark(title).number))
+    titled = ".".join(map(str, _number(title)))
     return {match[1] or match[2] for match in _DATED_RELEASE.finditer(text)} | ({titled} if titled else set())
 
 
@@ -127,21 +130,27 @@ def title_key(title: str) -> str:
     """What the versions of a document have in common in their titles; empty where a title is nothing but a version."""
     if mark := _RETRACTED_MARK.match(title):
         title = title[mark.end() :]
-    for pattern in (_NUMBER, _DATE, _STAGE):
+    for pattern in (_NUMBER, _LETTER, _DATE, _STAGE):
         title = pattern.sub(" ", title)
     return " ".join(_WORD.findall(title.casefold()))
 
 
 def version_mark(*names: str, date: str = "") -> VersionMark:
-    """The version that the first of some titles or file names tells, else the date that one of them tells, else
-    `date`."""
-    number: tuple[int, ...] = ()
-    for name in names:
-        if match := _NUMBER.search(name):
-            number = tuple(map(int, match[1].split(".")))
-            break
+    """The version that the first of some titles or file names tells, that of a letter by its place in the alphabet,
+    else the date that one of them tells, else `date`."""
+    number = next(filter(None, (_number(name) or _letter(name) for name in names)), ())
     written = next((found[0] for name in names if (found := _DATE.search(name)) and found[0][:1].isdigit()), "")
     digits = re.sub(r"\D", "", written)
     iso = "-".join(part for part in (digits[:4], digits[4:6], digits[6:8]) if part)
     spoken = (f"{one.year:04}" for name in names for one in dates_in(name) if one.year)
     return VersionMark(number, iso or next(spoken, date))
+
+
+def _number(name: str) -> tuple[int, ...]:
+    match = _NUMBER.search(name)
+    return tuple(map(int, match[1].split("."))) if match else ()
+
+
+def _letter(name: str) -> tuple[int, ...]:
+    match = _LETTER.search(name)
+    return (ord(match[1].upper()) - ord("A") + 1,) if match else ()

@@ -22,6 +22,7 @@ from graph_research.text.language.questions import asks_when
 from graph_research.text.language.words import language_of, terms
 from graph_research.text.relevance.counts import counted_thing, states_count
 from graph_research.text.relevance.embedding import Embedder, nearness
+from graph_research.text.relevance.extremes import extreme_rows
 from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.units import Unit, units
 
@@ -39,6 +40,8 @@ _LENGTH = 0.5
 """For each natural logarithm of the unit's words, since a lone word is rarely an answer."""
 _COUNTED = 2.0
 """Where the query asks for a number of things, of the weight of their word again for a unit that states one."""
+_EXTREME = 2.0
+"""Where the query asks for the largest or smallest value of a column, of what it says of the table, for its row."""
 _DATED = 0.3
 """Where the query asks when, of the score again for a unit that holds a date."""
 MEANING = 8.0
@@ -119,7 +122,8 @@ def _terms_of_context(text: str, language: str) -> frozenset[str]:
 class Ranked:
     """A unit of the document `source`, at `position` among its units, with its score.
 
-    `covered` is which part of the query's weight, 0 to 1, the unit itself holds.
+    `covered` is which part of the query's weight, 0 to 1, the unit itself holds; `extreme` a table row that has the
+    largest or smallest value that the query asks for.
     """
 
     source: str
@@ -127,6 +131,7 @@ class Ranked:
     unit: Unit
     score: float
     covered: float
+    extreme: bool = False
 
 
 @dataclass
@@ -136,6 +141,7 @@ class Pool:
     documents: Mapping[str, Document]
     embedder: Embedder | None = None
     read: dict[str, Analysed] = field(init=False)
+    _extremes: dict[Query, dict[str, dict[int, float]]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.read = {source: analysed(document) for source, document in self.documents.items()}
@@ -147,6 +153,17 @@ class Pool:
     @cached_property
     def languages(self) -> frozenset[str]:
         return frozenset(doc.language for doc in self.read.values())
+
+    def extremes(self, query: Query) -> Mapping[str, Mapping[int, float]]:
+        """The positions of the units of each document that are the extreme rows which a query asks for, with what they
+        are worth."""
+        if query not in self._extremes:
+            found = self._extremes[query] = {}
+            for source, doc in self.read.items():
+                rows = extreme_rows(self.documents[source], doc.language, query)
+                placed = enumerate(doc.units) if rows else ()
+                found[source] = {place: rows[unit.start] for place, unit in placed if unit.start in rows}
+        return self._extremes[query]
 
     def term_weights(self, query: Query, language: str) -> dict[str, float]:
         """The query's terms with the mixture of their rarity in the pool and in the language, less for those that most
@@ -230,7 +247,11 @@ def rank(pool: Pool, query: Query) -> list[Ranked]:
         scores[source] = [score + MEANING * gain for score, gain in zip(scores[source], near, strict=True)]
     for source, gain in _links(pool, query, scores).items():
         scores[source] = [score + _LINKED * gain for score in scores[source]]
-    return _ordered(pool, query, scores)
+    extremes = pool.extremes(query)
+    for source, rows in extremes.items():
+        for position, worth in rows.items():
+            scores[source][position] += _EXTREME * worth
+    return _ordered(pool, query, scores, extremes)
 
 
 def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float]) -> list[float]:
@@ -274,7 +295,9 @@ def _add_dates(doc: Analysed, scores: list[float]) -> None:
             scores[position] *= 1.0 + _DATED
 
 
-def _ordered(pool: Pool, query: Query, scores: Mapping[str, Sequence[float]]) -> list[Ranked]:
+def _ordered(
+    pool: Pool, query: Query, scores: Mapping[str, Sequence[float]], extremes: Mapping[str, Collection[int]]
+) -> list[Ranked]:
     ranked = []
     for source, doc in pool.read.items():
         asked = query.weights(doc.language)
@@ -285,7 +308,8 @@ def _ordered(pool: Pool, query: Query, scores: Mapping[str, Sequence[float]]) ->
                 held[position] += weight
         for position, (unit, score) in enumerate(zip(doc.units, scores[source], strict=True)):
             if score > 0.0:
-                ranked.append(Ranked(source, position, unit, score, held[position] / total))
+                extreme = position in extremes[source]
+                ranked.append(Ranked(source, position, unit, score, held[position] / total, extreme))
     return sorted(ranked, key=lambda item: -item.score)
 
 

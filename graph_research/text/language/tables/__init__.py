@@ -45,6 +45,11 @@ def groups(subject: str) -> tuple[str, ...]:
     return tuple(_tables()["en"][subject])
 
 
+def entries(subject: str, language: str) -> tuple[str, ...]:
+    """The lines of a subject in one language, none where its file has none."""
+    return tuple(_tables().get(language, {}).get(subject, ()))
+
+
 def unit_names() -> Iterator[tuple[list[str], str, float]]:
     """The ways to write each unit, its dimension, and its factor to the dimension's base unit."""
     for names, dimension, factor in _read("units")["units"]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
 from graph_research.research.extractive import analyzer, synthesizer
 from graph_research.research.extractive.analysis import Group, Quote, analyze
@@ -30,7 +32,7 @@ LINES = ["Some limits can be lowered.", "Attached databases have a limit of thei
 
 
 def test_rows_of_a_table_stand_in_one_table_under_its_header_and_other_quotations_in_a_list() -> None:
-    groups = [group(text) for text in (ROWS[0], LINES[0], ROWS[1], LINES[1])]
+    groups = [group(text) for text in (LINES[0], ROWS[0], ROWS[1], LINES[1])]
     listed, table = quotations(groups, {g: ["ev-1"] for g in groups}, {"s": DOCUMENT})
     assert [item[0].text for item in listed.items] == LINES
     assert (table.type, table.caption, table.header) == (BlockType.TABLE, "Limits", ["Limit", "Default", "Largest"])
@@ -38,6 +40,12 @@ def test_rows_of_a_table_stand_in_one_table_under_its_header_and_other_quotation
         ["Length of a row", "1,000,000,000", "2,147,483,645"],
         ["Columns", "2,000", "–"],
     ]
+
+
+def test_the_table_of_the_first_group_stands_first() -> None:
+    groups = [group(text) for text in (ROWS[0], LINES[0])]
+    blocks = quotations(groups, {g: ["ev-1"] for g in groups}, {"s": DOCUMENT})
+    assert [block.type for block in blocks] == [BlockType.TABLE, BlockType.LIST]
 
 
 def test_a_cell_is_proved_where_its_row_has_it_and_only_a_cell_may_quote_a_piece() -> None:
@@ -78,6 +86,39 @@ def test_the_short_answer_gives_the_row_that_is_asked_for_under_its_header() -> 
     (table,) = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))["summary"]
     assert table["header"] == ["Year", "Pumps sold"]
     assert [[cell["text"] for cell in row] for row in table["rows"]] == [["2023", "18.2"]]
+
+
+HUTS = """# Huts
+
+| Hut | Beds | Price in francs | Lowest night in °C | Inspected |
+|---|---|---|---|---|
+| Arbel | 48 | 42.5 | -4 | 2024-05-02 |
+| Gelbwand | 72 | 55 | -11.5 | 2022-09-12 |
+| Rossboden | 110 | 38 | 2 | 2023-06-30 |
+| All huts | 230 |  |  |  |
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "huts"),
+    [
+        ("Which hut has the most beds?", ["Rossboden"]),
+        ("Which of the huts has the fewest beds?", ["Arbel"]),
+        ("Which hut is the cheapest?", ["Rossboden"]),
+        ("Which hut is the most expensive?", ["Gelbwand"]),
+        ("Which hut had the lowest night?", ["Gelbwand"]),
+    ],
+)
+def test_the_short_answer_to_a_superlative_is_the_row_with_that_value(question: str, huts: list[str]) -> None:
+    others = "# House rules of the huts\n\nBeds of a hut are reserved online. The most beds have two blankets.\n"
+    handoff = {**written([HUTS, others]), "question": question}
+    (table,) = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))["summary"]
+    assert [row[0]["text"] for row in table["rows"]] == huts
+
+
+def test_no_row_answers_a_superlative_of_what_no_column_tells() -> None:
+    material = {**written([HUTS]), "question": "Which hut has the most showers?"}
+    assert not any(group.lead.extreme for group in analyze(material).groups)
 
 
 def test_the_short_answer_gives_every_row_where_only_the_header_has_words_of_the_question() -> None:

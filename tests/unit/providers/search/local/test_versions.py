@@ -182,6 +182,9 @@ async def test_a_document_whose_title_is_marked_as_retracted_is_shown_as_no_long
 def test_titles_are_compared_without_their_versions() -> None:
     assert title_key("Travel policy v2.1 (draft)") == title_key("travel_policy-2023-05-01") == "travel policy"
     assert version_mark("Policy v2.10").number == (2, 10)
+    assert title_key("Emergency plan, revision A") == title_key("emergency-plan-rev-B") == "emergency plan"
+    assert version_mark("Emergency plan, revision B").number > version_mark("emergency-plan-rev-A").number
+    assert version_mark("Version a new plan needs", "Reverse A").number == ()
     assert version_mark("policy-2023-05").date == "2023-05"
     assert version_mark("Policy", date="2020-01-02").date == "2020-01-02"
 

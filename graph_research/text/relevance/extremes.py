@@ -1,0 +1,117 @@
+"""Which row of a table has the largest or smallest value in the column that a question names ("the most beds")."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import isclose
+
+from graph_research.text.document import Document
+from graph_research.text.language.quantities import values
+from graph_research.text.language.superlatives import Superlative, superlatives_in
+from graph_research.text.language.words import held_share, held_weight, stem, terms, weights_of, words
+from graph_research.text.relevance.query import Query
+
+_NAMED = 0.6
+"""Of the question's weight, for a table and its row that it is about."""
+_FEWEST = 2
+_MINUS = re.compile(r"\s*[-−–]\s*(?=\d)")
+
+
+def extreme_rows(document: Document, language: str, query: Query) -> dict[int, float]:
+    """Where the rows of a document's tables start that have the largest or smallest value, as the query asks, of the
+    column that it names; each with the weight of what the query says that the table and the row hold, the less the
+    more else the column is about.
+
+    Where the query has words that stand in some rows only, the others are left out, and so is a row of totals.
+    """
+    found: dict[int, float] = {}
+    for meaning in superlatives_in(query.own, query.language):
+        for table in document.tables:
+            if not found.keys() & set(table):
+                found |= _extremes(document, table, language, query, meaning)
+    return found
+
+
+def _extremes(
+    document: Document, table: Sequence[int], language: str, query: Query, meaning: Superlative
+) -> dict[int, float]:
+    header, *rows = table
+    asked = _asked(query, language, meaning)
+    columns = [frozenset(terms(name, language)) for name in document.rows[header]]
+    context = frozenset().union(*columns, terms(" ".join([document.title, *document.path_at(header)]), language))
+    kept = _about(document, rows, frozenset(asked.keys() - context), language)
+    for column in _named_columns(columns, asked, meaning):
+        amounts = _without_total(_amounts({row: document.rows[row][column] for row in kept}))
+        if amounts:
+            name = weights_of(words(document.rows[header][column], language))
+            share = held_share(name, {*asked, *meaning.measures})
+            end = (max if meaning.largest else min)(amounts.values())
+            held = {row: {*context, *terms(" ".join(document.rows[row]), language)} for row in amounts}
+            return {
+                row: share * held_weight(asked, held[row])
+                for row, amount in amounts.items()
+                if amount == end and held_share(asked, held[row]) >= _NAMED
+            }
+    return {}
+
+
+def _named_columns(columns: Sequence[frozenset[str]], asked: Mapping[str, float], meaning: Superlative) -> list[int]:
+    """The columns of what the superlative measures by itself, those with more of the query first; else those that the
+    query names, the nearest to the superlative first."""
+    order = list(asked)
+    if meaning.measures:
+        measured = [n for n, named in enumerate(columns) if not named.isdisjoint(meaning.measures)]
+        return sorted(measured, key=lambda n: -held_weight(asked, columns[n]))
+    nearest = {n: min(map(order.index, named & asked.keys()), default=-1) for n, named in enumerate(columns)}
+    return sorted(
+        (n for n, place in nearest.items() if place >= 0), key=lambda n: (nearest[n], -held_weight(asked, columns[n]))
+    )
+
+
+def _asked(query: Query, language: str, meaning: Superlative) -> dict[str, float]:
+    """The terms of the query but for the superlative, those behind it first and those nearest to it before others."""
+    weights = query.weights(language)
+    placed = [
+        (word.term if language == query.language else stem(query.own[word.start : word.end], language), word)
+        for word in query.own_words
+        if word.weight > 0.0 and not meaning.start <= word.start < meaning.end
+    ]
+    behind = [term for term, word in placed if word.start >= meaning.end]
+    before = [term for term, word in reversed(placed) if word.start < meaning.start]
+    return {term: weights[term] for term in [*behind, *before] if term in weights}
+
+
+def _about(document: Document, rows: Sequence[int], telling: frozenset[str], language: str) -> list[int]:
+    """The rows that hold most of the terms that tell rows apart."""
+    held = {row: len(telling & set(terms(" ".join(document.rows[row]), language))) for row in rows}
+    most = max(held.values(), default=0)
+    return [row for row, count in held.items() if count == most]
+
+
+def _amounts(cells: Mapping[int, str]) -> dict[int, float]:
+    """The values of the cells of one column in one dimension, none where less than half of them have one."""
+    found = {row: amount for row, cell in cells.items() if (amount := _amount(cell))}
+    [(usual, count)] = Counter(kind for kind, _ in found.values()).most_common(1) or [("", 0)]
+    if count < _FEWEST or count * 2 < len(list(filter(None, cells.values()))):
+        return {}
+    return {row: value for row, (kind, value) in found.items() if kind == usual}
+
+
+def _amount(cell: str) -> tuple[str, float] | None:
+    """The dimension of the first value in a cell, and the value; 1688 in a cell of its own is a number, no year."""
+    negative = _MINUS.match(cell)
+    written = cell[negative.end() :] if negative else cell
+    found = [("", float(written))] if written.isdecimal() else [(value.unit, value.low) for value in values(written)]
+    return next(((unit, -low if negative else low) for unit, low in found), None)
+
+
+def _without_total(amounts: Mapping[int, float]) -> dict[int, float]:
+    """The amounts without a row that is the sum of the others."""
+    whole = sum(amounts.values())
+    return {
+        row: amount
+        for row, amount in amounts.items()
+        if len(amounts) <= _FEWEST or not isclose(amount, whole - amount, rel_tol=1e-6) or not amount
+    }

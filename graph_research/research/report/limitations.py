@@ -218,25 +218,16 @@ def _about_the_checks(
     gaps: Sequence[Gap],
     labels: Labels,
 ) -> list[str]:
-    """What the gates objected to last, of the sources what still holds: they are rated after their gate."""
+    """What the gates objected to last; that of the sources, which are rated after it, as far as it objects now."""
     last = {decision.phase: decision.issues for decision in decisions if decision.action == EVALUATE_PHASE}
-    gate = source_gate([{"quality": row.quality} for row in sources], [{"status": row.status} for row in sub_queries])
-    now = set(map(_objection, gate.issues))
-    issues = dict.fromkeys(
-        issue
-        for phase, objected in last.items()
-        for issue in objected
-        if phase != _GATHERING or _objection(issue) in now
-    )
+    if last.get(_GATHERING):
+        rated = [{"quality": row.quality} for row in sources]
+        last[_GATHERING] = list(source_gate(rated, [{"status": row.status} for row in sub_queries]).issues)
+    issues = dict.fromkeys(issue for objected in last.values() for issue in objected)
     return _those_that_apply(
         (issues, labels.limit_checks.format(issues=labels.semicolon.join(_check(issue, labels) for issue in issues))),
         (any(not gap.addressed for gap in gaps), labels.limit_open.format(heading=labels.open_questions)),
     )
-
-
-def _objection(issue: str) -> str:
-    """What a gate objects to, without the figures behind it."""
-    return issue.partition(":")[0]
 
 
 def _check(issue: str, labels: Labels) -> str:

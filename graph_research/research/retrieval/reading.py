@@ -46,7 +46,7 @@ def chars_of_each(settings: ResearchSettings, lengths: Iterable[int], most_chars
 class Reading:
     """What a prompt shows of several sources: their passages compete for the room by what they say on the aspects.
 
-    What explains the things that the texts `naming` name comes first. Of each source that was not `read_before` the
+    What explains the things that the texts `naming` name comes first. Of each source that is not `competing` the
     passage that its search ranked best comes next. `lacking` has, by the id of a source, texts that say what an earlier
     reading did not find there; the passages nearest to these come instead."""
 
@@ -56,12 +56,12 @@ class Reading:
         documents: Mapping[str, Document],
         aspects: Sequence[Aspect],
         lacking: Mapping[str, Sequence[str]] | None = None,
-        read_before: Collection[str] = (),
+        competing: Collection[str] = (),
         naming: Sequence[str] = (),
     ) -> None:
         self._sources = {source.id: source for source in sources}
         self._documents = {source.id: documents[source.id] for source in sources}
-        first = {source.id: _found_best(source) for source in sources if source.id not in read_before}
+        first = {source.id: _found_best(source) for source in sources if source.id not in competing}
         for name, texts in (lacking or {}).items():
             own = {name: self._documents[name]}
             first[name] = [

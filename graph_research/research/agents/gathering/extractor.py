@@ -55,9 +55,10 @@ def extractor(services: Services) -> Handler:
         documents = await read_documents(sources, ctx)
         aspects = aspects_of(handoff["queries"], handoff.get("checklist") or (), handoff.get("other_topics") or ())
         limits, lacking = _lacking(handoff, sources)
-        in_part = {source.id for source in sources if handoff.get("gaps") and "shown_share" in source.metadata}
+        competing = {source.id for source in sources} if handoff.get("gaps") else set()
+        in_part = {source.id for source in sources if source.id in competing and "shown_share" in source.metadata}
         naming = [*(gap["description"] for gap in handoff.get("gaps") or ()), *limits, *handoff["queries"]]
-        reading = await asyncio.to_thread(Reading, sources, documents, aspects, lacking, in_part, naming)
+        reading = await asyncio.to_thread(Reading, sources, documents, aspects, lacking, competing, naming)
         agent = _agent(services, reading)
         texts = await asyncio.to_thread(_texts, services, handoff, reading)
         shown = [source for source in sources if texts[source.id]]

@@ -46,7 +46,7 @@ def outliner(services: Services) -> Handler:
     async def outline(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         by_code = agent.is_by_code(services, ctx)
         if not handoff["findings"] and not by_code:
-            return {"outline": [], "not_answered": [], "by_code": False, "degraded": []}
+            return {"outline": [], "not_answered": [], "answered_limits": [], "by_code": False, "degraded": []}
         result = await agent.call(
             services,
             _material(handoff, ctx),
@@ -55,9 +55,12 @@ def outliner(services: Services) -> Handler:
             windows=handoff.get("model_windows"),
         )
         gaps = [gap["id"] for gap in result.shown.get("gaps") or []]
+        limits = dict(enumerate(result.shown.get("limits") or [], 1))
+        answered = dict.fromkeys(result.output.get("answered_limits") or [])
         return {
             "outline": [section.to_json() for section in _arranged(result.output["sections"], handoff, gaps)],
             "not_answered": result.output.get("not_answered") or [],
+            "answered_limits": [limits[n] for n in answered if n in limits],
             "by_code": by_code,
             "degraded": result.degradations(agent.name, ctx),
         }
@@ -139,6 +142,7 @@ def _arranged(
                 parts=_listed(row.get("parts")),
                 terms=_listed(row.get("terms")),
                 words=row.get("words") or 0,
+                has_block=row.get("has_block"),
                 finding_ids=[findings[n - 1]["id"] for n in numbers],
                 gap_ids=[gaps[n - 1] for n in dict.fromkeys(row.get("gaps") or []) if 1 <= n <= len(gaps)],
                 action=(action if action is SectionAction.KEEP else SectionAction.REVISE) if known else "new",

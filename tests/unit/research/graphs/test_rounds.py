@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graph_research.providers.llm.base import ModelRequest
-from graph_research.providers.search.base import SearchHit, SearchRequest
+from graph_research.providers.search.base import Passage, SearchHit, SearchRequest
 from graph_research.research.graph_functions import unsettled
 from graph_research.text.readers.markdown import markdown_document
 from tests.support.research.finished_research import paragraph
@@ -199,6 +199,35 @@ async def test_a_source_that_was_read_in_part_is_read_for_an_open_question_where
     assert all(hidden not in request.user for request in single.model.asked("extractor")[:-1])
 
 
+async def test_the_room_for_open_questions_goes_to_what_answers_them_and_no_part_of_it_to_every_source() -> None:
+    queries = ["fish counted at the gates", "gates and fish", "fish at gates of the plant", "gates"]
+    gap = {**FISH_GAP, "suggested_queries": queries}
+    facts = [f"Fish counted at the gates in {month} were {n} hundred." for n, month in enumerate(MONTHS, 2)]
+    fillers = [" ".join(f"Page {n} has the number {n * k} in line {k}." for k in range(99, 114)) for n in range(20)]
+    texts = [
+        "\n\n".join(f"## Count {n}\n\n{fact} {fillers[-n]}" for n, fact in enumerate(facts, 1)),
+        *(f"The gates of page {n} cost {n} euros. {filler}" for n, filler in enumerate(fillers[:14])),
+    ]
+    whole = [
+        replace(row, document=document, passages=(Passage(start=0, end=min(700, len(document.text)), score=1.0),))
+        for n, text in enumerate(texts)
+        for row, document in [(hit(text, url=f"https://tarn.gov/{n}", title=f"Page {n}"), markdown_document(text))]
+    ]
+
+    def search(request: SearchRequest) -> list[SearchHit]:
+        if request.query in queries:
+            return [row for n, row in enumerate(whole) if n % len(queries) == queries.index(request.query)]
+        return [hit("It opened in 2016.", url="https://tarn.gov/a")]
+
+    script = research_script(extractor=[reads_all], analyzer=[{"findings": [], "gaps": [gap]}])
+    settings = {"fetch_time_summarization": False, "compression_chars": 6_000}
+    single = Bench(script, search=search, condensing=True, settings=settings)
+    await single.run(max_iterations=1)
+    *_, reading = single.model.asked("extractor")
+    assert [fact for fact in facts if fact in reading.user] == facts
+
+
+MONTHS = ("March", "April")
 LONG = "".join(f"In {year} the Tarn plant cost {year} euros a day.\n\n" for year in range(1500, 1700))
 GATES = "Fish that are counted at the Tarn plant pass the gates at night."
 PAINT = "Every door of it was painted green against rust."

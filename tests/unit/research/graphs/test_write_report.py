@@ -764,6 +764,7 @@ ASKED = {
         "Each property that a finding tells of one thing is asked of the others",
         "the figures of the findings that set its range",
         "a table of traps",
+        "what it cannot mend",
     ],
     "section_writer": [
         "gets the line that bounds it",
@@ -780,6 +781,8 @@ ASKED = {
         "told of the others, too",
         "names its formula or model with what that assumes",
         "a reason is why the reader takes this value",
+        "two of the compared things side by side",
+        "say what it comes to in that, by arithmetic",
     ],
     "editor": [
         "decides the case as asked",
@@ -789,6 +792,7 @@ ASKED = {
         "Different conditions, versions or measurements, each named, agree",
         "Plain whole sentences with subject and verb",
         "a trap without its remedy",
+        "as a search for the page that tells it",
     ],
     "verifier": [
         "where only the step of an analysis is in doubt",

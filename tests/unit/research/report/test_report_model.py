@@ -108,6 +108,9 @@ def test_only_the_last_word_on_a_phase_is_a_limitation():
     unrated = [{**row, "quality": "medium"} for row in rated]
     assert any("No high-quality" in line for line in built(decisions=[mended, gate], sources=unrated).limitations)
     assert not any("No high-quality" in line for line in built(decisions=[gate, mended], sources=unrated).limitations)
+    worded = {**gate, "outputs": {"quality_ok": False, "issues": ["none is any good: 0/4"]}}
+    assert any("No high-quality" in line for line in built(decisions=[worded], sources=unrated).limitations)
+    assert not any("any good" in line for line in built(decisions=[worded], sources=rated).limitations)
     assert not any("No high-quality" in line for line in built(decisions=[mended, gate], sources=rated).limitations)
 
 

@@ -1,0 +1,45 @@
+"""What the outline decides of the other prompts: which rules a section's writer gets, and what still counts as open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graph_research.providers.llm.base import ModelRequest
+from tests.support.research.harness import Bench, one_section, research_script
+from tests.unit.research.graphs.test_rounds import reads_all
+from tests.unit.research.graphs.test_write_report import STORES, bench_of, report_of
+
+FOUND, OPEN = "No page says when the plant opened.", "No page says who built it."
+
+
+async def test_only_the_writer_of_a_block_to_copy_gets_the_rules_for_one() -> None:
+    def outline(request: ModelRequest) -> dict[str, Any]:
+        first, *others = STORES.outline(request)["sections"]
+        return {"sections": [{**first, "has_block": True}, *({**row, "has_block": False} for row in others)]}
+
+    bench = bench_of(outliner=[outline])
+    await report_of(bench)
+    asked = bench.model.asked("section_writer")
+    assert [row.material["section"]["has_block"] for row in asked if "- code:" in row.system] == [True]
+    unsaid = bench_of()
+    await report_of(unsaid)
+    assert all("- code:" in row.system for row in unsaid.model.asked("section_writer"))
+
+
+async def test_what_a_finding_of_another_source_tells_is_unknown_to_no_writer_nor_to_the_report() -> None:
+    def limited(request: ModelRequest) -> dict[str, Any]:
+        return {**reads_all(request), "limits": [FOUND, OPEN]}
+
+    def outline(request: ModelRequest) -> dict[str, Any]:
+        shown = request.material["limits"]
+        assert f"{shown.index(FOUND) + 1}. {FOUND}" in request.user
+        return {**one_section(request), "answered_limits": [shown.index(FOUND) + 1, 99]}
+
+    script = research_script(extractor=[limited], outliner=[outline])
+    run = Bench(script, condensing=True, settings={"fetch_time_summarization": False})
+    result = await run.run(max_iterations=1)
+    assert result.state["answered_limits"] == [FOUND]
+    assert [request.material["limits"] for request in run.model.asked("editor")] == [[OPEN]]
+    assert all(FOUND not in request.material["limits"] for request in run.model.asked("section_writer"))
+    report = await run.report(result.state)
+    assert {limit for row in report.sub_queries for limit in row.limits} == {OPEN}

@@ -187,7 +187,7 @@ async def test_an_analysis_gives_findings_gaps_and_qualities_as_its_schema_says_
     assert next(row for row in state["sources"] if row["id"] == source)["quality"] == "medium"
     request = bench.model.asked("analyzer")[0]
     assert "2 to 5 findings for each sub-query" in request.system
-    assert "1 to 5 points of the checklist" in request.system
+    assert "1 to 3 points of the checklist" in request.system
 
 
 @pytest.mark.requirement("B41")

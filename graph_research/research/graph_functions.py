@@ -75,6 +75,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "report_gate": lambda report: quality_gates.report_gate(report).to_json(),
         "sections_to_mend": writing_functions.sections_to_mend,
         "without_repeated": writing_functions.without_repeated,
+        "section_searches": writing_functions.section_searches,
         "sections_to_write": writing_functions.sections_to_write,
         "source_gate": lambda sources, rows: quality_gates.source_gate(sources, rows).to_json(),
         "statement_batches": writing_functions.statement_batches,

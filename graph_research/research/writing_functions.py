@@ -47,6 +47,11 @@ def sections_to_write(outline: Rows) -> list[Row]:
     return [row for row in outline if row["action"] != SectionAction.KEEP]
 
 
+def section_searches(outline: Rows) -> list[str]:
+    """The queries for what the sections need that are written, each once."""
+    return list(dict.fromkeys(query for row in sections_to_write(outline) for query in row.get("searches") or ()))
+
+
 def written_sections(outline: Rows, draft: Row | None, outputs: Rows) -> list[Row]:
     """The sections that there are, in the outline's order: as they were just written, else as the last draft has
     them."""

@@ -22,6 +22,7 @@ class OutlineSection(Record):
     """One section to come. `answers` says what a reader must know after it, `form` how that is laid out, in words;
     `parts` are what it consists of, in order: rows of its table, areas of a set-up, steps of a line of reasoning;
     `terms`, where the sources have another language than the report, are what their pages would say of these;
+    `searches` are queries for what they need and was not found yet;
     `words` is how many of those it should have, `layout_words` how many of these in tables and blocks to copy, and
     `has_block` whether it has such a block, both null where the outline does not say; `gap_ids` are open questions that
     belong to it. `id` is `sec-` and a number and stays the same in later rounds."""
@@ -33,6 +34,7 @@ class OutlineSection(Record):
     form: str = ""
     parts: list[str] = Field(default_factory=list)
     terms: list[str] = Field(default_factory=list)
+    searches: list[str] = Field(default_factory=list)
     words: int = schema_field(0, minimum=0)
     layout_words: int | None = schema_field(None, minimum=0)
     has_block: bool | None = None

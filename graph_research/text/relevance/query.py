@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from math import log, sqrt
 
 from graph_research.text.language.questions import (
     asked_only,
@@ -191,3 +193,14 @@ def _rarest(text: str, language: str) -> str:
 
 def _says(text: str, language: str) -> bool:
     return bool(terms(asked_only(text, language), language))
+
+
+@lru_cache(maxsize=32)
+def distinct_weights(queries: Sequence[Query], language: str) -> Sequence[Mapping[str, float]]:
+    """The words of each query for texts in `language`, each with its share. A word weighs less that more queries have,
+    so that the names of what all are about decide little. A query's words are divided by the root of their weight:
+    neither few words nor many win by their number."""
+    own = [query.weights(language) for query in queries]
+    having = Counter(term for weights in own for term in weights)
+    rare = [{term: weight * log((len(own) + 1) / having[term]) for term, weight in weights.items()} for weights in own]
+    return [{term: weight / sqrt(sum(row.values())) for term, weight in row.items()} for row in rare]

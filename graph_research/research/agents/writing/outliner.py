@@ -26,6 +26,8 @@ _MOST_LAID_OUT = 0.6
 _WORDS_OF_A_SECTION = 240
 """What is asked for a table of some rows with the sentences around it."""
 
+MOST_SEARCHES = 3
+"""So many queries of a section are sent."""
 _MOST_READ = 20
 """Quotes, to tell their language."""
 
@@ -104,6 +106,7 @@ def _material(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         "contradictions": list(handoff.get("contradictions") or []),
         "gaps": open_gaps(handoff.get("gaps") or []),
         "limits": latest_limits(handoff.get("topics") or []),
+        "most_searches": MOST_SEARCHES if handoff.get("searching") else 0,
         "previous": [
             {"id": section.id, "heading": section.heading, "words": words_of(section.blocks)}
             for section in _previous(handoff)
@@ -141,6 +144,7 @@ def _arranged(
                 form=row.get("form") or "",
                 parts=_listed(row.get("parts")),
                 terms=_listed(row.get("terms")),
+                searches=_listed(row.get("searches"))[:MOST_SEARCHES] if handoff.get("searching") else [],
                 words=row.get("words") or 0,
                 has_block=row.get("has_block"),
                 finding_ids=[findings[n - 1]["id"] for n in numbers],

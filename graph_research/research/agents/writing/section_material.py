@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import islice
-from math import log, sqrt
 from typing import Any
 
 from graph_research.research.agents.writing.further_passages import FurtherPassages, nearest, sought
@@ -26,7 +23,7 @@ from graph_research.text.document import Document
 from graph_research.text.language.versions import is_of_another_version
 from graph_research.text.language.words import held_weight, language_of, term_weights
 from graph_research.text.relevance.entries import names_in
-from graph_research.text.relevance.query import Query, parse
+from graph_research.text.relevance.query import Query, distinct_weights, parse
 from graph_research.text.relevance.ranking import Pool, Ranked, rank
 
 _MOST_SOURCES = 60
@@ -34,7 +31,7 @@ _MOST_SOURCES = 60
 _MOST_PASSAGES = 4
 _MOST_OF_LIMITS, _OF_A_LIMIT = 6, 2
 _MOST_OF_GAPS, _OF_A_GAP = 6, 2
-_OF_A_CONFLICT = 2
+_OF_A_CONFLICT, _OF_A_SEARCH = 2, 2
 """Passages in which what a researcher did not find, or an open question asks for, may stand: of both so many in all,
 of each limit, and of each query for a question and each thing that it names."""
 _MOST_OF_A_SOURCE = 4
@@ -167,7 +164,7 @@ class SectionNeeds:
 
     That is its `evidence`; what further passages are looked for with: what it must answer, and the limits of the
     reading and the open questions that are its own, since the whole texts may hold what their shown parts did not; the
-    conflicts that it tells of; and the ids of the sources that were found for open questions."""
+    conflicts that it tells of; and the ids of the sources that were found for open questions or for the sections."""
 
     handoff: Row
     section: OutlineSection
@@ -201,7 +198,7 @@ class SectionNeeds:
                 if row["id"] in section.gap_ids or (row["id"] not in named and own.is_owned(_words_of_gap(row)))
             ],
             conflicts=conflicts,
-            found_since=_found_for(gaps, handoff),
+            found_since={*_found_for(gaps, handoff), *(handoff.get("found_since") or ())},
         )
 
     @property
@@ -242,7 +239,7 @@ class SectionNeeds:
     def shares(self, text: str) -> list[float]:
         """What the text has to do with the section, then with each of the others."""
         held = set(term_weights(text))
-        sections = _words_of_sections((self.query, *self.others), language_of(text))
+        sections = distinct_weights((self.query, *self.others), language_of(text))
         return [held_weight(weights, held) for weights in sections]
 
 
@@ -262,23 +259,13 @@ def _query_of(section: OutlineSection) -> Query:
     return parse(". ".join([section.heading, section.answers, *section.parts, *section.terms]))
 
 
-@lru_cache(maxsize=32)
-def _words_of_sections(sections: Sequence[Query], language: str) -> Sequence[Mapping[str, float]]:
-    """The words of each section for texts in `language`, each with its share. A word weighs less that more sections
-    have, so that the names of what the whole report is about decide little. A section's words are divided by the root
-    of their weight: neither few words nor many win by their number."""
-    own = [query.weights(language) for query in sections]
-    having = Counter(term for weights in own for term in weights)
-    rare = [{term: weight * log((len(own) + 1) / having[term]) for term, weight in weights.items()} for weights in own]
-    return [{term: weight / sqrt(sum(row.values())) for term, weight in row.items()} for row in rare]
-
-
 def _passages(
     needs: SectionNeeds, sources: Mapping[str, Source], documents: Mapping[str, Document]
 ) -> tuple[list[Evidence], dict[str, list[str]]]:
     """Further stretches of the sources, none of them among the section's evidence: those that explain what it names,
     those nearest to a contradiction that is open, those that bear on what it must answer and not more on another
-    section, those nearest to what the researchers did not find, and to what is open. Also the ids of those near each
+    section, those that its own searches are about, those nearest to what the researchers did not find, and to what is
+    open. Also the ids of those near each
     contradiction, by its id."""
     finder = QuoteFinder(needs.query.text, sources, documents)
     spans = ((row.source_id, span_of(row, documents)) for row in needs.evidence)
@@ -296,6 +283,9 @@ def _passages(
         is_new = further.of_source.get(item.source, 0) < _MOST_OF_A_SOURCE
         if is_new and needs.is_owned(item.unit.text) and not needs.excludes(item, pool):
             further.add(item)
+    for query in needs.section.searches:
+        found_for_it = (item for item in nearest(pool, parse(query)) if not needs.excludes(item, pool))
+        further.add_first(found_for_it, _OF_A_SEARCH)
     most = len(further.chosen) + _MOST_OF_LIMITS
     for limit in needs.limits:
         found = len(further.chosen)

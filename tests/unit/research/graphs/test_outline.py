@@ -6,9 +6,12 @@ from typing import Any
 
 from graph_research.providers.llm.base import ModelRequest
 from tests.support.research.harness import Bench, one_section, research_script
+from tests.support.research.strong_model import paragraph
+from tests.unit.research.graphs.test_additions import FAIR_URL, FAIRNESS, finds_more
 from tests.unit.research.graphs.test_rounds import reads_all
 from tests.unit.research.graphs.test_write_report import STORES, bench_of, report_of
 
+SERVED = "Alder serves waiting writers in the order in which they asked."
 FOUND, OPEN = "No page says when the plant opened.", "No page says who built it."
 
 
@@ -43,3 +46,36 @@ async def test_what_a_finding_of_another_source_tells_is_unknown_to_no_writer_no
     assert all(FOUND not in request.material["limits"] for request in run.model.asked("section_writer"))
     report = await run.report(result.state)
     assert {limit for row in report.sub_queries for limit in row.limits} == {OPEN}
+
+
+ASKED = "in which order waiting writers are served"
+
+
+def asks_for_the_order(request: ModelRequest) -> dict[str, Any]:
+    first, *others = STORES.outline(request)["sections"]
+    return {
+        "sections": [{**first, "searches": [ASKED, f" {ASKED}", ASKED, "order of a fourth query, not sent"]}, *others]
+    }
+
+
+def tells_the_order(request: ModelRequest) -> dict[str, Any]:
+    """The study's section, and in the one that asked for it what was found."""
+    written = STORES.section(request)
+    found = [row["id"] for row in request.material["passages"] if FAIRNESS in row["quote"]]
+    if not request.material["section"]["searches"] or not found:
+        return written
+    told = {"text": SERVED, "kind": "fact", "evidence_ids": found}
+    return {**written, "blocks": [*written["blocks"], paragraph(told)]}
+
+
+async def test_what_a_section_needs_and_nothing_tells_is_searched_for_before_it_is_written() -> None:
+    bench = Bench(STORES.script(outliner=[asks_for_the_order], section_writer=[tells_the_order]), search=finds_more)
+    report, state = await report_of(bench)
+    assert "- searches: up to 3 queries" in bench.model.asked("outliner")[0].system
+    assert SERVED in [row.text for row in report.statements()]
+    urls = [source["url"] for source in state["sources"]]
+    assert FAIR_URL in urls
+    assert "https://shop.example/" not in urls, "what the report does not cite becomes no source"
+    assert [row["query"] for row in state["searches"] if "order" in row["query"]] == [ASKED]
+    assert state["sub_queries"][-1]["query"] == ASKED
+    assert state["topics"][-1]["sub_query_id"] == state["sub_queries"][-1]["id"]

@@ -19,9 +19,9 @@ from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.source import Source, folders_apart
-from graph_research.research.retrieval.fidelity import record_shown
 from graph_research.research.retrieval.reading import Reading, aspects_of, named_in
 from graph_research.research.retrieval.summarization import condenses
+from graph_research.research.retrieval.unread import Span, read_spans, record_read, unread_part, without_passages
 from graph_research.text.document import Document
 
 LEAST_CHARS = 600
@@ -40,7 +40,8 @@ _NUMBERS = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 
 def extractor(services: Services) -> Handler:
     """Notes, findings and limits of one topic, in one call. Where no model extracts, or no usable answer comes, there
-    are none, and the analyzer reads the sources itself. Sources in `read_before` are not read again. For open `gaps`
+    are none, and the analyzer reads the sources itself. Sources in `read_before` are not read again, and with
+    `only_unread` nothing of one that was read in part. For open `gaps`
     and the `limits` that name a source the best passages of all sources are read, and no other source is shown;
     `answered_gaps` and `answered_limits` are those that a finding answers."""
 
@@ -53,12 +54,18 @@ def extractor(services: Services) -> Handler:
         if not wanted or not sources:
             return _output(handoff)
         documents = await read_documents(sources, ctx)
+        earlier = {source.id: read_spans(source) for source in sources} if handoff.get("only_unread") else {}
+        rest = await asyncio.to_thread(_rest, sources, documents, earlier)
+        sources = [source for source in sources if source.id not in rest or len(rest[source.id].text) >= LEAST_CHARS]
+        if not sources:
+            return _output(handoff)
         aspects = aspects_of(handoff["queries"], handoff.get("checklist") or (), handoff.get("other_topics") or ())
         limits, lacking = _lacking(handoff, sources)
-        competing = {source.id for source in sources} if handoff.get("gaps") else set()
+        competing = {source.id for source in sources} if handoff.get("gaps") else set(rest)
         in_part = {source.id for source in sources if source.id in competing and "shown_share" in source.metadata}
         naming = [*(gap["description"] for gap in handoff.get("gaps") or ()), *limits, *handoff["queries"]]
-        reading = await asyncio.to_thread(Reading, sources, documents, aspects, lacking, competing, naming)
+        read_of = [without_passages(source) if source.id in rest else source for source in sources]
+        reading = await asyncio.to_thread(Reading, read_of, {**documents, **rest}, aspects, lacking, competing, naming)
         agent = _agent(services, reading)
         texts = await asyncio.to_thread(_texts, services, handoff, reading)
         shown = [source for source in sources if texts[source.id]]
@@ -78,10 +85,19 @@ def extractor(services: Services) -> Handler:
             )
         except ProviderError as error:
             return _failed(handoff, [_unread(handoff, str(error), ctx)])
-        measured = [source for source in sources if source.id not in in_part]
-        return _read(result, handoff, shown, measured, documents, ctx)
+        measured = [source for source in sources if source.id in rest or source.id not in in_part]
+        return _read(result, handoff, shown, measured, documents, earlier, ctx)
 
     return extract
+
+
+def _rest(
+    sources: Sequence[Source], documents: Mapping[str, Document], earlier: Mapping[str, Sequence[Span]]
+) -> dict[str, Document]:
+    """What is unread of each source that was read in part."""
+    return {
+        source.id: unread_part(documents[source.id], earlier[source.id]) for source in sources if earlier.get(source.id)
+    }
 
 
 def _lacking(handoff: Mapping[str, Any], sources: Sequence[Source]) -> tuple[list[str], dict[str, list[str]]]:
@@ -181,10 +197,11 @@ def _read(
     sources: Sequence[Source],
     measured: Sequence[Source],
     documents: Mapping[str, Document],
+    earlier: Mapping[str, Sequence[Span]],
     ctx: Context,
 ) -> dict[str, Any]:
     """The answer, its findings proved and its notes with numbers of the `sources` that were shown, and how much was
-    shown of the `measured` ones."""
+    shown of the `measured` ones, with what was read of them `earlier`."""
     answer = result.output
     sub_query_id, iteration = handoff["sub_query"]["id"], handoff.get("iteration", 1)
     finder = QuoteFinder(handoff["original_query"], {source.id: source for source in sources}, documents)
@@ -192,8 +209,8 @@ def _read(
     findings, evidence = proved_findings(rows, finder, iteration, sub_query_id)
     notes = result.degradations("extractor", ctx)
     text = _formatted(answer["notes"], handoff["queries"], sources)
-    shown = {row["id"]: own_chars(row["text"]) for row in result.shown.get("sources") or ()}
-    marked, records = record_shown(measured, shown, phase="gathering", iteration=iteration)
+    shown = {row["id"]: row["text"] for row in result.shown.get("sources") or ()}
+    marked, records = record_read(measured, shown, documents, earlier, iteration)
     if not findings and (rows or text is None):
         reason = "no finding stands in a source" if rows else "no statement names its source"
         return _failed(handoff, [*notes, _unread(handoff, reason, ctx)], result.tokens)

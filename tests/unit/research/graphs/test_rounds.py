@@ -228,7 +228,12 @@ async def test_the_room_for_open_questions_goes_to_what_answers_them_and_no_part
 
 
 MONTHS = ("March", "April")
-LONG = "".join(f"In {year} the Tarn plant cost {year} euros a day.\n\n" for year in range(1500, 1700))
+
+
+def costs(first: int) -> str:
+    return "".join(f"In {year} the Tarn plant cost {year} euros a day.\n\n" for year in range(first, first + 200))
+
+
 GATES = "Fish that are counted at the Tarn plant pass the gates at night."
 PAINT = "Every door of it was painted green against rust."
 PAINT_LIMIT = "Which paint is on the doors is not in the parts shown of Opening."
@@ -239,7 +244,8 @@ def in_part(limits: Sequence[str], last: Any, **changes: Any) -> Bench:
     """A page that is read in part, and what its reading lacked."""
     gap = {**FISH_GAP, "suggested_queries": ["fish counted at the gates"]}
     found = hit("The Tarn plant opened in 2016.", url="https://tarn.gov/long", title="Opening")
-    whole = replace(found, document=markdown_document(f"{LONG}{GATES}\n\n{LONG}{PAINT}\n\n{LONG}"), passages=())
+    text = f"{costs(1500)}{GATES}\n\n{costs(1700)}{PAINT}\n\n{costs(1900)}"
+    whole = replace(found, document=markdown_document(text), passages=())
 
     def first(request: ModelRequest) -> dict[str, Any]:
         return {**reads_all(request), "limits": list(limits)}
@@ -270,6 +276,19 @@ async def test_what_the_reading_lacked_of_a_source_read_in_part_is_read_with_the
     assert result.state["answered_limits"] == [PAINT_LIMIT]
     assert single.model.asked("outliner")[0].material["limits"] == [ROOF_LIMIT]
     assert [row["addressed"] for row in result.state["gaps"]] == [False]
+
+
+async def test_a_later_reading_of_a_source_shows_only_what_no_earlier_one_showed() -> None:
+    single = in_part([PAINT_LIMIT], reads_all)
+    result = await single.run(max_iterations=1)
+    first, later = (request.material["sources"][0]["text"] for request in single.model.asked("extractor"))
+    read, anew = (set(re.findall(r"In \d+ the Tarn plant cost \d+ euros a day", text)) for text in (first, later))
+    assert len(read) > 50 and len(anew) > 5
+    assert GATES in later and PAINT in later
+    assert not read & anew
+    [metadata] = [source["metadata"] for source in result.state["sources"]]
+    assert sum(end - start for start, end in metadata["read_spans"]) > len(first)
+    assert metadata["shown_share"] * len(3 * costs(1500)) > len(first)
 
 
 async def test_what_the_reading_for_open_questions_lacks_reaches_the_writers_and_the_report() -> None:

@@ -38,6 +38,7 @@ _EMPTY_ELEMENT = re.compile(r"<([A-Za-z][\w:-]*)([^<>]*+)(?<=/)>")
 _LONGEST_BEFORE_XML = 100
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _LINK_SHARE = 0.75  # a block with more of its characters in links than this is a list of links, not prose
+_TOPIC_CHARS = 600  # with so much prose an id, such as `pagination` or `sql-for-share`, names a section's subject
 _MAIN_SHARE = 0.4  # a <main> with at least this share of the page's text is the page; the rest is furniture
 _NOTE_LINKS = "sup a[href*='#'], a[href*='#'] > sup, a[role=doc-noteref]"
 _NOTE = re.compile(r"\W*((?:[^\W\d_]{2,8}\s)?\d{1,3}|[^\W\d_]{1,2}|[*†‡§]{1,3})\W*")
@@ -326,8 +327,18 @@ def _is_furniture(node: LexborNode, tag: str, place: _Place) -> bool:
         return tag not in ("form", "search") or node.css_first(_CONTENT) is None
     if tag not in NAMED_TAGS:
         return False
-    names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
-    return not FURNITURE_WORDS.isdisjoint(_WORDS.findall(names)) and node.css_first(_CONTENT) is None
+    called, named = (_is_called_furniture(attributes.get(name) or "") for name in ("class", "id"))
+    return (called or (named and _prose_chars(node) < _TOPIC_CHARS)) and node.css_first(_CONTENT) is None
+
+
+def _is_called_furniture(names: str) -> bool:
+    return not FURNITURE_WORDS.isdisjoint(_WORDS.findall(names.lower()))
+
+
+def _prose_chars(node: LexborNode) -> int:
+    """The characters of paragraphs that are no links."""
+    paragraphs = node.css("p")
+    return sum(len(one.text()) - sum(len(link.text()) for link in one.css("a")) for one in paragraphs)
 
 
 def _classes(node: LexborNode) -> frozenset[str]:

@@ -106,6 +106,18 @@ def test_navigation_banners_link_lists_and_footers_are_boilerplate() -> None:
     assert "We use cookies." in document.text
 
 
+@pytest.mark.parametrize("name", ["sql-for-update-share", "pagination", "cookies"])
+def test_a_section_whose_id_names_its_subject_is_no_boilerplate(name: str) -> None:
+    told = "Rows that are locked are skipped, which is of use to several readers of a queue. " * 8
+    section = f"<div id='{name}'><h3>The clause</h3><p>{told}</p></div>"
+    assert blocks(html_document(section), "paragraph") == [told.strip()]
+    short = f"<div id='{name}'><p>Tell your friends.</p></div>"
+    assert blocks(html_document(short), "boilerplate") == ["Tell your friends."]
+    links = f"<div id='{name}'><p><a href='/x'>{told}</a></p></div>"
+    assert blocks(html_document(links), "boilerplate") == [told.strip()]
+    assert blocks(html_document(section.replace("id=", "class=")), "paragraph") == []
+
+
 def test_the_page_links_of_a_docbook_manual_are_boilerplate() -> None:
     row = "<table><tr><td><a href='a.html'>Prev</a></td><td>20.3. Connections</td></tr></table>"
     page = f"<div class='navheader'>{row}</div><p>The pump starts.</p><div class='navfooter'>{row}</div>"

@@ -106,9 +106,16 @@ _TO = re.compile(r"\s?(?:to|[-–—]|bis|à)\s?[€$£]?")
 _AND = re.compile(r"\s(?:and|und|et|y)\s[€$£]?")
 _BETWEEN = _before("between", "(?!)")
 _NO_VALUE = re.compile(r"(?<=[^\W\u3040-\u9fff])|(?<=[.,:/’'°′″=–-])")
-_NO_VALUE_AFTER = re.compile(r"[:/]\d|\s?[°′″](?!C)|(?:st|nd|rd|th)\b|[A-Za-z]")
+_NO_VALUE_AFTER = re.compile(r"[:/]\d|-[^\W\d]|\s?[°′″](?!C)|(?:st|nd|rd|th)\b|[A-Za-z]")
 # A bare number after a name or a sign is the thing's own ("Zone 5", "No. 3"), and "[14]" points to a note.
 _LABEL_BEFORE = re.compile(r"(?<![.!?|:]\s)(?<!^)\b[A-Z]\w+\s$|[#№\[]\s?$|\b[Nn]o\.?\s$")
+_PLACE_BEFORE = re.compile(
+    rf"\b(?:{any_of('numbered_parts')}|{any_of('numbered_pages')})\.?\s(?:\d[\d.]*(?:,\s|\s?[-–]\s?|\s\w+\s))*$",
+    re.IGNORECASE,
+)
+"""Before a bare number that says where something stands: "p. 141", "sections 4.1 and 4.3"."""
+_ITEM = re.compile(r"\(?\d+(?:\.\d+)*[.)]$")
+"""The number of an item or a heading with what follows it, at the beginning of a text."""
 _COUNTED = re.compile(r"\s[^\W\d_]{4,}")
 """The word behind a number with a `K` that means thousand; otherwise it may be kelvin, or a size of a file."""
 _ROUNDED = 0.025
@@ -250,7 +257,10 @@ def _numbers(text: str) -> Iterator[tuple[Value, bool]]:
             value.unit
             or _NO_VALUE.match(text, at)
             or (_NO_VALUE_AFTER.match(text, match.end()) and not unit)
-            or (not unit and (match["digits"] or "").isdigit() and _LABEL_BEFORE.search(before))
+            or (not unit and match["digits"] and _LABEL_BEFORE.search(before))
+            or (not unit and _PLACE_BEFORE.search(before))
+            or (not unit and value.scale == 1.0 and _SELDOM_COUNTS.match(text, at))
+            or _ITEM.match(text, 0, match.end() + 1)
         )
         yield (
             replace(

@@ -52,6 +52,8 @@ _LEAST_SAME = 2.5
 _LEAST_SHARED = 0.4
 """The share of what the shorter of two sources without titles says that the other says too, if they are about one
 thing: sources about two people or places of one name share less."""
+_MOST_SIDES = 3
+"""Values that scatter further are of as many things, such as the dates of releases."""
 _LEAST_BEFORE = 3
 _LEAST_REPEATED = 6.0
 """The words before a stretch, and the weight of all that two sentences repeat, at least."""
@@ -204,7 +206,7 @@ def _groups(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 def _conflict(group: list[Statement]) -> Conflict | None:
     sides = _disjoint_sources(_sides(group))
-    if len(sides) < 2:
+    if not 2 <= len(sides) <= _MOST_SIDES:
         return None
     topic = _topic(sides)
     return Conflict(

@@ -82,6 +82,14 @@ def test_values_that_exclude_each_other_do_not_agree(one: str, other: str) -> No
         "[14]",
         "No. 3",
         "on 9 May",
+        "See Section 43.18 and Table 9.2.",
+        "told on p. 141, pp. 12-14",
+        "siehe Kapitel 5 und Abbildung 12",
+        "before PostgreSQL 8.4 and in version 15",
+        "2.2. Kinds of transactions",
+        "(2) What is stored",
+        "a 64-bit identifier",
+        "one of the functions returns zero",
     ],
 )
 def test_names_notes_and_times_are_no_values(text: str) -> None:

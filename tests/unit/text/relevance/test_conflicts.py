@@ -170,6 +170,12 @@ def test_three_values_are_one_contradiction_with_three_sides_and_equal_values_sh
     ]
 
 
+def test_four_values_are_of_as_many_things() -> None:
+    found = conflicts(*(f"The Alder Dam closed the release on {day} May 2021." for day in (2, 5, 9, 12)))
+    assert found == []
+    assert conflicts(*(f"The Alder Dam closed the release on {day} May 2021." for day in (2, 5, 9))) != []
+
+
 def test_a_year_that_fits_two_dates_takes_neither_side() -> None:
     (found,) = conflicts(
         "The Alder Dam opened in 2016.", "The Alder Dam opened on 2 May 2016.", "The Alder Dam opened on 14 March 2016."

@@ -15,10 +15,10 @@ from graph_research.app.request import NO_LIMITS, RequestLimits, RunRequest
 from graph_research.app.revisions.ask import follows_up, join_follow_up
 from graph_research.app.runs.report import Built, NoReport
 from graph_research.app.runs.run import RunResult
-from graph_research.app.runs.status import delete_run, goes_on, is_driven
+from graph_research.app.runs.status import delete_run, goes_on, is_driven, is_new_fork
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.graph.errors import RunBusy, RunExists, StoreUnreachable, UnknownRun
-from graph_research.graph.events import Event, NodeStarted, Progress, RunEnded, RunPaused
+from graph_research.graph.events import Event, NodeStarted, Progress, RunEnded
 from graph_research.graph.statuses import Cause, RunStatus
 from graph_research.research.models.phase import phase_of_node
 from graph_research.research.models.source import Source
@@ -216,12 +216,10 @@ async def _drive(
     record = await app.store.run(run_id)
     if not goes_on(record):
         return True
-    earlier = await app.store.events(run_id)
-    begins = record.status == RunStatus.PAUSED and not isinstance(earlier[-1] if earlier else None, RunPaused)  # a fork
-    if record.status != RunStatus.RUNNING and options["answer"] is None and not begins:
+    if record.status != RunStatus.RUNNING and options["answer"] is None and not await is_new_fork(app.store, run_id):
         return True
     standing, reported = JobProgress(), None
-    for event in earlier:
+    for event in await app.store.events(run_id):
         standing = standing.after(event)
     if record.status != RunStatus.AWAITING_INPUT:
         options = {**options, "answer": None}

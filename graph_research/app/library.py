@@ -11,7 +11,7 @@ from graph_research.errors import Action, Hint, UserMistake, why_unreachable
 from graph_research.graph.errors import InputInvalid
 from graph_research.providers.search.local import Counts, Library
 from graph_research.providers.search.local.adding import OnProgress
-from graph_research.providers.search.local.records import Failure
+from graph_research.providers.search.local.records import Failure, PassageHit
 from graph_research.text.readers import PDF
 from graph_research.text.readers.foreign.limited import LimitedReader
 from graph_research.text.relevance.embedding import load_embedder
@@ -70,7 +70,7 @@ async def list_omissions(workspace: Workspace) -> list[dict[str, Any]]:
     ]
 
 
-async def search_passages(workspace: Workspace, text: str, *, most: int) -> list[dict[str, Any]]:
+async def search_passages(workspace: Workspace, text: str, *, most: int) -> Sequence[PassageHit]:
     """The best passages, best first, in the configured folders or else the whole index. `InputInvalid` for a text
     without a word."""
     if not any(character.isalnum() for character in text):
@@ -80,7 +80,7 @@ async def search_passages(workspace: Workspace, text: str, *, most: int) -> list
     if folders:
         await library.add(folders)
     await require_documents(library, folders)
-    return [hit.to_json() for hit in await library.search(text, folders=folders, limit=most)]
+    return await library.search(text, folders=folders, limit=most)
 
 
 async def remove_folders(workspace: Workspace, paths: Sequence[Path]) -> int:

@@ -137,12 +137,12 @@ def _search(
     if not passages:
         show("nothing found")
     for passage in passages:
-        where = ", ".join(in_line(part) for part in (passage["path"], passage["place"], passage["locator"]) if part)
-        show(f"{passage['score']:.2f}  {in_line(passage['title'])}  ({where})")
-        excerpt = " ".join(passage["text"].split())
+        where = ", ".join(in_line(part) for part in (passage.path, passage.place, passage.locator) if part)
+        show(f"{passage.score:.2f}  {in_line(passage.title)}  ({where})")
+        excerpt = " ".join(passage.text.split())
         show("      " + (excerpt if len(excerpt) <= _EXCERPT_CHARS else excerpt[:_EXCERPT_CHARS] + "…"))
-        if passage["translations"]:
-            show(f"      also in other languages: {', '.join(map(in_line, passage['translations']))}")
+        if passage.translations:
+            show(f"      also in other languages: {', '.join(map(in_line, passage.translations))}")
 
 
 def _remove(

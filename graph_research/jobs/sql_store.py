@@ -123,6 +123,13 @@ class SqlJobStore(JobStore, ABC):
 
         return await self._read(ages)
 
+    async def count_submission(self, user: str) -> None:
+        async def put(transaction: Transaction) -> None:
+            await transaction.change("count_submission", owner=user)
+            await _forget_submissions(transaction)
+
+        await self._write(put)
+
     async def counts(self, user: str | None = None) -> Mapping[JobStatus, int]:
         async def count(transaction: Transaction) -> list[Row]:
             if user is None:
@@ -169,7 +176,7 @@ class SqlJobStore(JobStore, ABC):
                 raise JobNotEnded(f"job {job_id} is {job.status} and has not ended; nothing was removed")
             await transaction.change("keep_submission", id=job_id)
             await _delete(transaction, job_id)
-            await transaction.change("forget_submissions", submitted_by=transaction.now - _microseconds(TTL_SECONDS))
+            await _forget_submissions(transaction)
 
         async def is_out(transaction: Transaction, _: None) -> bool:
             return await _found(transaction, job_id) is None
@@ -295,6 +302,10 @@ async def _found(transaction: Transaction, job_id: str) -> Job | None:
 async def _delete(transaction: Transaction, job_id: str) -> None:
     for name in ("delete_sources", "delete_result", "delete_job"):
         await transaction.change(name, id=job_id)
+
+
+async def _forget_submissions(transaction: Transaction) -> None:
+    await transaction.change("forget_submissions", submitted_by=transaction.now - _microseconds(TTL_SECONDS))
 
 
 async def _owned(transaction: Transaction, user: str, job_id: str) -> Job:

@@ -45,6 +45,10 @@ class SubmittedJobs(Protocol):
         keep their run."""
         ...
 
+    async def count_submission(self, user: str) -> None:
+        """Let something that is no job count in `submitted_within`, from now on."""
+        ...
+
     async def counts(self, user: str | None = None) -> Mapping[JobStatus, int]:
         """How many jobs have each status, of all users without `user`."""
         ...

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from graph_research.app.request import RequestLimits
 from graph_research.app.revisions.changes import Revised
+from graph_research.providers.search.local.records import PassageHit
 from graph_research.research.report.verification import Verification
 from graph_research.research.revision.difference import ReportDifference
 from graph_research.research.revision.refreshed import SourceNow, TouchedSentence
@@ -201,21 +202,10 @@ class AuditRequest(BaseModel):
     library: Annotated[str, Field(min_length=1, max_length=128)] = "uploads"
 
 
-class PassageResource(BaseModel):
-    """A passage: `text` stands at `locator` in the document at `path`."""
-
-    source_id: str
-    title: str
-    path: str
-    locator: str
-    text: str
-    score: float
-
-
 class PassageList(BaseModel):
     """The best passages, best first."""
 
-    passages: list[PassageResource]
+    passages: Sequence[PassageHit]
 
 
 class Options(BaseModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from graph_research.app.library import LibraryEmpty
 from graph_research.app.request import NO_LIMITS, RequestInvalid, RequestLimits, RunRequest, request_for
 from graph_research.app.revisions.ask import create_follow_up
 from graph_research.app.runs.run import new_run_id
+from graph_research.app.runs.status import delete_run
 from graph_research.app.wiring.mcp_servers import mcp_names
 from graph_research.app.workspace import Workspace
 from graph_research.jobs.job import Job, NewJob
@@ -48,9 +49,9 @@ def new_job(
     )
 
 
-def check_same(job: Job, submission: JobSubmission) -> None:
+def check_same(job: Job, asked: Mapping[str, Any]) -> None:
     """`KeyReused` where the job that came with an idempotency key before asks for something else."""
-    if job.request.get(_ASKED) != _asked(submission):
+    if job.request.get(_ASKED) != asked:
         raise KeyReused("this idempotency key came with another request", help="use another key for another job")
 
 
@@ -174,7 +175,7 @@ async def submit(
     queued."""
     before = idempotency_key and await backend.jobs.submitted_with(user, idempotency_key)
     if before:
-        check_same(before, submission)
+        check_same(before, _asked(submission))
         return before, await quota_of(backend.jobs, user)
     new = new_job(backend.app.workspace, submission, user=user, job_id=job_id, idempotency_key=idempotency_key)
     request = JobRequest.from_json(new.request).run
@@ -184,44 +185,88 @@ async def submit(
         check_quota(await quota_of(backend.jobs, user))
         job, is_new = await backend.jobs.submit(new)
     if not is_new:
-        check_same(job, submission)
+        check_same(job, _asked(submission))
     backend.notify()
     return job, await quota_of(backend.jobs, user)
 
 
-async def submit_follow_up(backend: Backend, job: Job, question: FollowUpQuestion) -> tuple[Job, Quota]:
+async def submit_follow_up(
+    backend: Backend, job: Job, question: FollowUpQuestion, idempotency_key: str | None
+) -> tuple[Job, Quota]:
     """Queue a job that answers a further question to the research of another, and say what is left of the quota."""
     create = partial(create_follow_up, backend.app, job.run_id, question.question, limits=question.limits)
-    return await _submit_created(backend, job.user, question.question, lambda run_id: create(follow_up=run_id))
+    new = _Created(
+        job=job,
+        question=question.question,
+        asked={"question": question.question, "limits": list(question.limits)},
+        idempotency_key=idempotency_key,
+    )
+    return await _submit_created(backend, new, lambda run_id: create(follow_up=run_id))
 
 
-async def submit_fork(backend: Backend, job: Job, wanted: ForkSubmission) -> tuple[Job, Quota]:
+async def submit_fork(
+    backend: Backend, job: Job, wanted: ForkSubmission, idempotency_key: str | None
+) -> tuple[Job, Quota]:
     """Queue a job that goes on from a step of another's run, and say what is left of the quota."""
     assignments = [f"{path}={json.dumps(value)}" for path, value in wanted.set.items()]
     for model in wanted.roles.values():
         _model(backend.app.workspace, model)
     roles = [f"{role}={model}" for role, model in wanted.roles.items()]
     fork = partial(backend.app.fork, job.run_id, wanted.step, assignments=assignments, roles=roles)
-    return await _submit_created(
-        backend, job.user, job.question, lambda run_id: fork(run_id=run_id), limits=wanted.limits
+    new = _Created(
+        job=job,
+        question=job.question,
+        asked={"step": wanted.step, "set": assignments, "roles": roles, "limits": list(wanted.limits)},
+        idempotency_key=idempotency_key,
+        limits=wanted.limits,
     )
+    return await _submit_created(backend, new, lambda run_id: fork(run_id=run_id))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Created:
+    """A job whose run is made of that of another `job`; `asked` is what tells it from others that are made of it."""
+
+    job: Job
+    question: str
+    asked: Mapping[str, Any]
+    idempotency_key: str | None
+    limits: RequestLimits = NO_LIMITS
 
 
 async def _submit_created(
-    backend: Backend,
-    user: str,
-    question: str,
-    create: Callable[[str], Awaitable[str]],
-    limits: RequestLimits = NO_LIMITS,
+    backend: Backend, new: _Created, create: Callable[[str], Awaitable[str]]
 ) -> tuple[Job, Quota]:
     """Create a run and queue the job that drives it."""
+    user, key, asked = new.job.user, new.idempotency_key, {"of": new.job.id, **new.asked}
     async with backend.submitting:
-        check_quota(await quota_of(backend.jobs, user))
-        run_id = await create(new_run_id())
-        request = JobRequest(run=await backend.app.request(run_id), limits=limits).to_json()
-        job, _ = await backend.jobs.submit(NewJob(id=run_id, user=user, question=question, request=request))
+        job = key and await backend.jobs.submitted_with(user, key)
+        if not job:
+            check_quota(await quota_of(backend.jobs, user))
+            run_id = await create(new_run_id())
+            request = JobRequest(run=await backend.app.request(run_id), limits=new.limits).to_json()
+            job, is_new = await backend.jobs.submit(
+                NewJob(
+                    id=run_id,
+                    user=user,
+                    question=new.question,
+                    request={**request, _ASKED: asked},
+                    idempotency_key=key,
+                )
+            )
+            if not is_new:  # submitted to another process meanwhile
+                await delete_run(backend.app.workspace, run_id)
+    check_same(job, asked)
     backend.notify()
     return job, await quota_of(backend.jobs, user)
+
+
+async def count_as_submission(backend: Backend, user: str) -> Quota:
+    """Let work that is no job count for the user's rate limit, and say what is left of it. `TooManyJobs`."""
+    async with backend.submitting:
+        check_quota(await quota_of(backend.jobs, user))
+        await backend.jobs.count_submission(user)
+    return await quota_of(backend.jobs, user)
 
 
 def _asked(submission: JobSubmission) -> dict[str, Any]:

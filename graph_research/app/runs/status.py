@@ -20,7 +20,7 @@ from graph_research.graph.errors import InputInvalid, StoreDamaged, UnknownRun
 from graph_research.graph.events import InputRequested
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.rows import RunRow
-from graph_research.graph.statuses import CallStatus, Cause, RunStatus
+from graph_research.graph.statuses import CallStatus, Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import decode, references
 from graph_research.providers.llm.model_data import Prices
 from graph_research.research.report.run_metadata import asks_outside, retries_of, usage_of
@@ -230,6 +230,12 @@ def _question(record: RunRecord) -> str:
 
 async def _is_interrupted(store: Store, record: RunRecord) -> bool:
     return record.status == RunStatus.RUNNING and not await is_driven(store, record.run_id)
+
+
+async def is_new_fork(store: Store, run_id: str) -> bool:
+    """Whether the run is a fork that was not driven yet."""
+    last = await store.last_step(run_id)
+    return last is not None and last.status == StepStatus.FORKED
 
 
 async def is_driven(store: Store, run_id: str) -> bool:

@@ -40,6 +40,9 @@ ORDER BY created_at
 INSERT INTO research_removed (owner, created_at)
 SELECT owner, created_at FROM research_jobs WHERE id = :id AND keeps_run = 0
 
+-- name: count_submission
+INSERT INTO research_removed (owner, created_at) VALUES (:owner, :now)
+
 -- name: forget_submissions
 DELETE FROM research_removed WHERE created_at <= :submitted_by
 

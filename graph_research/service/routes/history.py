@@ -23,7 +23,8 @@ from graph_research.service.report_models import (
     StepList,
     StepResource,
 )
-from graph_research.service.submission import submit_fork
+from graph_research.service.routes.jobs import IdempotencyKey
+from graph_research.service.submission import count_as_submission, submit_fork
 
 router = APIRouter(prefix="/api/research", tags=["history"])
 _READING = problems(401, 404, 409, 422)
@@ -62,10 +63,12 @@ async def get_difference(
     return DifferenceResource(**asdict(found))
 
 
-@router.post("/jobs/{job_id}/replay", responses=_READING)
-async def replay(job_id: str, backend: FromBackend, user: FromUser) -> ReplayResource:
-    """Run a job that has ended again on its recorded answers, without a model and a network, and compare each step."""
+@router.post("/jobs/{job_id}/replay", responses=problems(401, 404, 409, 422, 429))
+async def replay(job_id: str, backend: FromBackend, user: FromUser, response: Response) -> ReplayResource:
+    """Run a job that has ended again on its recorded answers, without a model and a network, and compare each step.
+    Counts as a submission."""
     job = await ended_job(backend, user, job_id)
+    response.headers.update((await count_as_submission(backend, user.name)).headers())
     async with begun(job):
         replayed = await backend.turns.work(user.name, partial(replay_any, backend.app.workspace, job.run_id))
     return ReplayResource(job_id=job_id, **replayed.to_json())
@@ -73,13 +76,18 @@ async def replay(job_id: str, backend: FromBackend, user: FromUser) -> ReplayRes
 
 @router.post("/jobs/{job_id}/forks", status_code=202, responses=problems(401, 404, 409, 413, 422, 429))
 async def fork(
-    job_id: str, wanted: ForkSubmission, backend: FromBackend, user: FromUser, response: Response
+    job_id: str,
+    wanted: ForkSubmission,
+    backend: FromBackend,
+    user: FromUser,
+    response: Response,
+    idempotency_key: IdempotencyKey = None,
 ) -> JobResource:
     """A new job that goes on from a step of this one. What this one's models and searches answered is used again where
     the request is the same."""
     job = await backend.jobs.get(user.name, job_id)
     async with begun(job):
-        forked, quota = await submit_fork(backend, job, wanted)
+        forked, quota = await submit_fork(backend, job, wanted, idempotency_key)
     response.headers["Location"] = f"/api/research/jobs/{forked.id}"
     response.headers.update(quota.headers())
     return JobResource.of(forked)

@@ -16,8 +16,14 @@ from graph_research.research.audit.model import Audit
 from graph_research.service.backend import FromBackend, FromUser
 from graph_research.service.http.problems import problems
 from graph_research.service.models import Name
-from graph_research.service.report_models import AuditRequest, Options, PassageList, PassageResource
-from graph_research.service.submission import options_of, require_library, require_offered, with_settings
+from graph_research.service.report_models import AuditRequest, Options, PassageList
+from graph_research.service.submission import (
+    count_as_submission,
+    options_of,
+    require_library,
+    require_offered,
+    with_settings,
+)
 from graph_research.service.uploads import Uploads
 
 router = APIRouter(tags=["lookups"])
@@ -72,17 +78,17 @@ async def find_passages(
     folders = require_library(workspace, user.name, library)
     searched = with_settings(workspace, {"library": tuple(map(str, folders))})
     found = await backend.turns.work(user.name, partial(search_passages, searched, text, most=limit))
-    fields = PassageResource.model_fields.keys()
-    return PassageList(passages=[PassageResource(**{name: hit[name] for name in fields}) for hit in found])
+    return PassageList(passages=found)
 
 
-@router.post("/api/library/audits", responses=problems(401, 404, 413, 422))
-async def audit(wanted: AuditRequest, backend: FromBackend, user: FromUser) -> Audit:
+@router.post("/api/library/audits", responses=problems(401, 404, 413, 422, 429))
+async def audit(wanted: AuditRequest, backend: FromBackend, user: FromUser, response: Response) -> Audit:
     """Compare each sentence of a document, which may be anyone's report, with those of a library: supported,
-    contradicted, unclear or not found, with the best passage."""
+    contradicted, unclear or not found, with the best passage. Counts as a submission."""
     workspace = backend.app.workspace
     document = await Uploads(workspace, user.name).get(wanted.document)
     [folder] = require_library(workspace, user.name, [wanted.library])
     file = workspace.home.user_library(user.name) / document.name
+    response.headers.update((await count_as_submission(backend, user.name)).headers())
     found = await backend.turns.work(user.name, partial(check_report, workspace, file, folder))
     return found.model_copy(update={"file": document.name, "run_id": ""})

@@ -23,7 +23,8 @@ from graph_research.service.report_models import (
     VersionList,
     VersionResource,
 )
-from graph_research.service.submission import library_folders, submit_follow_up
+from graph_research.service.routes.jobs import IdempotencyKey
+from graph_research.service.submission import count_as_submission, library_folders, submit_follow_up
 
 router = APIRouter(prefix="/api/research", tags=["revisions"])
 _READING, _CHANGING = problems(401, 404, 409, 422), problems(401, 404, 409, 413, 422)
@@ -71,10 +72,14 @@ async def undo(job_id: str, backend: FromBackend, user: FromUser) -> RevisionRes
     return RevisionResource.of(job_id, revised)
 
 
-@router.post("/jobs/{job_id}/refresh", responses=_CHANGING)
-async def refresh(job_id: str, wanted: SourceRefresh, backend: FromBackend, user: FromUser) -> FreshnessResource:
-    """Read the cited sources again, and say what changed in them and which sentences that touches."""
+@router.post("/jobs/{job_id}/refresh", responses=problems(401, 404, 409, 413, 422, 429))
+async def refresh(
+    job_id: str, wanted: SourceRefresh, backend: FromBackend, user: FromUser, response: Response
+) -> FreshnessResource:
+    """Read the cited sources again, and say what changed in them and which sentences that touches. Counts as a
+    submission."""
     job = await ended_job(backend, user, job_id)
+    response.headers.update((await count_as_submission(backend, user.name)).headers())
     folders = library_folders(backend.app.workspace, user.name, None)
     refreshed = partial(refresh_run, backend.app.workspace, job.run_id, rewrite=wanted.rewrite, may_read=folders)
     done = await backend.turns.work(user.name, refreshed)
@@ -89,12 +94,17 @@ async def refresh(job_id: str, wanted: SourceRefresh, backend: FromBackend, user
 
 @router.post("/jobs/{job_id}/questions", status_code=202, responses=problems(401, 404, 409, 413, 422, 429))
 async def ask(
-    job_id: str, question: FollowUpQuestion, backend: FromBackend, user: FromUser, response: Response
+    job_id: str,
+    question: FollowUpQuestion,
+    backend: FromBackend,
+    user: FromUser,
+    response: Response,
+    idempotency_key: IdempotencyKey = None,
 ) -> JobResource:
     """Ask a finished research on: a job of its own, whose answer joins the report as a section. It comes from the
     archived sources; only what none of them answers is searched for."""
     job = await ended_job(backend, user, job_id)
-    follow_up, quota = await submit_follow_up(backend, job, question)
+    follow_up, quota = await submit_follow_up(backend, job, question, idempotency_key)
     response.headers["Location"] = f"/api/research/jobs/{follow_up.id}"
     response.headers.update(quota.headers())
     return JobResource.of(follow_up)

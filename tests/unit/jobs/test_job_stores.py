@@ -569,6 +569,15 @@ async def test_recent_submissions_of_a_user_are_counted_with_their_age(store: Jo
     assert await store.submitted_within("ann", 10) == [5]
 
 
+async def test_what_is_no_job_counts_as_a_submission_of_its_user(store: JobStore, clock: HandClock) -> None:
+    await store.count_submission("ann")
+    clock.advance(20)
+    await store.count_submission("ann")
+    assert await store.submitted_within("ann", 900) == [20, 0]
+    assert await store.submitted_within("ann", 10) == [0]
+    assert await store.submitted_within("bob", 900) == []
+
+
 async def test_a_job_that_has_ended_is_removed_by_its_user_and_still_counts(store: JobStore, clock: HandClock) -> None:
     await submit(store, clock, "a")
     with pytest.raises(JobNotEnded, match="QUEUED"):

@@ -55,6 +55,16 @@ async def test_a_fork_is_a_job_that_goes_on_with_another_state(service: ServiceC
     assert same["state"] == []
 
 
+async def test_a_fork_with_the_same_key_is_the_same_job(service: ServiceClient, job: str) -> None:
+    key = {"Idempotency-Key": "fork"}
+    first, second = [await service.post(f"{JOBS}/{job}/forks", {"step": 1}, headers=key) for _ in range(2)]
+    assert (second.status_code, second.json()["id"]) == (202, first.json()["id"])
+    other = await service.post(f"{JOBS}/{job}/forks", {"step": 2}, headers=key)
+    assert (other.status_code, other.json()["code"]) == (422, "key-reused")
+    of_another = await service.post(f"{JOBS}/{first.json()['id']}/forks", {"step": 1}, headers=key)
+    assert of_another.json()["code"] == "key-reused"
+
+
 DEEP = "[" * 300 + "]" * 300
 
 

@@ -70,7 +70,9 @@ async def test_passages_of_another_users_documents_are_not_found(users: ServiceC
 
 async def test_a_report_is_audited_against_a_library(service: ServiceClient) -> None:
     await service.http.put(f"{DOCUMENTS}/report.md", content=REPORT.encode())
-    audit = (await service.post(AUDITS, {"document": "report.md", "library": "library"})).json()
+    answer = await service.post(AUDITS, {"document": "report.md", "library": "library"})
+    assert answer.headers["RateLimit"].startswith('"jobs";r=9;')
+    audit = answer.json()
     assert (audit["file"], audit["counts"]["supported"], audit["counts"]["not_found"]) == ("report.md", 1, 1)
     [supported] = [row for row in audit["sentences"] if row["verdict"] == "supported"]
     assert supported["quote"]["path"] == "power.html"

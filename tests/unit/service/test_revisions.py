@@ -11,6 +11,7 @@ import pytest
 from graph_research.app.job_runner import JobRequest
 from graph_research.app.revisions.ask import join_follow_up
 from graph_research.jobs.job import JobStatus, NewJob
+from graph_research.jobs.store import JobStore
 from graph_research.service.models import JobSubmission
 from graph_research.service.submission import run_request
 from tests.support.cli.cli_process import User
@@ -105,6 +106,54 @@ async def test_a_worker_that_lost_the_job_after_the_answer_has_joined_joins_it_n
     await join_follow_up(app, follow_up["id"])
     await finished.service.drive()
     assert len((await finished.get("versions"))["versions"]) == 2
+
+
+async def test_a_further_question_with_the_same_key_is_the_same_job(finished: Finished) -> None:
+    key = {"Idempotency-Key": "ask"}
+    path = f"{JOBS}/{finished.job_id}/questions"
+    first, second = [await finished.service.post(path, {"question": RANGE}, headers=key) for _ in range(2)]
+    assert (first.status_code, second.status_code, second.json()["id"]) == (202, 202, first.json()["id"])
+    other = await finished.service.post(path, {"question": "How high?"}, headers=key)
+    assert (other.status_code, other.json()["code"]) == (422, "key-reused")
+    assert len(await finished.service.app.store.run_rows(None, None)) == 2
+    submitted = await finished.service.post(JOBS, {"question": RANGE}, headers=key)
+    assert submitted.json()["code"] == "key-reused"
+
+
+async def test_a_run_made_for_a_key_that_another_process_has_used_meanwhile_is_removed(finished: Finished) -> None:
+    """Two services on one database: the store says which was first."""
+    jobs, key = finished.service.jobs, {"Idempotency-Key": "ask"}
+    path = f"{JOBS}/{finished.job_id}/questions"
+    first = (await finished.service.post(path, {"question": RANGE}, headers=key)).json()["id"]
+    backend = replace(finished.service.api.state.backend, jobs=_LateJobs(jobs))
+    finished.service.api.state.backend = backend
+    assert (await finished.service.post(path, {"question": RANGE}, headers=key)).json()["id"] == first
+    assert len(await finished.service.app.store.run_rows(None, None)) == 2
+
+
+class _LateJobs:
+    """Learns of what others submit only when it submits."""
+
+    def __init__(self, jobs: JobStore) -> None:
+        self._jobs = jobs
+
+    async def submitted_with(self, user: str, idempotency_key: str) -> None:
+        return None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._jobs, name)
+
+
+async def test_what_asks_pages_and_models_counts_as_a_submission(finished: Finished) -> None:
+    path = f"{JOBS}/{finished.job_id}"
+    answers = [await finished.service.post(f"{path}/{name}", {}) for name in ("refresh", "replay")]
+    assert [answer.headers["RateLimit"].split(";")[1] for answer in answers] == ["r=8", "r=7"]
+    for _ in range(7):
+        assert (await finished.service.post(f"{path}/replay")).status_code == 200
+    refused = [await finished.service.post(f"{path}/{name}", {}) for name in ("refresh", "replay", "questions")]
+    assert [answer.status_code for answer in refused] == [429, 429, 422], "a question that is none is said first"
+    assert int(refused[0].headers["Retry-After"]) > 0
+    assert (await finished.service.post(JOBS, {"question": RANGE})).status_code == 429
 
 
 @pytest.mark.parametrize(

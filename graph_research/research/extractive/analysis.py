@@ -32,6 +32,7 @@ _MOST_COMPARED = 1_500
 _NEEDED_BEFORE = 0.15
 _OF_AN_OPEN_PART = 0.5
 _OF_A_FRAGMENT = 0.75
+_OF_A_LIST = 0.5
 
 _Place = tuple[str, int]
 """Source and position of a unit."""
@@ -192,8 +193,8 @@ def _fit(item: Ranked, part: Part, pool: Pool) -> float:
 
 
 def _weighed(items: Sequence[Ranked], pool: Pool, sources: Mapping[str, SourceFacts]) -> list[Ranked]:
-    """The units by what they are worth to a reader: fragments less, and those of superseded sources less and never more
-    than the best of the newer version."""
+    """The units by what they are worth to a reader: fragments and those of indexes less, and those of superseded
+    sources less and never more than the best of the newer version."""
     best: dict[str, float] = {}
     for item in items:
         best.setdefault(item.source, item.score)
@@ -201,6 +202,7 @@ def _weighed(items: Sequence[Ranked], pool: Pool, sources: Mapping[str, SourceFa
     def weighed(item: Ranked) -> Ranked:
         newer = sources[item.source].newer
         share = _OF_A_FRAGMENT if is_fragment(item.unit, pool.read[item.source].language) else 1.0
+        share *= _OF_A_LIST if sources[item.source].lists_names else 1.0
         score = item.score if newer is None else OLD_VERSION * min(item.score, best.get(newer, item.score))
         return item if newer is None and share == 1.0 else replace(item, score=share * score)
 

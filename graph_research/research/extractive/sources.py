@@ -26,7 +26,7 @@ EMBEDDER = "embedder"
 class SourceFacts:
     """What ranking, order and confidence need of a source. `newer` is the id of the source that supersedes it, empty
     where that is not in the handoff, None for a current source. `page` is the same for all versions of a page in
-    several languages."""
+    several languages. `lists_names` marks an index or a table of contents."""
 
     id: str
     title: str
@@ -35,6 +35,7 @@ class SourceFacts:
     origin: str
     page: str
     newer: str | None = None
+    lists_names: bool = False
 
     @property
     def tier_rank(self) -> int:
@@ -81,6 +82,7 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
             origin=behind[source.id],
             page=source.page,
             newer=_newer(source, files),
+            lists_names=bool(source.metadata.get("lists_names")),
         )
         for source in sources
     }

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from graph_research.providers.search.base import SearchHit
 from graph_research.research.retrieval.rank_fusion import FusedHit
 from graph_research.research.scoring.origin import NEAR_DUPLICATE, word_runs
-from graph_research.text.document import Document
 from graph_research.text.name_lists import lists_names
 
 
@@ -19,7 +18,7 @@ def screened(fused: Sequence[FusedHit], known: Sequence[tuple[str, str]] = ()) -
     """
     better = list(known)
     kept: list[tuple[FusedHit, bool]] = []
-    judged = [(document, _lists_names(document.hit.document)) for document in fused]
+    judged = [(document, lists_names(document.hit.document)) for document in fused]
     for document, names_only in sorted(judged, key=lambda pair: pair[1]):
         library = document.hit.metadata.get("library")
         found = _found(document.hit) if library else frozenset()
@@ -28,10 +27,6 @@ def screened(fused: Sequence[FusedHit], known: Sequence[tuple[str, str]] = ()) -
         kept.append((document, names_only))
         better.append((library or "", document.hit.document.text))
     return kept
-
-
-def _lists_names(document: Document) -> bool:
-    return lists_names(document.text, document.blocks)
 
 
 def _found(hit: SearchHit) -> frozenset[str]:

@@ -74,7 +74,7 @@ def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
         "layout": zlib.compress(orjson.dumps(document.layout())),
         "warnings": orjson.dumps(document.warnings).decode(),
         "own_date": document.date,
-        "lists_names": lists_names(document.text, document.blocks),
+        "lists_names": lists_names(document),
         "says_superseded": is_marked_as_retracted(document.title) or says_it_is_superseded(document.text),
     }
     return IndexEntry(columns, spans)

@@ -96,3 +96,15 @@ def test_values_in_examples_of_code_are_no_conflict() -> None:
     assert analyze(material).conflicts == []
     stated = [f"# Pump {name}\n\nThe timeout of the mill pump is {n} seconds.\n" for name, n in (("A", 30), ("B", 45))]
     assert len(analyze({**material, **written(stated), "question": material["question"]}).conflicts) == 1
+
+
+def test_an_index_ranks_behind_the_page_that_it_leads_to() -> None:
+    contents = "# Contents\n\nLocks: how a writer waits for the lock of a reader of the store.\n"
+    page = "# Locks\n\nA writer waits until each reader has given back its lock of the store, ten seconds at most.\n"
+    material = {
+        **written([contents, page]),
+        "question": "How does a writer wait for the lock of a reader of the store?",
+    }
+    assert analyze(material).groups[0].lead.source_id == "s0"
+    material["sources"][0]["metadata"] = {"lists_names": True}
+    assert analyze(material).groups[0].lead.source_id == "s1"

@@ -782,7 +782,7 @@ ASKED = {
         "names its formula or model with what that assumes",
         "a reason is why the reader takes this value",
         "two of the compared things side by side",
-        "say what it comes to in that, by arithmetic",
+        "say by arithmetic what it comes to",
     ],
     "editor": [
         "decides the case as asked",

@@ -7,12 +7,14 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from graph_research.service.backend import Backend
+from graph_research.service.bundles.checking import MOST_BYTES as MOST_BUNDLE_BYTES
 from graph_research.service.http.guard import RequestGuard
 from graph_research.service.http.openapi import describe
 from graph_research.service.http.problems import answer_with_problems
 from graph_research.service.metrics import RequestLog
 from graph_research.service.openai import routes as openai
 from graph_research.service.routes import (
+    bundles,
     control,
     deletion,
     docs,
@@ -30,7 +32,7 @@ from graph_research.service.routes import (
 from graph_research.service.uploads import MOST_BYTES
 
 _MOST_JSON_BYTES = 1_000_000
-_TAGS = ("jobs", "reports", "revisions", "history", "control", "library", "lookups", "openai", "deletion")
+_TAGS = ("jobs", "reports", "revisions", "history", "bundles", "control", "library", "lookups", "openai", "deletion")
 """The order of the groups in the page about the API: what removes a job comes behind what needs one."""
 
 
@@ -52,6 +54,7 @@ def create_api(backend: Backend) -> FastAPI:
         reports,
         revisions,
         history,
+        bundles,
         control,
         steering,
         library,
@@ -71,4 +74,6 @@ def create_api(backend: Backend) -> FastAPI:
 
 
 def _most_bytes(path: str) -> int:
+    if path == bundles.PATH:
+        return MOST_BUNDLE_BYTES
     return MOST_BYTES if path.startswith(library.PREFIX) else _MOST_JSON_BYTES

@@ -180,14 +180,31 @@ class DifferenceResource(BaseModel):
     calls: Mapping[str, Any]
 
 
-class ReplayResource(BaseModel):
+class RunReplay(BaseModel):
     """A replay on the recorded answers: how many steps came out the same, and the first one that did not."""
 
-    job_id: str
     steps: int
     identical: bool
     first_difference: Mapping[str, Any] | None
     taken_over: int
+
+
+class ReplayResource(RunReplay):
+    """A replay of a job's run."""
+
+    job_id: str
+
+
+class BundleCheck(BaseModel):
+    """A bundle: its run, its size and hash, its replay, and the verification of its report where it has one."""
+
+    run_id: str
+    bytes: int
+    sha256: str
+    status: str
+    question: str | None
+    replay: RunReplay
+    verification: Verification | None
 
 
 class AuditRequest(BaseModel):

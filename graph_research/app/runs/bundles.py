@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from graph_research.app.files import write_atomically
 from graph_research.app.runs.history import replay_stored
 from graph_research.app.runs.imported import imported_metadata
-from graph_research.app.runs.report import build_from_store
-from graph_research.app.store import Store, open_store, request_of
+from graph_research.app.runs.report import NoReport, build_from_store
+from graph_research.app.store import Store, open_store, question_of, request_of
 from graph_research.app.workspace import Workspace, with_neighbours
 from graph_research.errors import NAME_PATTERN, check_name
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
@@ -96,6 +97,24 @@ async def verify_any(workspace: Workspace, name: str) -> Verification:
     async with _opened(workspace, name) as (store, run_id):
         built = await build_from_store(store, run_id)
     return await asyncio.to_thread(verify, built.report, built.texts, built.layouts)
+
+
+async def check_bundle(workspace: Workspace, file: str) -> dict[str, Any]:
+    """What the run in a bundle file is, its replay, and the verification of its report, None where it has none."""
+    async with opened_bundle(workspace, file) as (store, packed):
+        record = await store.run(packed.run_id)
+        replayed = await replay_stored(workspace, store, packed.run_id)
+        verification = None
+        with suppress(NoReport):
+            built = await build_from_store(store, packed.run_id)
+            verification = (await asyncio.to_thread(verify, built.report, built.texts, built.layouts)).to_json()
+    return {
+        **asdict(packed),
+        "status": record.status,
+        "question": question_of(record),
+        "replay": replayed.to_json(),
+        "verification": verification,
+    }
 
 
 @asynccontextmanager

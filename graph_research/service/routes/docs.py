@@ -120,8 +120,12 @@ def _example(
         body = orjson.dumps(_example_of(document, content["application/json"]["schema"])).decode()
         words += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(body)}"]
         words += ["-X PUT"] if method == "put" else []
+    elif content and method == "post":
+        words.append("--data-binary @job.grb")
     elif content:
         words.append("-X PUT --data-binary 'High tide comes twice a day.'")
+    elif operation["operationId"] == "get_bundle":
+        words.append("-o job.grb")
     elif method != "get":
         words.append(f"-X {method.upper()}")
     where = path.format_map(_IN_SHELL) + _required_query(operation)

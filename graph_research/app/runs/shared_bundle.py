@@ -1,0 +1,137 @@
+"""A bundle for users of a service: the folders of its machine and the addresses of its models are labels in it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from graph_research.app.store import open_store, request_of
+from graph_research.app.workspace import Workspace, is_file_name
+from graph_research.errors import UserMistake
+from graph_research.graph.checkpoint.memory import MemoryCheckpointer
+from graph_research.graph.history.bundle import Bundle, pack, store_bundle, unpack
+from graph_research.graph.state.rows import CallRow
+from graph_research.graph.values.codec import canonical, decode
+from graph_research.providers.llm.model_spec import is_local
+
+_ADDRESS = re.compile(r"@(https?://[^\s\"',]+)", re.IGNORECASE)
+Labels = Mapping[str, str]
+"""By what only the operator may know what stands for it."""
+
+
+class BundleNotShareable(UserMistake):
+    """A run whose bundle would name folders or servers of the machine that made it."""
+
+
+async def shared_bundle(workspace: Workspace, run_id: str) -> bytes:
+    """The bundle of a stored run, with labels in place of the folders it searched and of the addresses of its models.
+    It replays as the run does: the journal's requests are those that a run with the labels makes. `BundleNotShareable`
+    where they are part of its state, whose hashes would not fit any more."""
+    async with open_store(workspace.home) as store:
+        request = request_of(await store.run(run_id))
+        with tempfile.NamedTemporaryFile(suffix=".grb") as file:
+            await pack(store, run_id, file)
+            file.flush()
+            bundle = unpack(Path(file.name))
+    labels = _labels(request.to_json(), [*request.library, *_files(request.graph)])
+    labelled = _labelled(bundle, labels)
+    secrets = [*labels, str(workspace.home.path)]
+    if any(_named(part, secrets) for part in _parts(labelled)):
+        raise BundleNotShareable(
+            f"run {run_id} has addresses or folders of this machine in its state, and they can not be taken out",
+            help="ask the operator of the service for its bundle",
+        )
+    scratch = MemoryCheckpointer()
+    await store_bundle(scratch, labelled)
+    with tempfile.TemporaryFile() as target:
+        await pack(scratch, run_id, target)
+        target.seek(0)
+        return target.read()
+
+
+def _files(graph: str) -> list[str]:
+    return [graph] if is_file_name(graph) else []
+
+
+def _labels(request: Mapping[str, Any], paths: Sequence[str]) -> Labels:
+    """A label of the same kind for each path and address, the longest first: one may begin with another. The address
+    of a private network is one for documentation, since the window of such a model is not looked up by its name."""
+    labels = {path: f"/shared/{number}/{Path(path).name}" for number, path in enumerate(paths, 1)}
+    urls = dict.fromkeys(url for text in _strings(request) for url in _ADDRESS.findall(text))
+    for number, url in enumerate(urls, 1):
+        parts = urlsplit(url)
+        host = f"192.0.2.{number}" if is_local(parts.hostname or "") else f"server-{number}.invalid"
+        labels[url] = f"{parts.scheme}://{host}{parts.path}"
+        labels[parts.netloc] = host
+    return dict(sorted(labels.items(), key=lambda row: -len(row[0])))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield str(key)
+            yield from _strings(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _strings(part)
+
+
+def _labelled(bundle: Bundle, labels: Labels) -> Bundle:
+    run, first = bundle.run, bundle.first
+    run = run._replace(
+        metadata=_replaced(run.metadata, labels) or b"",
+        error=_replaced(run.error, labels),
+    )
+    calls = [_relabelled(call, labels, first.texts) for call in first.calls]
+    return replace(bundle, run=run, first=first._replace(calls=calls, events=_replaced(first.events, labels)))
+
+
+def _relabelled(call: CallRow, labels: Labels, texts: Mapping[str, str]) -> CallRow:
+    request = _replaced(call.request, labels)
+    if request is not None and request != call.request:
+        call = call._replace(request_hash=hashlib.sha256(canonical(decode(request, texts))).digest())
+    return call._replace(request=request, answer=_replaced(call.answer, labels))
+
+
+def _replaced(data: bytes | None, labels: Labels) -> bytes | None:
+    if data is None:
+        return None
+    for name, label in labels.items():
+        data = data.replace(_in_json(name), _in_json(label))
+    return data
+
+
+def _in_json(text: str) -> bytes:
+    return orjson.dumps(text)[1:-1]
+
+
+def _parts(bundle: Bundle) -> Iterator[bytes]:
+    """Everything that the bundle's file will hold."""
+    run, first = bundle.run, bundle.first
+    yield from _bytes(run)
+    for rows in (first.steps, first.calls, bundle.instructions, [first.snapshot] if first.snapshot else []):
+        for row in rows:
+            yield from _bytes(row)
+    yield first.events or b""
+    for text in first.texts.values():
+        yield text.encode()
+
+
+def _bytes(row: Iterable[Any]) -> Iterator[bytes]:
+    for value in row:
+        if isinstance(value, bytes | str):
+            yield value if isinstance(value, bytes) else value.encode()
+
+
+def _named(part: bytes, secrets: Sequence[str]) -> bool:
+    return any(secret.encode() in part or _in_json(secret) in part for secret in secrets)

@@ -1,0 +1,1 @@
+"""Bundles that users of the service bring."""

@@ -16,8 +16,9 @@ seconds, planning may use half of gathering's part, and min(10, 1 + L / 10) are 
 writes what no model has written. Where models take longer for their answers than was estimated, so many times as long
 is kept for what they have yet to do.
 
-A run whose limits hold less than its settings ask for is planned smaller from the start: its report is given the next
-shorter length until writing takes at most 0.45 L, and it has no more sub-queries than there is room for, but 2.
+A run whose limits hold less than its settings ask for is planned smaller from the start: its report has as many words,
+in hundreds, as writing takes at most 0.45 L for, but those of a brief one; it has no more sub-queries than there is
+room for, but 2.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from graph_research.research.report.labels.languages import left_out
 
 _MOST_KEPT, _KEPT_WITH_VERIFICATION, _MOST_WRITING = 0.6, 0.5, 0.45
 _LEAST_SUB_QUERIES = 2
+_STEP = 100
 _MOST_MARGIN_SECONDS = 10.0
 
 _STAGES_OF_AGENTS: Mapping[str, Stage] = {
@@ -136,12 +138,13 @@ def planned_within(
 ) -> tuple[dict[str, Any], Shape, tuple[str, ...]]:
     """The inputs of a run and its shape, smaller where the limits hold less than is asked for; and what was made
     smaller, in words."""
-    options = ReportOptions.model_validate(inputs.get("report_options") or {})
-    wanted, changed, said = options.length, dict(inputs), []
-    while (shorter := _shorter(options)) is not None and _exceeds(shape.stage(Stage.WRITING), limits, _MOST_WRITING):
-        options = options.model_copy(update={"length": shorter})
+    wanted = ReportOptions.model_validate(inputs.get("report_options") or {})
+    changed, said = dict(inputs), []
+    for options in (wanted, *_shorter(wanted)):
         shape = shape.with_words(options)
-    if options.length != wanted:
+        if not _exceeds(shape.stage(Stage.WRITING), limits, _MOST_WRITING):
+            break
+    if options != wanted:
         changed["report_options"] = options.to_json()
         said.append(f"{left_out('length')}{TO_KEEP_WITHIN}{_named(limits)}")
     if (count := _affordable(shape, limits)) < shape.sub_queries:
@@ -184,10 +187,11 @@ def _usable(seconds: float | None) -> float | None:
     return None if seconds is None else seconds - min(_MOST_MARGIN_SECONDS, 1 + seconds / 10)
 
 
-def _shorter(options: ReportOptions) -> str | None:
-    """The next shorter length that has a name, None where there is none."""
-    shorter = [name for name, (_, most) in LENGTHS.items() if most < options.words[1]]
-    return shorter[-1] if shorter else None
+def _shorter(options: ReportOptions) -> list[ReportOptions]:
+    """The same with fewer words, in hundreds, down to a brief report; none where it is asked for or less."""
+    brief, asked = (sum(words) // 2 for words in (LENGTHS["brief"], options.words))
+    lengths = [str(words) for words in range((asked - 1) // _STEP * _STEP, brief, -_STEP)] + ["brief"] * (asked > brief)
+    return [options.model_copy(update={"length": length}) for length in lengths]
 
 
 def _exceeds(amount: Amount, limits: Limits, share: float) -> bool:

@@ -35,6 +35,9 @@ _MOST_FINDINGS, _CHARS_OF_A_FINDING = 12, 4_000
 _MOST_OF_ONE = 4
 """One source takes at most this fraction of the room for open questions, which are about different things."""
 
+_SHARES = (1.0, 0.5, 0.25)
+"""Of the room for texts; where the budget has none for a call with all of it, less is read."""
+
 _NUMBERS = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 
 
@@ -67,24 +70,28 @@ def extractor(services: Services) -> Handler:
         read_of = [without_passages(source) if source.id in rest else source for source in sources]
         reading = await asyncio.to_thread(Reading, read_of, {**documents, **rest}, aspects, lacking, competing, naming)
         agent = _agent(services, reading)
-        texts = await asyncio.to_thread(_texts, services, handoff, reading)
-        shown = [source for source in sources if texts[source.id]]
-        if not shown:
-            return _output(handoff)
-        material = {**_material(handoff, shown, texts), "limits": limits}
-        try:
-            result = await agent.call(
-                services,
-                {**prompt_context(handoff.get("report_options"), ctx), **material},
-                ctx,
-                windows=handoff.get("model_windows"),
-            )
-        except BudgetReached as error:
-            return _output(
-                handoff, degraded=[{**_unread(handoff, error.message, ctx), "kind": DegradationKind.BUDGET.value}]
-            )
-        except ProviderError as error:
-            return _failed(handoff, [_unread(handoff, str(error), ctx)])
+        refused = ""
+        for share in _SHARES:
+            texts = await asyncio.to_thread(_texts, services, handoff, reading, share)
+            shown = [source for source in sources if texts[source.id]]
+            if not shown:
+                return _output(handoff)
+            material = {**_material(handoff, shown, texts), "limits": limits}
+            try:
+                result = await agent.call(
+                    services,
+                    {**prompt_context(handoff.get("report_options"), ctx), **material},
+                    ctx,
+                    windows=handoff.get("model_windows"),
+                )
+                break
+            except BudgetReached as error:
+                refused = error.message
+            except ProviderError as error:
+                return _failed(handoff, [_unread(handoff, str(error), ctx)])
+        else:
+            noted = {**_unread(handoff, refused, ctx), "kind": DegradationKind.BUDGET.value}
+            return _output(handoff, degraded=[noted])
         measured = [source for source in sources if source.id in rest or source.id not in in_part]
         return _read(result, handoff, shown, measured, documents, earlier, ctx)
 
@@ -132,14 +139,14 @@ def _agent(services: Services, reading: Reading) -> Agent:
     )
 
 
-def _texts(services: Services, handoff: Mapping[str, Any], reading: Reading) -> dict[str, str]:
-    """The text that is read of each source, by id. Where open questions are looked up, most sources give nothing."""
+def _texts(services: Services, handoff: Mapping[str, Any], reading: Reading, share: float) -> dict[str, str]:
+    """The text that is read of each source, by id, with so much of the room. Where open questions are looked up, most
+    sources give nothing."""
     settings = services.settings
+    room = int(share * settings.compression_chars)
     if not handoff.get("gaps"):
-        return reading.texts(
-            most_chars=settings.compression_chars, most_each=settings.source_chars, least_each=LEAST_CHARS
-        )
-    most = min(settings.compression_chars, handoff.get("most_chars") or settings.compression_chars)
+        return reading.texts(most_chars=room, most_each=settings.source_chars, least_each=LEAST_CHARS)
+    most = min(room, int(share * (handoff.get("most_chars") or settings.compression_chars)))
     each = most // _MOST_OF_ONE
     return reading.texts(most_chars=most, most_each=min(each, settings.source_chars or each), least_each=0)
 

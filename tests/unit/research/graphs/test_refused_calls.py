@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from graph_research.providers.errors import BudgetReached
 from graph_research.research.models.degradation import DegradationKind
-from tests.support.research.harness import FISH_GAP, OPENED, Bench, research_script
+from graph_research.text.readers.markdown import markdown_document
+from tests.support.research.harness import FISH_GAP, OPENED, Bench, hit, research_script
 
 REFUSED = BudgetReached("gathering ended early, to keep within 9 tokens", provider="budget")
+NOTED = {"notes": [{"text": "It cost more each year.", "sources": [1]}], "findings": [], "limits": []}
 EVERYBODY = (
     "clarifier",
     "planner",
@@ -58,3 +61,16 @@ async def stated(*refused: str) -> set[str]:
     blocks = [block for section in state["draft"]["sections"] for block in section["blocks"]]
     sentences = [row for block in blocks for item in block.get("items") or [] for row in item]
     return {row["text"] for row in sentences if row["kind"] == "fact"}
+
+
+async def test_less_is_read_where_the_budget_has_no_room_for_all() -> None:
+    long = "".join(f"In {year} the Tarn plant cost {year} euros a day.\n\n" for year in range(1500, 1900))
+    found = hit("The Tarn plant opened in 2016.", url="https://tarn.gov/long", title="Opening")
+    whole = replace(found, document=markdown_document(long), passages=())
+    script = research_script(extractor=[REFUSED, REFUSED, NOTED])
+    settings = {"fetch_time_summarization": False, "compression_chars": 12_000}
+    single = Bench(script, search=lambda request: [whole], condensing=True, settings=settings)
+    result = await single.run(max_iterations=1)
+    sizes = [len(request.material["sources"][0]["text"]) for request in single.model.asked("extractor")][:3]
+    assert [round(size / 1_000) for size in sizes] == [12, 6, 3]
+    assert not [row for row in result.state["degraded"] if row["agent"] == "extractor"]

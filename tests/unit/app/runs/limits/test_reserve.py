@@ -80,6 +80,12 @@ def test_a_small_budget_plans_a_shorter_report_from_fewer_sub_queries() -> None:
     )
 
 
+def test_a_larger_budget_buys_a_longer_report() -> None:
+    words = [planned_within({}, shape_of(), Limits(tokens=1_000 * n))[1].words for n in (80, 110, 130, 150, 200)]
+    assert words == sorted(set(words))
+    assert (words[0], words[-1]) == (650, shape_of().words)
+
+
 def test_a_large_budget_changes_nothing() -> None:
     inputs = {"max_sub_queries": 5, "report_options": {"length": "long"}}
     changed, _, said = planned_within(inputs, shape_of(**inputs), Limits(tokens=2_000_000, cost=100.0))

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from graph_research.service.backend import Backend
-from graph_research.service.bundles.checking import MOST_BYTES as MOST_BUNDLE_BYTES
+from graph_research.service.brought.checking import MOST_BUNDLE_BYTES
 from graph_research.service.http.guard import RequestGuard
 from graph_research.service.http.openapi import describe
 from graph_research.service.http.problems import answer_with_problems

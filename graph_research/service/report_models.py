@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from graph_research.app.request import RequestLimits
 from graph_research.app.revisions.changes import Revised
+from graph_research.graph.errors import Severity
 from graph_research.providers.search.local.records import PassageHit
 from graph_research.research.report.verification import Verification
 from graph_research.research.revision.difference import ReportDifference
 from graph_research.research.revision.refreshed import SourceNow, TouchedSentence
 
 _TEXT_CHARS = 5_000
+_DEFINITION_CHARS = 200_000
+_GRAPH = """graph: countdown
+version: "1"
+state: {n: {type: integer, default: 3}}
+start: tick
+loops: {down: {while: n > 0, most: 10}}
+nodes:
+  tick: {set: {n: n - 1}}
+  done: {end: completed}
+edges:
+  - {from: tick, to: tick, when: n > 0, loop: down}
+  - {from: tick, to: done}
+"""
 Text = Annotated[str, Field(min_length=1, max_length=_TEXT_CHARS)]
 
 
@@ -217,6 +232,52 @@ class AuditRequest(BaseModel):
 
     document: Annotated[str, Field(min_length=1, max_length=128)]
     library: Annotated[str, Field(min_length=1, max_length=128)] = "uploads"
+
+
+class Drawing(StrEnum):
+    """What a graph is drawn as. Not as PNG: its renderer lets nothing else of the process run for seconds."""
+
+    SVG = "svg"
+    HTML = "html"
+    JSON = "json"
+    MERMAID = "mermaid"
+    DOT = "dot"
+
+
+class GraphDefinition(BaseModel):
+    """A graph of one's own as YAML, and the form of picture that is wanted of it."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"definition": _GRAPH, "picture": "mermaid"}]}
+    )
+
+    definition: str = Field(min_length=1, max_length=_DEFINITION_CHARS)
+    picture: Drawing | None = None
+
+
+class GraphFinding(BaseModel):
+    """What is wrong at a place of a graph. Lines and columns count from 1; a `warning` does not make it invalid."""
+
+    line: int
+    column: int
+    code: str
+    severity: str
+    message: str
+    help: str
+
+
+class GraphCheck(BaseModel):
+    """Whether a graph would run, and all that was found. `picture` is null where it would not, or none was wanted."""
+
+    valid: bool
+    findings: list[GraphFinding]
+    picture: str | None
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> GraphCheck:
+        findings = [GraphFinding(**row) for row in found["findings"]]
+        is_valid = not any(finding.severity == Severity.ERROR for finding in findings)
+        return cls(valid=is_valid, findings=findings, picture=found["picture"])
 
 
 class PassageList(BaseModel):

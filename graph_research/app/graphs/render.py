@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from graph_research.app.graphs import GraphFormat
-from graph_research.app.graphs.catalog import load
+from graph_research.app.graphs.catalog import load, validate
 from graph_research.app.graphs.run_trace import overlay_of
 from graph_research.app.store import open_store
 from graph_research.app.wiring.services import definition_registry
 from graph_research.app.workspace import Workspace, with_neighbours
 from graph_research.errors import Action, Hint, UserMistake, check_name
+from graph_research.graph.errors import Severity
 from graph_research.graph.export import TEXT_RENDERERS, Overlay, Theme, picture_of, render_html, render_png, render_svg
 
 
@@ -49,3 +52,11 @@ async def draw(
     if format is GraphFormat.SVG:
         return render_svg(picture, theme), warning
     return (render_html(picture, theme) if format is GraphFormat.HTML else TEXT_RENDERERS[format](picture)), warning
+
+
+async def check_definition(workspace: Workspace, name: str, format: GraphFormat | None) -> dict[str, Any]:
+    """`{findings, picture}` of a graph: the picture is a text, None where there is an error or no `format`."""
+    findings = validate(workspace, name)
+    has_errors = any(finding.severity == Severity.ERROR for finding in findings)
+    drawn = None if has_errors or format is None else (await draw(workspace, name, format))[0]
+    return {"findings": [finding.to_json() for finding in findings], "picture": drawn}

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from graph_research.app.runs.shared_bundle import shared_bundle
 from graph_research.service.backend import FromBackend, FromUser, begun, ended_job
-from graph_research.service.bundles.checking import checked, received
+from graph_research.service.brought.checking import check_bundle, receive_bundle
 from graph_research.service.http.problems import problems
 from graph_research.service.report_models import BundleCheck
 from graph_research.service.submission import count_as_submission
@@ -38,11 +38,13 @@ async def get_bundle(job_id: str, backend: FromBackend, user: FromUser) -> Respo
 
 
 @router.post(PATH, openapi_extra=_BODY, responses=problems(401, 413, 422, 429))
-async def check_bundle(request: Request, backend: FromBackend, user: FromUser, response: Response) -> BundleCheck:
+async def check_brought_bundle(
+    request: Request, backend: FromBackend, user: FromUser, response: Response
+) -> BundleCheck:
     """Replay the run of a bundle, the body as it is, and verify its report. Nothing of it is kept, and no model, search
     or page is asked. Counts as a submission."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        await received(folder, request.stream())
+        await receive_bundle(folder, request.stream())
         response.headers.update((await count_as_submission(backend, user.name)).headers())
-        return BundleCheck(**await backend.turns.work(user.name, partial(checked, folder)))
+        return BundleCheck(**await backend.turns.work(user.name, partial(check_bundle, folder)))

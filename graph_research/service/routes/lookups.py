@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any
 
@@ -14,9 +13,17 @@ from graph_research.app.graphs.render import draw
 from graph_research.app.library import search_passages
 from graph_research.research.audit.model import Audit
 from graph_research.service.backend import FromBackend, FromUser
+from graph_research.service.brought.checking import check_graph
 from graph_research.service.http.problems import problems
 from graph_research.service.models import Name
-from graph_research.service.report_models import AuditRequest, Options, PassageList
+from graph_research.service.report_models import (
+    AuditRequest,
+    Drawing,
+    GraphCheck,
+    GraphDefinition,
+    Options,
+    PassageList,
+)
 from graph_research.service.submission import (
     count_as_submission,
     options_of,
@@ -35,14 +42,12 @@ Searched = Annotated[
 Libraries = Annotated[list[Name] | None, Query(max_length=20, description="As in a submission; all without it")]
 Most = Annotated[int, Query(ge=1, le=100, description="Passages at most")]
 _PICTURES = {
-    GraphFormat.SVG: "image/svg+xml",
-    GraphFormat.HTML: "text/html",
-    GraphFormat.JSON: "application/json",
-    GraphFormat.MERMAID: "text/plain",
-    GraphFormat.DOT: "text/vnd.graphviz",
+    Drawing.SVG: "image/svg+xml",
+    Drawing.HTML: "text/html",
+    Drawing.JSON: "application/json",
+    Drawing.MERMAID: "text/plain",
+    Drawing.DOT: "text/vnd.graphviz",
 }
-Drawing = StrEnum("Drawing", {format.value: format.value for format in _PICTURES})  # type: ignore[misc]  # -- its members are known at run time
-"""Without PNG: its renderer lets nothing else of the process run for seconds."""
 _FILES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file", "content": {media_type: {"schema": {}} for media_type in _PICTURES.values()}}
 }
@@ -64,9 +69,15 @@ async def get_definition(
 ) -> Response:
     """A graph that the operator offers, as a picture, a page or JSON."""
     require_offered(backend.app.workspace, graph)
-    format = GraphFormat(picture.value)
-    drawn, _ = await draw(backend.app.workspace, graph, format)
-    return Response(drawn, media_type=_PICTURES[format], headers=_SANDBOX)
+    drawn, _ = await draw(backend.app.workspace, graph, GraphFormat(picture.value))
+    return Response(drawn, media_type=_PICTURES[picture], headers=_SANDBOX)
+
+
+@router.post("/api/research/graphs/check", responses=problems(401, 413, 422))
+async def check_definition(wanted: GraphDefinition, backend: FromBackend, user: FromUser) -> GraphCheck:
+    """What is wrong with a graph of one's own, and its picture. It is not run, and may name what is shipped."""
+    picture = "" if wanted.picture is None else wanted.picture.value
+    return GraphCheck.of(await backend.turns.work(user.name, partial(check_graph, wanted.definition, picture)))
 
 
 @router.get("/api/library/passages", responses=problems(401, 422))

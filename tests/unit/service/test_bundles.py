@@ -5,18 +5,20 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from graph_research.service.bundles.checking import BundleRefused, checked
+from graph_research.service.brought.checking import Allowance, BundleRefused, check_bundle
 from tests.support.cli.cli_process import User
 from tests.support.cli.cli_user import QUESTION
 from tests.support.network.fake_services import Faults, open_world
 from tests.support.service.service_client import JOBS, ServiceClient, service_client
 
+ENOUGH = Allowance(memory_bytes=1 << 30, cpu_seconds=60, seconds=60)
 BUNDLES = "/api/research/bundles"
 
 
@@ -79,13 +81,13 @@ async def test_the_address_of_a_model_is_a_label_or_there_is_no_bundle(
     assert found["replay"]["identical"], found
 
 
-@pytest.mark.parametrize("limits", [{"memory_bytes": 1 << 20}, {"seconds": 0.01}])
-async def test_a_bundle_that_takes_too_much_is_given_up(service: ServiceClient, tmp_path: Path, limits: Any) -> None:
+@pytest.mark.parametrize("least", [{"memory_bytes": 1 << 20}, {"seconds": 0.01}])
+async def test_a_bundle_that_takes_too_much_is_given_up(service: ServiceClient, tmp_path: Path, least: Any) -> None:
     job_id = await service.submitted(QUESTION)
     await service.drive()
     (tmp_path / "bundle.grb").write_bytes(await bundle_of(service, job_id))
     with pytest.raises(BundleRefused, match="too much"):
-        await checked(tmp_path, **limits)
+        await check_bundle(tmp_path, allowance=replace(ENOUGH, **least))
 
 
 async def test_a_bundle_of_a_further_question_and_of_a_fork_replays(service: ServiceClient) -> None:

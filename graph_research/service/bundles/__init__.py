@@ -1,1 +1,0 @@
-"""Bundles that users of the service bring."""

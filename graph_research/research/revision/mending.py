@@ -23,10 +23,7 @@ from graph_research.research.revision.refreshed import Freshness, QuoteNow, Rere
 from graph_research.research.revision.sentences import cited_evidence, shown_text
 from graph_research.text.document import Document
 from graph_research.text.locators import make_locator
-from graph_research.text.relevance.support import support
 
-_SAME_MATTER = 0.6
-"""The share of a quotation's words, by weight, in the passage that takes its place."""
 _KEPT_AS_THEY_ARE = (BlockType.TABLE, BlockType.CODE)
 
 
@@ -86,9 +83,9 @@ def disagreements_now(
 
 
 def _passage(source_id: str, quote: QuoteNow, document: Document) -> Evidence | None:
-    """The passage nearest to a quotation, where it is about the same."""
+    """The passage that takes the place of a quotation, if there is one."""
     start = document.text.find(quote.nearest) if quote.nearest else -1
-    if start < 0 or support(quote.quote, [quote.nearest]).features["coverage"] < _SAME_MATTER:
+    if start < 0:
         return None
     locator = make_locator(replace(document, pages=()), start, start + len(quote.nearest))
     return Evidence(

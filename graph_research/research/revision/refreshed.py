@@ -15,6 +15,10 @@ from graph_research.text.language.versions import says_it_is_retracted
 from graph_research.text.locators import make_locator
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
+from graph_research.text.relevance.support import support
+
+_SAME_MATTER = 0.45
+"""The share of a quotation's words, by weight, in a new passage that takes its place."""
 
 
 class SourceStatus(StrEnum):
@@ -47,7 +51,8 @@ class Reread:
 
 
 class QuoteNow(Record):
-    """A quotation and the source as it is now: whether its words still stand, and where; else the `nearest` passage."""
+    """A quotation and the source as it is now: whether its words still stand, and where; else the `nearest` passage
+    that is new in the source and about the same, empty where there is none."""
 
     citation: str
     evidence_id: str
@@ -123,7 +128,7 @@ def _source_now(source: ReportSource, citations: Sequence[Citation], now: Reread
         status=_status(source, now, before),
         address=now.address,
         reason=now.reason,
-        quotes=[_quote_now(citation, now) for citation in own],
+        quotes=[_quote_now(citation, now, before) for citation in own],
     )
 
 
@@ -141,15 +146,15 @@ def _status(source: ReportSource, now: Reread, before: str) -> SourceStatus:
     return SourceStatus.UNCHANGED if now.document.hash == source.archive_hash else SourceStatus.CHANGED
 
 
-def _quote_now(citation: Citation, now: Reread) -> QuoteNow:
+def _quote_now(citation: Citation, now: Reread, before: str) -> QuoteNow:
     stands, document = now.is_unchanged, now.document
     row = QuoteNow(citation=citation.id, evidence_id=citation.evidence_id, quote=citation.quote, stands=stands)
     if document is None:
         return row
     if place := find_quote(document.text, citation.quote):
         return row.model_copy(update={"stands": True, "locator": make_locator(document, *place)})
-    best = rank(Pool({"source": document}), parse(citation.quote))[:1]
-    if not best:
+    ranked = rank(Pool({"source": document}), parse(citation.quote))
+    unit = next((item.unit for item in ranked if item.unit.text not in before), None)
+    if unit is None or support(citation.quote, [unit.text]).features["coverage"] < _SAME_MATTER:
         return row
-    unit = best[0].unit
     return row.model_copy(update={"nearest": unit.text, "locator": make_locator(document, unit.start, unit.end)})

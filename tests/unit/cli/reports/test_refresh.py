@@ -53,6 +53,30 @@ def test_a_changed_file_is_named_with_its_new_wording_and_mended(analyst: User) 
     assert analyst.run("refresh", "tides", "--json").json["sentences"] == []
 
 
+@pytest.mark.parametrize(
+    ("now", "quoted"),
+    [
+        ("An adult pays 165 crowns for a return ticket to Sandholm.", True),
+        ("The price of a return trip to Sandholm is 165 crowns for each adult passenger.", True),
+        ("Children under six need no ticket of their own to Sandholm.", False),
+        ("", False),
+    ],
+)
+def test_the_new_wording_that_is_shown_is_quoted_and_nothing_that_stood_there_before(
+    user: User, now: str, quoted: bool
+) -> None:
+    page = "# Tariff\n\n{}\n\nThe ferry to Sandholm leaves every hour. An adult dog needs a ticket on the ferry.\n"
+    before = "A return ticket for an adult costs 140 crowns on the ferry to Sandholm."
+    user.write("tariff/tariff.md", page.format(before))
+    user.run("run", "What does the ferry to Sandholm cost?", "--library", "tariff", "--run-id", "tides")
+    user.write("tariff/tariff.md", page.format(now))
+    done = user.run("refresh", "tides", "--rewrite", "--json").json
+    shown = {quote["nearest"] for row in done["sources"] for quote in row["quotes"] if not quote["stands"]}
+    assert shown == ({now} if quoted else {""})
+    assert set(done["revised"]["sentences_removed"]) == {before}
+    assert set(done["revised"]["sentences_added"]) == ({now} if quoted else set())
+
+
 MENDED = "In 1850 a large tide mill on the coast gave about 50 kilowatts of power."
 
 

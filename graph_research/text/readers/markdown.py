@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _SIGNS = re.compile(r"[\[\]*_<`~\\&!]")
 _MAX_SIGNS = 5_000  # in one paragraph, where the parser's time grows with the square of their number
+_MAX_NESTING = 100  # of quotes and lists in each other; a list in a list is two
 _MAX_PARTS = 100_000  # lines and signs in all; each costs the parser about 2 kB and 0.1 ms
 
 
@@ -26,8 +27,9 @@ def markdown_document(source: str) -> Document:
 
     Front matter is not part of the text. Title, date, authors, licence and language are what it says, else what the
     text says.
-    A paragraph of thousands of markup signs is not hand-written Markdown: such a file is read as plain text, and so is
-    one of more than a hundred thousand lines and signs. Each line is a place.
+    A paragraph of thousands of markup signs is not hand-written Markdown: such a file is read as plain text, and so are
+    one of more than a hundred thousand lines and signs and one of a hundred quotes or lists in each other. Each line is
+    a place.
     """
     front = front_matter(source)
     document = plain_document(front.body) if _is_too_much(front.body) else _rendered_document(front.body)
@@ -51,7 +53,10 @@ def _rendered_document(body: str) -> Document:
     from graph_research.text.readers.markdown_lines import marked_html
 
     key = text_hash(body)[7:19]
-    marked = html_document(marked_html(_renderer(), body, key), line_key=key)
+    html = marked_html(_renderer(), body, key)
+    if html is None:
+        return plain_document(body)
+    marked = html_document(html, line_key=key)
     if "<" not in body:
         return marked
     # The comments may change how broken HTML within the text is read: then its lines are not known.
@@ -70,7 +75,7 @@ def _renderer() -> MarkdownIt:
 
     from graph_research.text.readers.markdown_lines import keep_ends_of_lines
 
-    renderer = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    renderer = MarkdownIt("commonmark", {"html": True, "maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
     keep_ends_of_lines(renderer)
     renderer.render("text")  # its rules are compiled at the first text, which threads must not do at once
     return renderer

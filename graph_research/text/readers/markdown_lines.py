@@ -30,13 +30,16 @@ def keep_ends_of_lines(parser: MarkdownIt) -> None:
     parser.inline.ruler.at("escape", _with_end(escape))
 
 
-def marked_html(parser: MarkdownIt, source: str, key: str) -> str:
+def marked_html(parser: MarkdownIt, source: str, key: str) -> str | None:
     """`source` as HTML with the comment `KEY NUMBER` where the text of each line begins, lines counted from 1.
 
-    Of a piece of HTML that the source itself holds, lines that begin within a tag or a comment are not marked.
+    Of a piece of HTML that the source itself holds, lines that begin within a tag or a comment are not marked. None
+    where blocks stand in each other deeper than the parser goes, which leaves out what is within.
     """
     environment: dict[str, object] = {}
     tokens = parser.parse(source, environment)
+    if any(token.level + 1 >= parser.options.maxNesting for token in tokens):
+        return None
     marked = [_marked(token, key) for token in tokens]
     # Without the tag, a comment in front of the first text would not be in the page's body.
     return "<body>" + str(parser.renderer.render(marked, parser.options, environment))

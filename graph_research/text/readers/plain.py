@@ -19,6 +19,16 @@ _UNFINISHED = (".", "!", "?", ":", ";", ",", "-", ")", "]", '"', "”")
 _HEADING_CHARS = 80
 _TITLE_CHARS = 120
 _HEADING_MARK = re.compile(r"^(?:=+|#+)\s+")
+_MARKUP = ("\\", "%", "#+", "@", "This is ")
+_BRACED = r"\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}"
+_DECLARED_TITLE = re.compile(
+    rf"^\s*(?:\\title\s*(?:\[[^\]]*\])?{_BRACED}|#\+title:(.+)|@(?:settitle|title)\s(.+)|(.+)\n\*{{4,}}$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""In LaTeX, Org, Texinfo, and the Info files that Texinfo makes, which begin with "This is FILE, produced by …"."""
+_HEAD_CHARS = 10_000
+_FOOTNOTE = re.compile(rf"\\thanks\s*{_BRACED}")
+_COMMAND = re.compile(r"\\[a-zA-Z]+\*?\s?|\\\\|@[a-z]+(?=\{)|[{}]|(?<!\\)~")
 _SHORT_SHARE = 0.75  # of the text's line width: a shorter line was ended by its writer, not by wrapping
 _CODE_SIGNS = re.compile(r"[{}()\[\];=<>$|\\]")
 
@@ -26,17 +36,23 @@ _Part = tuple[BlockKind | None, str, int]
 
 
 def plain_document(source: str) -> Document:
-    """`source` as a document whose text equals `canonical_text(source)`; a short first line is its title,
-    without the marks of a heading and where it announces nothing."""
+    """`source` as a document whose text equals `canonical_text(source)`. Its title is the one that it declares as
+    LaTeX, Org, Texinfo and Info do, else a short first line without the marks of a heading that announces nothing."""
     builder = DocumentBuilder()
     lines = source.expandtabs(4).splitlines()
     reader = _Reader(width=max((len(line.rstrip()) for line in lines), default=0))
     for number, group in enumerate(_groups(lines)):
         builder.add_lines(reader.parts(group, first=number == 0))
     first = next((line for line in lines if line.strip() and not _RULE.match(line)), "")
-    title = _HEADING_MARK.sub("", first.strip())
+    title = _declared_title(source, first.strip()) or _HEADING_MARK.sub("", first.strip())
     document = builder.document(title if len(title) <= _TITLE_CHARS and not title.endswith(":") else "")
     return replace(document, date=stated_date(document), places=line_places(lines, document.text))
+
+
+def _declared_title(source: str, first: str) -> str:
+    found = _DECLARED_TITLE.search(source[:_HEAD_CHARS]) if first.startswith(_MARKUP) else None
+    title = next(filter(None, found.groups()), "") if found else ""
+    return " ".join(_COMMAND.sub(" ", _FOOTNOTE.sub("", title)).split())
 
 
 def _groups(lines: list[str]) -> Iterator[list[str]]:

@@ -6,7 +6,7 @@ import csv
 from dataclasses import replace
 from io import StringIO
 
-from graph_research.text.canonical import DocumentBuilder
+from graph_research.text.canonical import MAX_BLOCKS, DocumentBuilder
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 
@@ -17,13 +17,17 @@ _DELIMITERS = ",;\t|"
 
 def separated_document(source: str) -> Document:
     """The rows of a table; each stands at the line where it begins. The delimiter is the one that the first lines have
-    most evenly. Where a row cannot be read, those before it are kept, and a warning says so."""
+    most evenly. Where a row cannot be read, or there are more than a document holds, those before it are kept, and a
+    warning says so."""
     csv.field_size_limit(_CELL_CHARS)
     rows = csv.reader(StringIO(source, newline=""), delimiter=_delimiter(source[:_SAMPLE_CHARS]))
     builder = DocumentBuilder()
     line = 1
     try:
-        for row in rows:
+        for number, row in enumerate(rows):
+            if number == MAX_BLOCKS:
+                warning = f"read the first {MAX_BLOCKS:,} rows; those from line {line:,} on are not read"
+                return replace(builder.document(), warnings=(warning,))
             builder.place("line", line)
             builder.add_row(row)
             line = rows.line_num + 1

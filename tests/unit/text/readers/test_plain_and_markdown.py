@@ -260,3 +260,35 @@ tags: [sea, tides]
     assert document.language == "en"
     assert document.text.startswith("Tides")
     assert markdown_document("---\nauthor: [Ann Lee, Bo Yi]\n---\nText.").authors == ("Ann Lee", "Bo Yi")
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        (
+            "\\documentclass{article}\n"
+            "\\title[Short]{The \\emph{Heron} survey\\\\ of~2023\\thanks{Paid by {us}}}\n\\begin{document}",
+            "The Heron survey of 2023",
+        ),
+        ("% A comment\n\\title {Two\n lines}\nText.", "Two lines"),
+        ("#+AUTHOR: Ann Lee\n#+title: Notes on herons\n\n* Counts\nThere were 42.", "Notes on herons"),
+        ("\\input texinfo\n@settitle The @emph{Heron} Manual\n@node Top", "The Heron Manual"),
+        (
+            "This is herons.info, produced by makeinfo version 6.8 from\nherons.texi.\n\n"
+            "GNU Herons\n**********\n\nText.",
+            "GNU Herons",
+        ),
+        ("\\title{Never closed\nText", "\\title{Never closed"),
+        ("How LaTeX names a text\n\n\\title{Herons}", "How LaTeX names a text"),
+    ],
+)
+def test_a_title_that_markup_declares_is_the_title(source: str, title: str) -> None:
+    assert plain_document(source).title == title
+
+
+def test_text_in_deep_quotes_and_lists_is_read() -> None:
+    outline = "".join(f"{'  ' * depth}- item {depth}\n" for depth in range(30))
+    assert "item 29" in markdown_document(outline).text
+    for depth in (25, 5_000):
+        text = markdown_document(f"# Letters\n\n{'> ' * depth}deep words\n\nAfter.\n").text
+        assert "deep words" in text and "After." in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import signal
 import subprocess
 import sys
@@ -15,13 +16,17 @@ from pathlib import Path
 
 import pytest
 
+from graph_research.app.application import Application
+from graph_research.app.job_runner import JobRequest, for_jobs
+from graph_research.app.revisions.ask import create_follow_up
 from graph_research.app.store import open_store
-from graph_research.cli.jobs.queue import LOCAL_USER
+from graph_research.app.workspace import open_workspace
+from graph_research.cli.jobs.queue import LOCAL_USER, open_jobs
 from graph_research.cli.jobs.work import locked
 from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.events import Event, RunEnded
 from graph_research.graph.statuses import CallStatus
-from graph_research.jobs.job import Job, JobStatus
+from graph_research.jobs.job import Job, JobStatus, NewJob
 from graph_research.jobs.sqlite import SqliteJobStore
 from graph_research.providers.call_kind import CallKind
 from graph_research.settings.home import Home
@@ -123,6 +128,54 @@ def test_a_job_of_a_worker_that_hangs_is_taken_over_when_that_goes_on_or_dies(sh
     jobs = asyncio.run(jobs_of(shell))
     assert (jobs["lagoon"].attempt, jobs["lagoon"].lost_claims) == (2, 1)
     check_ends(shell, jobs, asked=len(asked))
+
+
+def test_a_fork_and_a_further_question_of_a_killed_worker_end_once(shell: User, tmp_path: Path) -> None:
+    """The answer joins the report once, and the fork asks only for what its parent was not answered."""
+    with open_world(tmp_path / "calls", **PACE) as world:
+        submit(shell, world, "lagoon")
+        with worker(shell, world, "steady", at_once=1) as steady:
+            assert steady.wait(PATIENCE_SECONDS) == 0
+        before = len(world.calls("model"))
+        asyncio.run(submit_made(shell, world))
+        for kill in range(1, 4):
+            with worker(shell, world, f"killed-{kill}", at_once=2) as victim:
+                wait_until(partial(is_at_work, shell, f"killed-{kill}"))
+                wait_until(partial(has_answered, world, before + 3 * kill))
+                victim.send_signal(signal.SIGKILL)
+        with worker(shell, world, "last", at_once=2) as last:
+            assert last.wait(PATIENCE_SECONDS) == 0
+        asked = len(world.calls("model"))
+    jobs = asyncio.run(jobs_of(shell))
+    assert {job_id: job.status for job_id, job in jobs.items()} == dict.fromkeys(
+        ("lagoon", "fork", "asked"), JobStatus.COMPLETED
+    )
+    assert jobs["fork"].lost_claims + jobs["asked"].lost_claims >= 3
+    answered, lost = set[str](), 0
+    for calls, events in asyncio.run(journals_of(shell, jobs)):
+        assert sum(isinstance(event, RunEnded) for event in events) == 1
+        of_models = [call for call in calls if call.kind == CallKind.MODEL]
+        answered |= {call.request_hash for call in of_models if call.status == CallStatus.ANSWERED}
+        lost += sum(call.status == CallStatus.LOST for call in of_models)
+    assert len(answered) <= asked <= len(answered) + lost
+    versions = shell.run("versions", "lagoon", "--json").json
+    assert [row["kind"] for row in versions] == ["run", "follow_up"]
+    for run_id in jobs:
+        assert shell.run("verify", run_id, "--json").json["invalid"] == 0
+
+
+async def submit_made(shell: User, world: World) -> None:
+    """Queue a fork of the research with another sub-query, and a further question to it."""
+    environ = {**shell.environment(), **world.environ()}
+    workspace = for_jobs(open_workspace(environ, shell.folder, may_use=lambda _: None))
+    async with Application(workspace) as app, open_jobs(workspace.home) as jobs:
+        planned = next(step.step for step in await app.store.steps("lagoon") if step.path == "plan")
+        query = f"sub_queries.0.query={json.dumps(QUESTIONS['grid'])}"
+        await app.fork("lagoon", planned, assignments=[query], run_id="fork")
+        await create_follow_up(app, "lagoon", QUESTIONS["price"], follow_up="asked")
+        for run_id in ("fork", "asked"):
+            request = JobRequest(run=await app.request(run_id)).to_json()
+            await jobs.submit(NewJob(id=run_id, user=LOCAL_USER, question=run_id, request=request))
 
 
 def check_ends(shell: User, jobs: Mapping[str, Job], *, asked: int) -> None:

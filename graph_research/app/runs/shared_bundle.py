@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,15 +21,23 @@ from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.history.bundle import Bundle, pack, store_bundle, unpack
 from graph_research.graph.state.rows import CallRow
 from graph_research.graph.values.codec import canonical, decode
+from graph_research.providers.call_kind import CallKind
 from graph_research.providers.llm.model_spec import is_local
 
 _ADDRESS = re.compile(r"@(https?://[^\s\"',]+)", re.IGNORECASE)
-Labels = Mapping[str, str]
-"""By what only the operator may know what stands for it."""
 
 
 class BundleNotShareable(UserMistake):
     """A run whose bundle would name folders or servers of the machine that made it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Labels:
+    """What stands for what only the operator may know. `everywhere`: folders, and addresses as the specs of models have
+    them. `of_models`: addresses by themselves, as errors of models have them."""
+
+    everywhere: Mapping[str, str]
+    of_models: Mapping[str, str]
 
 
 async def shared_bundle(workspace: Workspace, run_id: str) -> bytes:
@@ -43,7 +52,7 @@ async def shared_bundle(workspace: Workspace, run_id: str) -> bytes:
             bundle = unpack(Path(file.name))
     labels = _labels(request.to_json(), [*request.library, *_files(request.graph)])
     labelled = _labelled(bundle, labels)
-    secrets = [*labels, str(workspace.home.path)]
+    secrets = [*labels.everywhere, *labels.of_models, str(workspace.home.path)]
     if any(_named(part, secrets) for part in _parts(labelled)):
         raise BundleNotShareable(
             f"run {run_id} has addresses or folders of this machine in its state, and they can not be taken out",
@@ -61,17 +70,32 @@ def _files(graph: str) -> list[str]:
     return [graph] if is_file_name(graph) else []
 
 
-def _labels(request: Mapping[str, Any], paths: Sequence[str]) -> Labels:
-    """A label of the same kind for each path and address, the longest first: one may begin with another. The address
-    of a private network is one for documentation, since the window of such a model is not looked up by its name."""
-    labels = {path: f"/shared/{number}/{Path(path).name}" for number, path in enumerate(paths, 1)}
+def _labels(request: Mapping[str, Any], paths: Sequence[str]) -> _Labels:
+    """A label of the same kind for each path and address. That of an address in a private network is one for
+    documentation, since the window of such a model is not looked up by its name. An address of the machine itself has
+    none: it tells nothing, and its port may stand in pages."""
+    everywhere = {path: f"/shared/{number}/{Path(path).name}" for number, path in enumerate(paths, 1)}
+    of_models: dict[str, str] = {}
     urls = dict.fromkeys(url for text in _strings(request) for url in _ADDRESS.findall(text))
     for number, url in enumerate(urls, 1):
         parts = urlsplit(url)
-        host = f"192.0.2.{number}" if is_local(parts.hostname or "") else f"server-{number}.invalid"
-        labels[url] = f"{parts.scheme}://{host}{parts.path}"
-        labels[parts.netloc] = host
+        if not _is_loopback(parts.hostname or ""):
+            host = f"192.0.2.{number}" if is_local(parts.hostname or "") else f"server-{number}.invalid"
+            everywhere[f"@{url}"] = f"@{parts.scheme}://{host}{parts.path}"
+            of_models[parts.netloc] = host
+    return _Labels(everywhere=_longest_first(everywhere), of_models=_longest_first(of_models))
+
+
+def _longest_first(labels: Mapping[str, str]) -> Mapping[str, str]:
+    """One name may begin with another."""
     return dict(sorted(labels.items(), key=lambda row: -len(row[0])))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -86,24 +110,26 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(part)
 
 
-def _labelled(bundle: Bundle, labels: Labels) -> Bundle:
+def _labelled(bundle: Bundle, labels: _Labels) -> Bundle:
     run, first = bundle.run, bundle.first
-    run = run._replace(
-        metadata=_replaced(run.metadata, labels) or b"",
-        error=_replaced(run.error, labels),
-    )
-    calls = [_relabelled(call, labels, first.texts) for call in first.calls]
-    return replace(bundle, run=run, first=first._replace(calls=calls, events=_replaced(first.events, labels)))
+    of_run = {**labels.everywhere, **labels.of_models}
+    run = run._replace(metadata=_replaced(run.metadata, of_run) or b"", error=_replaced(run.error, of_run))
+    calls = [
+        _relabelled(call, of_run if call.kind == CallKind.MODEL else labels.everywhere, first.texts)
+        for call in first.calls
+    ]
+    events = _replaced(first.events, labels.everywhere)
+    return replace(bundle, run=run, first=first._replace(calls=calls, events=events))
 
 
-def _relabelled(call: CallRow, labels: Labels, texts: Mapping[str, str]) -> CallRow:
+def _relabelled(call: CallRow, labels: Mapping[str, str], texts: Mapping[str, str]) -> CallRow:
     request = _replaced(call.request, labels)
     if request is not None and request != call.request:
         call = call._replace(request_hash=hashlib.sha256(canonical(decode(request, texts))).digest())
     return call._replace(request=request, answer=_replaced(call.answer, labels))
 
 
-def _replaced(data: bytes | None, labels: Labels) -> bytes | None:
+def _replaced(data: bytes | None, labels: Mapping[str, str]) -> bytes | None:
     if data is None:
         return None
     for name, label in labels.items():

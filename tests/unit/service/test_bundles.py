@@ -55,19 +55,23 @@ async def test_a_bundle_replays_and_verifies_and_names_no_folder_of_the_service(
     assert found["verification"]["valid"] == found["verification"]["citations"] > 0
 
 
-@pytest.mark.parametrize("too_long", [False, True])
+OF_THE_MACHINE, OF_ANOTHER = "127.0.0.1", "0.0.0.0"
+"""Two addresses of the same server; the second one tells which it is, as that of another machine would."""
+
+
+@pytest.mark.parametrize(("host", "notes_it"), [(OF_THE_MACHINE, True), (OF_ANOTHER, False), (OF_ANOTHER, True)])
 async def test_the_address_of_a_model_is_a_label_or_there_is_no_bundle(
-    user: User, tmp_path: Path, too_long: bool
+    user: User, tmp_path: Path, host: str, notes_it: bool
 ) -> None:
     """A prompt that was too long for a model is noted in the state under the model's whole name."""
-    with open_world(
-        tmp_path / "calls", faults=Faults(context_errors=frozenset({"analyzer"}) if too_long else frozenset())
-    ) as world:
-        async with service_client(user, default_provider=(world.model,)) as service:
+    too_long = Faults(context_errors=frozenset({"analyzer"}) if notes_it else frozenset())
+    with open_world(tmp_path / "calls", faults=too_long) as world:
+        address = f"http://{host}:{world.port}/v1"
+        async with service_client(user, default_provider=(f"openai:world@{address}",)) as service:
             job_id = await service.submitted(QUESTION)
             await service.drive()
             assert (await service.get(f"{JOBS}/{job_id}")).json()["status"] == "COMPLETED"
-            if too_long:
+            if notes_it and host == OF_ANOTHER:
                 refused = await service.get(f"{JOBS}/{job_id}/bundle")
                 assert (refused.status_code, refused.json()["code"]) == (422, "bundle-not-shareable")
                 return
@@ -76,8 +80,8 @@ async def test_the_address_of_a_model_is_a_label_or_there_is_no_bundle(
         found = (await check(service, data)).json()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         texts = [archive.read(name).decode() for name in archive.namelist()]
-    assert not any(world.host in text for text in texts)
-    assert any("openai:world@http://192.0.2.1/v1" in text for text in texts)
+    assert any(address in text for text in texts) == (host == OF_THE_MACHINE)
+    assert any("openai:world@http://192.0.2.1/v1" in text for text in texts) == (host == OF_ANOTHER)
     assert found["replay"]["identical"], found
 
 

@@ -384,6 +384,7 @@ async def test_only_a_job_that_asks_takes_an_answer(store: JobStore, clock: Hand
         await store.answer("ann", "a", "that")
 
 
+@pytest.mark.requirement("B27")
 async def test_a_waiting_job_is_cancelled_at_once(store: JobStore, clock: HandClock) -> None:
     await submit(store, clock, "a", "b")
     assert (await store.cancel("ann", "a")).status == JobStatus.CANCELLED
@@ -519,7 +520,7 @@ async def test_a_job_fails_after_too_many_lost_claims(store: JobStore, clock: Ha
     assert job.error.code == WORKER_LOST
 
 
-@pytest.mark.requirement("19.2")
+@pytest.mark.requirement("19.2", "B27")
 async def test_a_job_expires_in_every_status_but_an_end(store: JobStore, clock: HandClock) -> None:
     await submit(store, clock, "asks", "works", "waits", "ended")
     await store.cancel("ann", "ended")
@@ -540,6 +541,7 @@ async def test_a_job_whose_time_is_up_is_not_claimed(store: JobStore, clock: Han
     assert await claimed_ids(store) == []
 
 
+@pytest.mark.requirement("B27")
 async def test_a_job_is_removed_some_time_after_its_end(store: JobStore, clock: HandClock) -> None:
     await submit(store, clock, "a", "b")
     claimed = await claim(store)

@@ -56,6 +56,7 @@ class Quote:
     shares: tuple[float, ...] = (0.0,)
     part: int = 0
     kind: UnitKind = "sentence"
+    header: str = ""
     table: int = -1
     completes_table: bool = False
     extreme: bool = False
@@ -274,6 +275,7 @@ def _quote(pool: Pool, source: str, first: int, last: int, shares: tuple[float, 
         end=end,
         text=document.text[start:end],
         heading=units[last].heading,
+        header=units[last].header,
         title=document.title,
         shares=shares,
         kind="sentence" if units[last].kind == "line" and units[first].kind != "line" else units[last].kind,

@@ -94,6 +94,7 @@ def _candidates(analysis: Analysis, part: int) -> list[Candidate]:
             group.lead.text,
             max(_share(quote, part) for quote in group.quotes) * (1.0 + _AGREEING * math.log2(1 + others)),
             kind=group.lead.kind,
+            above=f"{group.lead.title} {group.lead.heading} {group.lead.header}",
         )
         for group, others in zip(analysis.groups, agreed, strict=True)
     ]

@@ -21,11 +21,13 @@ _LABELLED = re.compile(r"([^\W\d_][^.:!?\n]{0,30}):\s+\S(?!.*[.!?。！？]$)")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A quotation that may answer, with its score for what is asked."""
+    """A quotation that may answer, with its score for what is asked. `above` is what names a row: the header of its
+    table, the heading above that, and the title."""
 
     text: str
     score: float
     kind: UnitKind = field(default="sentence", kw_only=True)
+    above: str = field(default="", kw_only=True)
 
 
 def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
@@ -33,13 +35,17 @@ def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
     and fit, each the best by its score times the weight of what it holds of the question and those before do not.
 
     A question for yes or no gets 40 words, since it is answered by a statement, another one 80. What states nothing is
-    left out; where nothing else is there, the best stands alone.
+    left out; where nothing else is there, the best stands alone. Beside a row of a table stand others of that table,
+    and what holds something of the question that the row and what names it do not.
     """
     ordered = sorted(range(len(candidates)), key=lambda place: -candidates[place].score)
     stating = [p for p in ordered if candidates[p].score > 0.0 and states_something(query, candidates[p])]
     picked = (stating or ordered)[:1]
     held = {place: _held(query, candidates[place].text) for place in stating}
     left = [place for place in stating[1:] if held[place]]
+    for row in [candidates[place] for place in picked if candidates[place].kind == "row"]:
+        named = _held(query, f"{row.text} {row.above}").keys()
+        left = [p for p in left if candidates[p].above == row.above or not held[p].keys() <= named]
     room = _YES_NO_WORDS if query.is_yes_no else _MOST_WORDS
     while left and len(picked) < _MOST:
         said = {term for place in picked for term in held[place]}

@@ -37,6 +37,18 @@ def test_it_is_where_nothing_else_is_there() -> None:
     assert chosen(QUESTION, [Candidate("Operator Marrow Bay Lagoon Company", 1.0)]) == [0]
 
 
+def test_a_row_that_holds_the_whole_question_with_its_header_stands_alone() -> None:
+    question = parse("How many overnight stays did the Gelbwand hut have in August?")
+    row = Candidate("August 1305 1688", 1.0, kind="row", above="Overnight stays Month Arbel hut Gelbwand hut")
+    other = Candidate("The shower of the Gelbwand hut stays closed until the end of August.", 0.8)
+    more = Candidate("How many overnight stays there were in winter is not known for the Gelbwand hut's cellar.", 0.8)
+    assert chosen(question, [row, other]) == [0]
+    again = Candidate("August 90 88", 0.9, kind="row", above=row.above)
+    assert chosen(question, [row, other, again]) == [0, 2]
+    assert chosen(question, [Candidate(row.text, 1.0, kind="row"), other]) == [0, 1]
+    assert chosen(parse("How many overnight stays did the Gelbwand hut have in winter?"), [row, more]) == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("question", "text"),
     [

@@ -246,8 +246,10 @@ async def _end(app: Application, run_id: str, out: str | None, on_sources: OnSou
             status="AWAITING_INPUT", waiting_for="the run waits with its plan: approve it, or change it first"
         )
     await on_sources(_source_rows(run.state))
-    if run.status == RunStatus.COMPLETED and await follows_up(app.store, run_id):
-        await join_follow_up(app, run_id)
+    if run.status == RunStatus.COMPLETED:
+        with suppress(UnknownRun):  # the research was removed meanwhile: the answer stands by itself
+            if await follows_up(app.store, run_id):
+                await join_follow_up(app, run_id)
     result = None
     with suppress(NoReport):
         built = await app.report(run_id)

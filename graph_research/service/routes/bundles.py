@@ -43,8 +43,8 @@ async def check_brought_bundle(
 ) -> BundleCheck:
     """Replay the run of a bundle, the body as it is, and verify its report. Nothing of it is kept, and no model, search
     or page is asked. Counts as a submission."""
+    response.headers.update((await count_as_submission(backend, user.name)).headers())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         await receive_bundle(folder, request.stream())
-        response.headers.update((await count_as_submission(backend, user.name)).headers())
         return BundleCheck(**await backend.turns.work(user.name, partial(check_bundle, folder)))

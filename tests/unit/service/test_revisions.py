@@ -156,6 +156,19 @@ async def test_what_asks_pages_and_models_counts_as_a_submission(finished: Finis
     assert (await finished.service.post(JOBS, {"question": RANGE})).status_code == 429
 
 
+async def test_jobs_made_of_one_that_is_removed_meanwhile_end_with_reports_of_their_own(finished: Finished) -> None:
+    service = finished.service
+    asked = await finished.post("questions", {"question": RANGE}, expect=202)
+    forked = await finished.post("forks", {"step": 3}, expect=202)
+    assert (await service.http.delete(f"{JOBS}/{finished.job_id}")).status_code == 204
+    await service.drive()
+    for job in (asked, forked):
+        ended = (await service.get(f"{JOBS}/{job['id']}")).json()
+        assert ended["status"] == JobStatus.COMPLETED, ended["error"]
+        assert (await service.get(f"{JOBS}/{job['id']}/report.md")).status_code == 200
+        assert (await service.post(f"{JOBS}/{job['id']}/replay")).json()["identical"]
+
+
 @pytest.mark.parametrize(
     ("path", "body", "code"),
     [

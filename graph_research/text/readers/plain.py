@@ -18,15 +18,18 @@ _COLUMNS = re.compile(r"\S(?:\t| {3,}|\s*\|\s*)\S")
 _UNFINISHED = (".", "!", "?", ":", ";", ",", "-", ")", "]", '"', "”")
 _HEADING_CHARS = 80
 _TITLE_CHARS = 120
-_HEADING_MARK = re.compile(r"^(?:=+|#+)\s+")
+_HEADING_MARK = re.compile(r"^(?:=+|#+|\*+)\s+")
 _MARKUP = ("\\", "%", "#+", "@", "This is ")
 _BRACED = r"\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}"
 _DECLARED_TITLE = re.compile(
-    rf"^\s*(?:\\title\s*(?:\[[^\]]*\])?{_BRACED}|#\+title:(.+)|@(?:settitle|title)\s(.+)|(.+)\n\*{{4,}}$)",
+    rf"^[ \t]*(?:\\title\s*(?:\[[^\]]*\])?{_BRACED}|#\+title:(.+)|@(?:settitle|title)\s(.+)|(.+)\n\*{{4,}}$)",
     re.IGNORECASE | re.MULTILINE,
 )
 """In LaTeX, Org, Texinfo, and the Info files that Texinfo makes, which begin with "This is FILE, produced by …"."""
-_HEAD_CHARS = 10_000
+_FIRST_SECTION = re.compile(
+    rf"^[ \t]*(?:\\(?:chapter|section)\*?\s*{_BRACED}|@(?:top(?!\s+Top$)|chapter|unnumbered)\s(.+))", re.MULTILINE
+)
+_HEAD_CHARS = 50_000
 _FOOTNOTE = re.compile(rf"\\thanks\s*{_BRACED}")
 _COMMAND = re.compile(r"\\[a-zA-Z]+\*?\s?|\\\\|@[a-z]+(?=\{)|[{}]|(?<!\\)~")
 _SHORT_SHARE = 0.75  # of the text's line width: a shorter line was ended by its writer, not by wrapping
@@ -37,7 +40,8 @@ _Part = tuple[BlockKind | None, str, int]
 
 def plain_document(source: str) -> Document:
     """`source` as a document whose text equals `canonical_text(source)`. Its title is the one that it declares as
-    LaTeX, Org, Texinfo and Info do, else a short first line without the marks of a heading that announces nothing."""
+    LaTeX, Org, Texinfo and Info do, else their first section's, else a short first line without the marks of a
+    heading that announces nothing."""
     builder = DocumentBuilder()
     lines = source.expandtabs(4).splitlines()
     reader = _Reader(width=max((len(line.rstrip()) for line in lines), default=0))
@@ -50,7 +54,10 @@ def plain_document(source: str) -> Document:
 
 
 def _declared_title(source: str, first: str) -> str:
-    found = _DECLARED_TITLE.search(source[:_HEAD_CHARS]) if first.startswith(_MARKUP) else None
+    if not first.startswith(_MARKUP):
+        return ""
+    head = source[:_HEAD_CHARS]
+    found = _DECLARED_TITLE.search(head) or _FIRST_SECTION.search(head)
     title = next(filter(None, found.groups()), "") if found else ""
     return " ".join(_COMMAND.sub(" ", _FOOTNOTE.sub("", title)).split())
 

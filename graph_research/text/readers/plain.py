@@ -22,7 +22,7 @@ _HEADING_MARK = re.compile(r"^(?:=+|#+|\*+)\s+")
 _MARKUP = ("\\", "%", "#+", "@", "This is ")
 _BRACED = r"\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}"
 _DECLARED_TITLE = re.compile(
-    rf"^[ \t]*(?:\\title\s*(?:\[[^\]]*\])?{_BRACED}|#\+title:(.+)|@(?:settitle|title)\s(.+)|(.+)\n\*{{4,}}$)",
+    rf"^(?:[ \t]*(?:\\title\s*(?:\[[^\]]*\])?{_BRACED}|#\+title:(.+)|@(?:settitle|title)\s(.+))|(\S.*)\n\*{{4,}}$)",
     re.IGNORECASE | re.MULTILINE,
 )
 """In LaTeX, Org, Texinfo, and the Info files that Texinfo makes, which begin with "This is FILE, produced by …"."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -296,3 +297,12 @@ def test_text_in_deep_quotes_and_lists_is_read() -> None:
     for depth in (25, 5_000):
         text = markdown_document(f"# Letters\n\n{'> ' * depth}deep words\n\nAfter.\n").text
         assert "deep words" in text and "After." in text
+
+
+@pytest.mark.parametrize(
+    "filling", ["\n   " * 12_000, " " * 49_000, "\n\\title[{" * 5_000, "\\title{\\thanks{" * 3_000]
+)
+def test_the_search_for_a_declared_title_takes_linear_time(filling: str) -> None:
+    started = time.process_time()
+    plain_document(f"% A comment\n{filling}x")
+    assert time.process_time() - started < 1.0

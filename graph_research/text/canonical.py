@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import accumulate
 
 from graph_research.text.document import Block, BlockKind, Document, PlaceKind, Places
 from graph_research.text.errors import DocumentUnreadable
@@ -36,6 +37,7 @@ class DocumentBuilder:
         self._blocks: list[Block] = []
         self._length = 0
         self._cells: list[tuple[int, ...]] = []
+        self._code_lines: list[int] = []
         self._next_place: tuple[PlaceKind, str, int | str] | None = None
         self._places: list[tuple[PlaceKind, str, list[int], list[int | str]]] = []
 
@@ -84,6 +86,7 @@ class DocumentBuilder:
             block._replace(start=block.start + shift, end=block.end + shift) for block in document.blocks
         ]
         self._cells += [tuple(start + shift for start in cells) for cells in document.cells]
+        self._code_lines += [start + shift for start in document.code_lines]
         for table in document.places:
             name = ", ".join(part for part in (canonical_text(within), table.within) if part)
             for start, at in zip(table.starts, table.at, strict=True):
@@ -114,6 +117,10 @@ class DocumentBuilder:
                 self._put_place(place_kind, within, start, at)
             if kind is not None:
                 self._blocks.append(Block(kind, start, self._length, level))
+            if kind == "code":
+                lines = filter(None, map(canonical_text, raw.splitlines()))
+                self._code_lines += accumulate((len(line) + 1 for line in lines), initial=start)
+                self._code_lines.pop()
         if len(self._blocks) > MAX_BLOCKS:
             raise DocumentUnreadable(f"it has more than {MAX_BLOCKS:,} paragraphs and items")
 
@@ -136,5 +143,6 @@ class DocumentBuilder:
             blocks=tuple(self._blocks),
             title=canonical_text(title) or self.first_heading(),
             cells=tuple(self._cells),
+            code_lines=tuple(self._code_lines),
             places=tuple(Places(kind, within, tuple(starts), tuple(at)) for kind, within, starts, at in self._places),
         )

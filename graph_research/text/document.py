@@ -61,6 +61,7 @@ class Document:
     title: str = ""
     date: str = ""
     cells: tuple[tuple[int, ...], ...] = ()
+    code_lines: tuple[int, ...] = ()
     authors: tuple[str, ...] = ()
     licence: str = ""
     language: str = ""
@@ -88,6 +89,7 @@ class Document:
         more = {
             "date": self.date,
             "cells": list(map(list, self.cells)),
+            "code_lines": list(self.code_lines),
             "authors": list(self.authors),
             "licence": self.licence,
             "language": self.language,
@@ -107,6 +109,7 @@ class Document:
             title=layout["title"],
             date=layout.get("date", ""),
             cells=tuple(map(tuple, layout.get("cells", ()))),
+            code_lines=tuple(layout.get("code_lines", ())),
             authors=tuple(layout.get("authors", ())),
             licence=layout.get("licence", ""),
             language=layout.get("language", ""),

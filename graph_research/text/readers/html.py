@@ -235,7 +235,7 @@ class _Reader:
         """One line break is a space, two in a row end a paragraph."""
         if self._after_break and place.kind != "code":
             self._flush()
-        self._pieces.append(" ")
+        self._pieces.append("\n")
         self._after_break = True
 
     def _add(self, text: str, place: _Place) -> None:
@@ -252,7 +252,8 @@ class _Reader:
             self._link_chars += len(text.strip())
 
     def _flush(self) -> None:
-        text = canonical_text("".join(self._pieces))
+        raw = "".join(self._pieces)
+        text = canonical_text(raw)
         if text:
             place = self._place
             kind = place.kind
@@ -262,7 +263,7 @@ class _Reader:
                 self._entries += len(text)
             elif kind != "heading":
                 self._rest += len(text)
-            self._put(kind, text, place.level if kind == "heading" else 0)
+            self._put(kind, raw if kind == "code" else text, place.level if kind == "heading" else 0)
         self._pieces.clear()
         self._cell_starts = [] if text else [0] * len(self._cell_starts)  # empty cells before the first text of a row
         self._link_chars = 0
@@ -273,7 +274,7 @@ class _Reader:
 
     def _put(self, kind: BlockKind, text: str, level: int) -> None:
         cells = self._cells()
-        lines = self._placed_lines(text)
+        lines = self._placed_lines(canonical_text(text))
         if kind == "table" and len(cells) > 1 and " ".join(filter(None, cells)) == text:
             if lines:
                 self._builder.place("line", lines[0][0])

@@ -64,7 +64,7 @@ def is_fragment(unit: Unit, language: str) -> bool:
 
 def _units(document: Document, language: str) -> Iterator[Unit]:
     text = document.text
-    line_starts = sorted(start for table in document.places if table.kind == "line" for start in table.starts)
+    lines = document.code_lines
     heading = header = ""
     before: Block | None = None
     for number, block in enumerate(document.blocks or (Block("paragraph", 0, len(text)),)):
@@ -82,7 +82,7 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
             for start, end in _lines(text, block):
                 yield from _cut(text, start, end, "row", number, heading, header)
         elif block.kind == "code":
-            within = line_starts[bisect_right(line_starts, block.start) : bisect_left(line_starts, block.end)]
+            within = lines[bisect_right(lines, block.start) : bisect_left(lines, block.end)]
             for start, end in pairwise([block.start, *within, block.end]):
                 yield from _cut(text, start, end, "line", number, heading)
         before = block

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_research.text.document import Document
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.markdown import markdown_document
 from graph_research.text.readers.plain import plain_document
@@ -24,10 +25,18 @@ def test_a_term_and_its_meaning_are_one_unit() -> None:
     assert " ".join(definition.text.split()) == "Ebb The outgoing tide."
 
 
-def test_lines_of_code_and_list_items_are_units() -> None:
-    document = markdown_document("- Boil 200 g of rice.\n- Drain it.\n\n```\ntimeout: 30\nretries: 2\n```\n")
+@pytest.mark.parametrize(
+    "document",
+    [
+        markdown_document("- Boil 200 g of rice.\n- Drain it.\n\n```\ntimeout: 30\n\n  retries: 2\n```\n"),
+        html_document("<ul><li>Boil 200 g of rice.<li>Drain it.</ul><pre>timeout: 30<br>\n  <b>retries</b>: 2\n</pre>"),
+    ],
+    ids=["markdown", "html"],
+)
+def test_lines_of_code_and_list_items_are_units(document: Document) -> None:
     lines = ["timeout: 30", "retries: 2"]
     assert [unit.text for unit in units(document)] == ["Boil 200 g of rice.", "Drain it.", *lines]
+    assert Document.from_layout(document.text, document.layout()) == document
 
 
 @pytest.mark.parametrize(

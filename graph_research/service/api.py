@@ -8,6 +8,7 @@ from fastapi import FastAPI
 
 from graph_research.service.backend import Backend
 from graph_research.service.brought.checking import MOST_BUNDLE_BYTES
+from graph_research.service.http.addresses import HiddenAddresses, labels_of
 from graph_research.service.http.guard import RequestGuard
 from graph_research.service.http.openapi import describe
 from graph_research.service.http.problems import answer_with_problems
@@ -68,6 +69,7 @@ def create_api(backend: Backend) -> FastAPI:
         api.include_router(routes.router)
     answer_with_problems(api)
     api.add_middleware(RequestGuard, is_open=not backend.users.need_tokens, most_bytes=_most_bytes)
+    api.add_middleware(HiddenAddresses, labels=labels_of(backend.app.workspace.settings))
     api.add_middleware(RequestLog, metrics=backend.metrics)
     describe(api)
     return api

@@ -137,12 +137,14 @@ class DraftSection(Record):
 class Draft(Record):
     """What the writer gives.
 
-    `notice` is shown as a banner above everything (how the text was made). `found` is false where the best evidence
-    misses most of the question; then `summary` holds the nearest passages and `searched` says what was looked for.
+    `title` stands in place of the question, which may be long; empty where no model gave one. `notice` is shown as a
+    banner above everything (how the text was made). `found` is false where the best evidence misses most of the
+    question; then `summary` holds the nearest passages and `searched` says what was looked for.
     `more` is evidence that did not fit on the page; `conclusions` end the report. `left_out` counts the sentences that
     it lacks because they failed a check.
     """
 
+    title: str = ""
     notice: str = ""
     found: bool = True
     searched: list[str] = Field(default_factory=list)

@@ -183,6 +183,7 @@ def _models(model: type[AnyRecord], state: Mapping[str, Any], channel: str) -> l
 def _of_draft(rows: _Rows, cited: Cited) -> dict[str, Any]:
     """The fields that are text to read, and what it cites."""
     return {
+        "title": rows.draft.title,
         "found": rows.draft.found,
         "searched": rows.draft.searched or [outcome.query for outcome in rows.outcomes],
         "short_answer": cited.short_answer,

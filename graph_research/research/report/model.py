@@ -308,6 +308,7 @@ class Report(Record):
     graph: str
     graph_hash: str
     question: str
+    title: str = ""
     language: str
     status: str
     cause: str | None

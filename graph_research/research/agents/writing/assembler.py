@@ -162,6 +162,7 @@ class _Parts:
         conclusions = self._sure(self.handoff["conclusions"])
         again = _limits_said_again([*(block for section in written for block in section.blocks), *conclusions])
         draft = Draft(
+            title=self.handoff["title"] if by_model else "",
             found=self.handoff["found"] if by_model else bool(summary),
             searched=self.baseline.searched,
             summary=summary,

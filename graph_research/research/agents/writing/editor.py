@@ -38,6 +38,7 @@ from graph_research.research.models.draft import (
 )
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.report.draft import cited_only
+from graph_research.text.language.quantities import figures, states
 from graph_research.text.relevance.alike import told_among
 from graph_research.text.relevance.open_points import is_rest_of
 
@@ -48,15 +49,16 @@ _SECTIONS = (
     Section(name="sections", noun="section", text="text", least_chars=300),
 )
 _PLACE = re.compile(r"(\w+)\.(\d{1,4})(?:\.(\d{1,4}))?")
+_MOST_TITLE_CHARS = 150
 _SECTION = re.compile(r"\d{1,4}")
 
 
 def editor(services: Services) -> Handler:
-    """`summary` and `conclusions` as blocks, `openings` a sentence for some sections, `repeated` the sentences and rows
-    to leave out, each with the place that tells the same if one does, `answered_gaps` and `answered_limits` what
-    statements answer that is told as open, `inconsistencies` what does not agree with what else the report says,
-    `missing` what a reader will look for and no section tells, `found` whether the report answers the question. All
-    empty where no model answers."""
+    """`title` of the report, `summary` and `conclusions` as blocks, `openings` a sentence for some sections, `repeated`
+    the sentences and rows to leave out, each with the place that tells the same if one does, `answered_gaps` and
+    `answered_limits` what statements answer that is told as open, `inconsistencies` what does not agree with what else
+    the report says, `missing` what a reader will look for and no section tells, `found` whether the report answers the
+    question. All empty where no model answers."""
     agent = Agent(name="editor", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def edit(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -85,6 +87,7 @@ def editor(services: Services) -> Handler:
         parts = {**numbered, **{name: DraftSection(heading=name, blocks=blocks) for name, blocks in own.items()}}
         return {
             "found": result.output.get("found", True),
+            "title": _title(result.output.get("title") or "", handoff["question"]),
             "summary": [block.to_json() for block in summary],
             "conclusions": [block.to_json() for block in conclusions],
             "openings": _openings(result.output.get("openings") or [], sections),
@@ -106,7 +109,14 @@ def editor(services: Services) -> Handler:
 
 def _nothing() -> dict[str, Any]:
     lists = ("summary", "conclusions", "openings", "repeated", "answered_gaps", "answered_limits", "inconsistencies")
-    return {"found": True, **{name: [] for name in (*lists, "missing")}}
+    return {"found": True, "title": "", **{name: [] for name in (*lists, "missing")}}
+
+
+def _title(given: str, question: str) -> str:
+    """The title on one line; empty where it is long, or has a figure that the question lacks, which nothing proves."""
+    title, asked = " ".join(given.split()), figures(question)
+    is_told = all(any(states(other, figure) for other in asked) for figure in figures(title))
+    return title if is_told and len(title) <= _MOST_TITLE_CHARS else ""
 
 
 def _too_long(answer: Mapping[str, Any], words: int) -> str:

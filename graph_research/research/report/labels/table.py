@@ -51,6 +51,7 @@ class Labels:
     disagreements_lead: str
     disagreements_marked: str
     open_questions: str
+    question: str
     conclusions: str
     more_evidence: str
     sources: str

@@ -16,6 +16,7 @@ from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.models.draft import BlockType, statements_of
 from graph_research.research.report.documents.markdown import escape, render_markdown
 from graph_research.research.report.model import Report
+from graph_research.research.report.page.html import render_html
 from graph_research.text.readers.markdown import markdown_document
 from tests.support.research.harness import Bench
 from tests.support.research.strong_model import (
@@ -263,6 +264,22 @@ def edits_with(*sentences: Row) -> Any:
         return {**answer, "summary": [*answer["summary"], paragraph(*added)], "conclusions": [paragraph(*added)]}
 
     return edit
+
+
+async def test_the_report_has_the_title_that_the_editor_gives_and_the_question_below_it() -> None:
+    title = "Alder and Larch for a booking site: locks, commits and set-up"
+    report, _ = await report_of(bench_of(editor=[lambda request: {**STORES.edit(request), "title": f" {title}\n"}]))
+    assert report.title == title
+    first, below = render_markdown(report).split("\n\n")[:2]
+    assert (first, below) == (f"# {escape(title)}", f"Question: {escape(STORES.question)}")
+    assert f"<h1>{title}</h1>" in re.sub(r' (?:class|dir)="\w*"', "", render_html(report, texts={}))
+
+
+@pytest.mark.parametrize("title", ["Alder writes 4,000 rows a second", "Alder " * 40, ""])
+async def test_a_title_with_a_figure_that_the_question_lacks_or_too_long_is_left_out(title: str) -> None:
+    report, _ = await report_of(bench_of(editor=[lambda request: {**STORES.edit(request), "title": title}]))
+    assert report.title == ""
+    assert render_markdown(report).startswith(f"# {escape(STORES.question)}\n")
 
 
 async def test_a_sentence_of_the_summary_that_repeats_a_verified_one_is_not_verified_again() -> None:

@@ -14,12 +14,13 @@ from graph_research.app.application import Application
 from graph_research.app.store import connections_to
 from graph_research.app.workspace import Workspace
 from graph_research.jobs.backends import open_jobs
+from graph_research.providers.http.host_names import is_loopback
 from graph_research.service.api import create_api
 from graph_research.service.backend import Backend
 from graph_research.service.errors import AddressUnusable, TokensUnusable
 from graph_research.service.feeds import Feeds
 from graph_research.service.http.connections import Connection
-from graph_research.service.http.guard import PageAccess, is_loopback
+from graph_research.service.http.guard import PageAccess
 from graph_research.service.metrics import ServiceMetrics
 from graph_research.service.users import Users
 from graph_research.service.worker import WorkerThread

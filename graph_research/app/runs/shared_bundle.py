@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from graph_research.graph.history.bundle import Bundle, pack, store_bundle, unpa
 from graph_research.graph.state.rows import CallRow
 from graph_research.graph.values.codec import canonical, decode
 from graph_research.providers.call_kind import CallKind
-from graph_research.providers.llm.model_spec import is_local
+from graph_research.providers.http.host_names import is_local, is_loopback
 
 _ADDRESS = re.compile(r"@(https?://[^\s\"',]+)", re.IGNORECASE)
 
@@ -79,7 +78,7 @@ def _labels(request: Mapping[str, Any], paths: Sequence[str]) -> _Labels:
     urls = dict.fromkeys(url for text in _strings(request) for url in _ADDRESS.findall(text))
     for number, url in enumerate(urls, 1):
         parts = urlsplit(url)
-        if not _is_loopback(parts.hostname or ""):
+        if not is_loopback(parts.hostname or ""):
             host = f"192.0.2.{number}" if is_local(parts.hostname or "") else f"server-{number}.invalid"
             everywhere[f"@{url}"] = f"@{parts.scheme}://{host}{parts.path}"
             of_models[parts.netloc] = host
@@ -89,13 +88,6 @@ def _labels(request: Mapping[str, Any], paths: Sequence[str]) -> _Labels:
 def _longest_first(labels: Mapping[str, str]) -> Mapping[str, str]:
     """One name may begin with another."""
     return dict(sorted(labels.items(), key=lambda row: -len(row[0])))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 def _strings(value: Any) -> Iterator[str]:

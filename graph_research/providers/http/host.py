@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from graph_research.providers.http.circuit_breaker import BreakerPolicy, FailureWindow
 from graph_research.providers.http.endpoint import Endpoint
+from graph_research.providers.http.host_names import is_loopback
 from graph_research.providers.limits.base import Server
 
 
@@ -35,8 +35,4 @@ class Attempt:
 def _shared_name(endpoint: Endpoint) -> str:
     """The name by which several machines know a server. Each has its own on its loopback interface."""
     host = urlsplit(endpoint.base_url).hostname or ""
-    try:
-        is_own = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        is_own = False
-    return f"{endpoint.name} on {socket.gethostname()}" if is_own else endpoint.name
+    return f"{endpoint.name} on {socket.gethostname()}" if is_loopback(host) else endpoint.name

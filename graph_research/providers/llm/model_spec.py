@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from functools import cached_property, lru_cache
 from urllib.parse import urlsplit
 
 from graph_research.providers.errors import UnknownModel
+from graph_research.providers.http.host_names import is_local
 
 CLI = "[cli]"
 EXTRACTIVE = "extractive"
@@ -88,15 +88,6 @@ def checked_model(spec: ModelSpec) -> str:
             help="use letters, digits and . _ : / - as the provider writes it",
         )
     return spec.model
-
-
-def is_local(host: str) -> bool:
-    """Whether a host is this machine, or one of a private network, by its name or number alone."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return "." not in host or host.endswith((".local", ".localhost", ".lan", ".internal", ".home.arpa"))
-    return address.is_loopback or address.is_private or address.is_link_local
 
 
 def _command_spec(text: str) -> ModelSpec:

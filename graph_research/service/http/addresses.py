@@ -10,8 +10,7 @@ import orjson
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from graph_research.providers.llm.model_spec import is_local
-from graph_research.service.http.guard import is_loopback
+from graph_research.providers.http.host_names import is_local, is_loopback
 from graph_research.settings.config import Settings
 
 _URL = re.compile(r"https?://[^\s\"',\\]+", re.IGNORECASE)

@@ -4,7 +4,6 @@ use a service without tokens."""
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import secrets
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
@@ -14,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from graph_research.providers.http.host_names import is_loopback
 from graph_research.service.errors import BodyTooLarge, ForeignOrigin, NotAllowed, RequestAmbiguous
 from graph_research.service.http.problems import problem_response
 
@@ -89,16 +89,6 @@ class PageAccess:
 
 def _are_equal(given: str, secret: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), secret.encode())
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address or a name is that of this machine for itself."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def _check_origin(headers: Headers) -> None:

@@ -16,10 +16,11 @@ from graph_research.errors import UserMistake
 from graph_research.providers.clients import Clients
 from graph_research.providers.errors import AnswerWithheld, KeyMissing, UnknownModel
 from graph_research.providers.http.client import HttpClient
+from graph_research.providers.http.host_names import is_local
 from graph_research.providers.llm.base import ModelRequest, Usage
 from graph_research.providers.llm.catalog import HOSTINGS, default_models
 from graph_research.providers.llm.model_data import Prices
-from graph_research.providers.llm.model_spec import is_local, parse_spec
+from graph_research.providers.llm.model_spec import parse_spec
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.settings.config import SettingInvalid, Settings

@@ -53,8 +53,9 @@ _MIXED = (
 
 def notes_on_code(section: DraftSection) -> dict[str, str]:
     """Notes on the section's blocks to copy, by id: on the last of them, where tables name settings that none sets; on
-    any that sets what the section does not tell of, or something to another value than a block above it beside what no
-    other block sets. A table is about settings where blocks hold a word of at least half of its row labels."""
+    any that sets what the section does not tell of, where a row is called as a setting is, or something to another
+    value than a block above it beside what no other block sets. A table is about settings where blocks hold a word of
+    at least half of its row labels."""
     code = [row for block in section.blocks if block.type is BlockType.CODE for row in block.sentences]
     named, missing = _settings_of_tables(section, "\n".join(row.text for row in code).casefold()) if code else ([], [])
     notes = {code[-1].id: [_UNSET.format(settings="; ".join(missing))]} if missing else {}
@@ -63,7 +64,7 @@ def notes_on_code(section: DraftSection) -> dict[str, str]:
     values = [_values_set(row.text, names) for row in code]
     for place, (row, own) in enumerate(zip(code, values, strict=True)):
         untold = [name for name in _SET.findall(_COMMENT.sub("", row.text)) if name.casefold() not in told]
-        if named and untold:
+        if untold and any(map(_SETTING.fullmatch, named)):
             notes.setdefault(row.id, []).append(_UNEXPLAINED.format(settings=", ".join(dict.fromkeys(untold))))
         above = {name: value for earlier in values[:place] for name, value in earlier.items()}
         others = set(above).union(*values[place + 1 :])

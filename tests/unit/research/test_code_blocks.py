@@ -92,6 +92,14 @@ def test_a_reason_that_denies_something_does_not_say_that_a_setting_is_left_out(
     assert noted_settings(*rows)
 
 
+def test_variables_of_a_program_are_no_settings_beside_a_table_of_choices() -> None:
+    rows = [[Statement(text=text) for text in ("Clients that block their calls", "threads", "they wait apart")]]
+    table = Block(type=BlockType.TABLE, header=["Condition", "Choice", "Reason"], rows=rows)
+    code = Block(type=BlockType.CODE, sentences=[Statement(text="body = await fetch(calls)\nblock = score(body)")])
+    section = DraftSection(heading="h", blocks=[table, code], id="s1").to_json()
+    assert [row for part in parts_to_mend([section], [], []) for row in part["failing"]] == []
+
+
 def noted_settings(*rows: tuple[str, ...], name: str = "pool") -> bool:
     """Whether a block is noted that sets the first two of three settings; a row has default, value and reason."""
     cells = [[Statement(text=text) for text in row] for row in rows]

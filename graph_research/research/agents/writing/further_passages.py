@@ -85,6 +85,7 @@ class FurtherPassages:
         document = self._finder.documents[entry.source]
         read = analysed(document)
         units = [place for place, unit in enumerate(read.units) if entry.start <= unit.start < entry.end]
+        whole = [place for place in units if read.units[place].kind != "line"]  # a line of code alone says nothing
         told = [place for place in units if self._is_told(entry.source, read.units[place])]
         is_whole = entry.end - entry.start <= most_chars
         end = entry.end if is_whole else entry.start + most_chars // 2
@@ -93,7 +94,7 @@ class FurtherPassages:
         room = most_chars - sum(len(read.units[place].text) for place in shown if place not in told)
         lacking = query.weights(read.language) | dict.fromkeys(_IN_CAPITALS.findall(query.text), MOST_WEIGHT)
         said = {place: {*read.counts[place], *_IN_CAPITALS.findall(read.units[place].text)} for place in units}
-        while behind := [place for place in units if place not in shown and len(read.units[place].text) <= room]:
+        while behind := [place for place in whole if place not in shown and len(read.units[place].text) <= room]:
             told_of = [said[place] for place in shown if read.units[place].text.endswith(SENTENCE_ENDS)]
             lacking = {term: value for term, value in lacking.items() if not any(term in words for words in told_of)}
             defaults = [] if _with_default(read, shown) else _with_default(read, behind)

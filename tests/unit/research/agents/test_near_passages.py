@@ -55,6 +55,18 @@ def test_of_a_long_definition_the_default_is_shown_before_what_nobody_asks_for()
     assert DISABLED in [row.quote for row in further.chosen.values()]
 
 
+def test_of_a_long_definition_no_single_line_of_its_example_is_shown() -> None:
+    example = "\n".join(f"async def step_{number}(queue):\n    await queue.get()" for number in range(30))
+    text = "<dl><dt>run_all (function)</dt><dd><p>Runs all that it is given.</p>"
+    pool = html_document(f"<h1>Pool</h1>{text}<pre>{example}</pre><p>A failure ends the queue.</p></dd></dl>")
+    source = Source(id="src-0000000009", title="Pool", archive_hash=pool.hash)
+    further = FurtherPassages([], QuoteFinder("", {source.id: source}, {source.id: pool}))
+    [entry] = Entries({source.id: pool}).named("run_all")
+    further.add_entry(entry, parse("run_all step_7 guard"), 300)
+    quotes = [row.quote for row in further.chosen.values()]
+    assert not any(quote.startswith("async def") for quote in quotes)
+
+
 LOGS = {
     "src-0000000002": html_document(
         "<h1>Logs</h1><p>A checkpoint is run when the log has grown to more than 1000 pages since the one before.</p>"

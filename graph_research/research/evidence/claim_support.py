@@ -133,7 +133,7 @@ def judge(
     valid = [passage for passage in passages if passage.valid]
     if not valid:
         return _failed("no valid citation")
-    given = [*(passage.quote for passage in valid), *(judged if kind is StatementKind.ANALYSIS else ())]
+    given = [*(passage.quote for passage in valid), *((*judged, question) if kind is StatementKind.ANALYSIS else ())]
     computations = [compute(expression, given) for expression in computed]
     if wrong := next((one.problem for one in computations if one.problem), ""):
         return _failed(wrong)
@@ -152,7 +152,7 @@ def missing_in(
     statement: Statement, passages: Sequence[CitedPassage], *, question: str, context: str, language: str = ""
 ) -> list[str]:
     """The numbers, dates and names of a fact or an analysis that `judge` does not find in its passages, as written."""
-    given = [*(passage.quote for passage in passages), *statement.judged]
+    given = [*(passage.quote for passage in passages), *statement.judged, question]
     computations = [compute(expression, given) for expression in statement.computed]
     ground = _Ground(
         passages, question, context, computations, is_code=False, judged=statement.judged, language=language

@@ -14,6 +14,7 @@ from graph_research.text.language.words import MOST_WEIGHT, weight
 from graph_research.text.relevance.query import parse
 
 _WORD = re.compile(r"[^\W\d_][\w+#-]*")
+_LAST_NUMBER = re.compile(r"\d+(?:\.\d+)*$")
 _SHORTEST = 4
 """Letters of a name in small letters."""
 
@@ -23,14 +24,32 @@ def versions_in(
 ) -> dict[str, str]:
     """The highest version that a document names of each thing that the question names. In a document about one of them
     alone, by its publisher, its title or else the `folder` of a library that holds it, a version counts without the
-    name: behind a word for it in the title, and beside its date in a list of releases."""
+    name: behind a word for it in the title, and beside its date in a list of releases; and one above that which stands
+    behind the name of its publisher or folder, as in `python3.11`, is a plan: what it says will change then."""
     names = version_names(question)
     about = [name for name in names if is_maker(publisher, [name])] or [name for name in names if name in title]
     about = about or [name for name in names if not publisher and is_maker(folder, [name])]
     found = {name: named_versions(name, f"{title}\n{text}") for name in names}
     if len(about) == 1:
-        found[about[0]] |= own_versions(title, text)
+        edition = next((number for called in (publisher, folder) if (number := _number_of(called, about[0]))), "")
+        found[about[0]] = _up_to(edition, found[about[0]] | own_versions(title, text))
     return {name: highest_version(versions) for name, versions in found.items() if versions}
+
+
+def _number_of(called: str | None, name: str) -> str:
+    """The number behind a name by which a publisher or a folder is called."""
+    number = _LAST_NUMBER.search(called or "")
+    return number[0] if number and is_maker(called, [name]) else ""
+
+
+def _up_to(edition: str, versions: set[str]) -> set[str]:
+    """The versions without those above an edition, of which it is a part itself where it has a point."""
+    known = {*versions, edition} if "." in edition else versions
+    return {
+        one
+        for one in known
+        if not edition or f"{one}.".startswith(f"{edition}.") or one != highest_version([one, edition])
+    }
 
 
 def newest_versions(

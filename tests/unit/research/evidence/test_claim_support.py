@@ -231,6 +231,13 @@ def test_an_analysis_may_state_the_numbers_that_its_writer_judges_and_what_follo
     assert judged(text, held, judged=own).status is Status.UNSUPPORTED
 
 
+def test_an_analysis_may_compute_with_the_numbers_of_the_question_and_a_fact_may_not() -> None:
+    text, quote = "The 200 calls take 100 seconds in a row.", "A call takes 0.5 seconds."
+    more = {"computed": ("200 * 0.5",), "question": "How long do 200 calls take?"}
+    assert judged(text, quote, kind=StatementKind.ANALYSIS, **more).status is Status.ANALYSIS
+    assert judged(text, quote, **more).status is Status.UNSUPPORTED
+
+
 @pytest.mark.parametrize("word", ["judgement", "Ermessen", "jugement", "juicio", "判断"])
 def test_a_line_of_code_whose_comment_says_in_any_language_that_its_value_is_judged(word: str) -> None:
     for text in (f"wait = 5000  # {word}: nach Messung", f"# {word}: 5 Sekunden\nwait 5000"):

@@ -27,6 +27,23 @@ def test_a_list_of_releases_counts_for_the_thing_that_the_document_is_about(
 
 
 @pytest.mark.parametrize(
+    ("publisher", "folder", "version"),
+    [
+        ("kite3.11", "", "3.11.2"),
+        (None, "kite-3.11", "3.11.2"),
+        ("kite3", "", "3.12"),
+        ("kite", "", "3.12"),
+        (None, "", "3.12"),
+    ],
+)
+def test_a_version_above_that_of_the_manual_is_a_plan(publisher: str | None, folder: str, version: str) -> None:
+    text = "Kite version 3.11.2 added it. It will be removed in Kite version 3.12."
+    assert versions_in("How does Kite lock?", "Locks", publisher, text, folder=folder) == {"Kite": version}
+    plain = versions_in("How does Kite lock?", "Locks", publisher, "It is removed in Kite version 3.12.", folder=folder)
+    assert plain == {"Kite": "3.11" if version == "3.11.2" else "3.12"}
+
+
+@pytest.mark.parametrize(
     ("title", "publisher", "folder", "versions"),
     [
         ("E.1. Release 15.20", None, "postgresql-15", {"PostgreSQL": "15.20"}),

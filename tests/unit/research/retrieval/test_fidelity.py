@@ -151,7 +151,7 @@ async def test_below_a_half_an_event_and_a_limitation_warn(context: PlainContext
     assert measured.band == "minimal"
     report = build_report(state, texts={}, run=RunFacts(run_id="r1", question=state["question"]))
     assert report.statistics.content_fidelity.items == measured.items
-    assert any("only the passages nearest to the question were read" in line for line in report.limitations)
+    assert any("read only in the passages nearest to the question" in line for line in report.limitations)
 
 
 @pytest.mark.requirement("13.9")
@@ -165,7 +165,7 @@ def test_below_a_mean_share_of_one_half_a_limitation_warns(share: float, warns: 
         "content_fidelity": [record.to_json() for record in records],
     }
     report = build_report(state, texts={}, run=RunFacts(run_id="r1", question="Who?"))
-    assert any("only the passages nearest to the question were read" in line for line in report.limitations) is warns
+    assert any("read only in the passages nearest to the question" in line for line in report.limitations) is warns
     assert LOW_FIDELITY == 0.5
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import orjson
-
+from graph_research.app.labels import in_json, json_labels, labelled
 from graph_research.app.store import open_store, request_of
 from graph_research.app.workspace import Workspace, is_file_name
 from graph_research.errors import UserMistake
@@ -50,15 +49,15 @@ async def shared_bundle(workspace: Workspace, run_id: str) -> bytes:
             file.flush()
             bundle = unpack(Path(file.name))
     labels = _labels(request.to_json(), [*request.library, *_files(request.graph)])
-    labelled = _labelled(bundle, labels)
+    shared = _labelled(bundle, labels)
     secrets = [*labels.everywhere, *labels.of_models, str(workspace.home.path)]
-    if any(_named(part, secrets) for part in _parts(labelled)):
+    if any(_named(part, secrets) for part in _parts(shared)):
         raise BundleNotShareable(
             f"run {run_id} has addresses or folders of this machine in its state, and they can not be taken out",
             help="ask the operator of the service for its bundle",
         )
     scratch = MemoryCheckpointer()
-    await store_bundle(scratch, labelled)
+    await store_bundle(scratch, shared)
     with tempfile.TemporaryFile() as target:
         await pack(scratch, run_id, target)
         target.seek(0)
@@ -82,12 +81,7 @@ def _labels(request: Mapping[str, Any], paths: Sequence[str]) -> _Labels:
             host = f"192.0.2.{number}" if is_local(parts.hostname or "") else f"server-{number}.invalid"
             everywhere[f"@{url}"] = f"@{parts.scheme}://{host}{parts.path}"
             of_models[parts.netloc] = host
-    return _Labels(everywhere=_longest_first(everywhere), of_models=_longest_first(of_models))
-
-
-def _longest_first(labels: Mapping[str, str]) -> Mapping[str, str]:
-    """One name may begin with another."""
-    return dict(sorted(labels.items(), key=lambda row: -len(row[0])))
+    return _Labels(everywhere=everywhere, of_models=of_models)
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -104,33 +98,24 @@ def _strings(value: Any) -> Iterator[str]:
 
 def _labelled(bundle: Bundle, labels: _Labels) -> Bundle:
     run, first = bundle.run, bundle.first
-    of_run = {**labels.everywhere, **labels.of_models}
+    everywhere, of_run = json_labels(labels.everywhere), json_labels({**labels.everywhere, **labels.of_models})
     run = run._replace(metadata=_replaced(run.metadata, of_run) or b"", error=_replaced(run.error, of_run))
     calls = [
-        _relabelled(call, of_run if call.kind == CallKind.MODEL else labels.everywhere, first.texts)
-        for call in first.calls
+        _relabelled(call, of_run if call.kind == CallKind.MODEL else everywhere, first.texts) for call in first.calls
     ]
-    events = _replaced(first.events, labels.everywhere)
+    events = _replaced(first.events, everywhere)
     return replace(bundle, run=run, first=first._replace(calls=calls, events=events))
 
 
-def _relabelled(call: CallRow, labels: Mapping[str, str], texts: Mapping[str, str]) -> CallRow:
+def _relabelled(call: CallRow, labels: Mapping[bytes, bytes], texts: Mapping[str, str]) -> CallRow:
     request = _replaced(call.request, labels)
     if request is not None and request != call.request:
         call = call._replace(request_hash=hashlib.sha256(canonical(decode(request, texts))).digest())
     return call._replace(request=request, answer=_replaced(call.answer, labels))
 
 
-def _replaced(data: bytes | None, labels: Mapping[str, str]) -> bytes | None:
-    if data is None:
-        return None
-    for name, label in labels.items():
-        data = data.replace(_in_json(name), _in_json(label))
-    return data
-
-
-def _in_json(text: str) -> bytes:
-    return orjson.dumps(text)[1:-1]
+def _replaced(data: bytes | None, labels: Mapping[bytes, bytes]) -> bytes | None:
+    return None if data is None else labelled(data, labels)
 
 
 def _parts(bundle: Bundle) -> Iterator[bytes]:
@@ -152,4 +137,4 @@ def _bytes(row: Iterable[Any]) -> Iterator[bytes]:
 
 
 def _named(part: bytes, secrets: Sequence[str]) -> bool:
-    return any(secret.encode() in part or _in_json(secret) in part for secret in secrets)
+    return any(secret.encode() in part or in_json(secret) in part for secret in secrets)

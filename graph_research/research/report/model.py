@@ -348,6 +348,11 @@ class Report(Record):
     version: int = 1
     revisions: list[ReportRevision] = Field(default_factory=list)
 
+    @property
+    def headline(self) -> str:
+        """Its title, else the question."""
+        return self.title or self.question
+
     def statements(self) -> Iterator[CitedStatement]:
         """Every statement, in reading order."""
         sections = (block for section in self.sections for block in section.blocks)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-import orjson
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from graph_research.app.labels import json_labels, labelled
 from graph_research.providers.http.host_names import is_local, is_loopback
 from graph_research.settings.config import Settings
 
@@ -31,7 +31,7 @@ def labels_of(settings: Settings) -> Mapping[str, str]:
         labels[f"@{url}"] = f"@{parts.scheme}://{label}"
         if is_local(parts.hostname or "") or ":" in parts.netloc:
             labels[parts.netloc] = label
-    return dict(sorted(labels.items(), key=lambda row: -len(row[0])))
+    return labels
 
 
 class HiddenAddresses:
@@ -39,7 +39,7 @@ class HiddenAddresses:
 
     def __init__(self, app: ASGIApp, *, labels: Mapping[str, str]) -> None:
         self._app = app
-        self._labels = {_in_json(name): _in_json(label) for name, label in labels.items()}
+        self._labels = json_labels(labels)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not self._labels:
@@ -56,18 +56,13 @@ class HiddenAddresses:
                     head = message  # until the length of its first piece is known
                     return
             elif is_text:
-                message = {**message, "body": self._hide(message.get("body", b""))}
+                message = {**message, "body": labelled(message.get("body", b""), self._labels)}
                 if head is not None:
                     await send(_with_length(head, len(message["body"])))
                     head = None
             await send(message)
 
         await self._app(scope, receive, hidden)
-
-    def _hide(self, body: bytes) -> bytes:
-        for name, label in self._labels.items():
-            body = body.replace(name, label)
-        return body
 
 
 def _with_length(head: Message, length: int) -> Message:
@@ -76,7 +71,3 @@ def _with_length(head: Message, length: int) -> Message:
     if "content-length" in headers:
         headers["content-length"] = str(length)
     return {**head, "headers": headers.raw}
-
-
-def _in_json(text: str) -> bytes:
-    return orjson.dumps(text)[1:-1]

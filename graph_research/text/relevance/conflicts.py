@@ -36,7 +36,7 @@ class ConflictSide:
 
 @dataclass(frozen=True, kw_only=True)
 class Conflict:
-    """Two or more sides of different sources. `topic` names what they tell of, in words that they share."""
+    """Two or three sides of different sources. `topic` names what they tell of, in words that they share."""
 
     kind: Literal["number", "date", "statement"]
     topic: str

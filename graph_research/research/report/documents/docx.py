@@ -44,7 +44,7 @@ _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 def render_docx(report: Report) -> bytes:
     """The file's bytes; the same report gives the same bytes."""
     document = Document()
-    document.core_properties.title = _text(report.title or report.question)[:250]
+    document.core_properties.title = _text(report.headline)[:250]
     document.core_properties.author = "graph-research"
     document.core_properties.comments = report.run_id
     document.core_properties.language = report.language

@@ -96,7 +96,7 @@ class _Layout:
         yield from rest
 
     def _head(self) -> Iterator[Element]:
-        yield Heading(one_line(self.report.title or self.report.question) or self.labels.untitled, 0)
+        yield Heading(one_line(self.report.headline) or self.labels.untitled, 0)
         if self.report.title:
             yield Paragraph(line(self.labels.pair.format(name=self.labels.question, value=self.report.question)))
         yield from self._dates()

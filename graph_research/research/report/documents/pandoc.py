@@ -33,7 +33,7 @@ def render_pandoc(report: Report) -> str:
     sources = {source.id: source for source in report.sources if source.n is not None}
     labels = labels_for(report.language)
     metadata = {
-        "title": report.title or report.question,
+        "title": report.headline,
         "lang": report.language,
         "date": (report.finished_at or report.started_at or "")[:10],
         "keywords": [

@@ -99,7 +99,7 @@ def _missing(elements: Sequence[Element], language: str) -> str:
 
 def _source(report: Report, elements: Sequence[Element]) -> str:
     """The report in Typst's language. All text of others is in string literals, so that none of it is markup."""
-    title = f"#set document(title: {_string(report.title or report.question)}, author: {_string('graph-research')})"
+    title = f"#set document(title: {_string(report.headline)}, author: {_string('graph-research')})"
     return "\n".join([title, _head(report.language), *map(_element, elements)]) + "\n"
 
 

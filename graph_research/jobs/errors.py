@@ -13,6 +13,10 @@ class JobExists(UserMistake):
     """A job with this id exists already."""
 
 
+class TooManySubmissions(UserMistake):
+    """The user has submitted as much as the limit allows. Nothing was done."""
+
+
 class JobNotWaiting(UserMistake):
     """An answer for a job that has asked nothing."""
 

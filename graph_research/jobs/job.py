@@ -63,6 +63,14 @@ class NewJob:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SubmissionLimit:
+    """How many submissions a user has in a sliding window."""
+
+    most: int
+    window_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """A job as it stands. Times are aware, in UTC.
 

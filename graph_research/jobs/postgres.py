@@ -8,14 +8,23 @@ from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from graph_research.errors import GraphResearchError
-from graph_research.jobs.errors import ClaimLost, JobExists, JobNotEnded, JobNotWaiting, JobStoreUnusable, UnknownJob
-from graph_research.jobs.sql_store import Row, SqlJobStore, TookEffect, Transaction, Work, stamp, uncancelled
+from graph_research.jobs.errors import (
+    ClaimLost,
+    JobExists,
+    JobNotEnded,
+    JobNotWaiting,
+    JobStoreUnusable,
+    TooManySubmissions,
+    UnknownJob,
+)
+from graph_research.jobs.rows import Row, stamp
+from graph_research.jobs.sql_store import SqlJobStore, TookEffect, Transaction, Work, uncancelled
 from graph_research.sql_files import pyformat
 
 T = TypeVar("T")
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now"
-_CLAIM_ALONE = "SELECT pg_advisory_xact_lock(hashtext(current_schema() || ' claims'))"
-_OWN_ERRORS = (ClaimLost, JobExists, JobNotEnded, JobNotWaiting, UnknownJob)
+_TAKE_TURN = "SELECT pg_advisory_xact_lock(hashtext(current_schema() || ' ' || %(purpose)s))"
+_OWN_ERRORS = (ClaimLost, JobExists, JobNotEnded, JobNotWaiting, TooManySubmissions, UnknownJob)
 
 
 class Connections(Protocol):
@@ -82,8 +91,8 @@ class _PostgresTransaction(Transaction):
         names = [column.name for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in await cursor.fetchall()], cursor.rowcount
 
-    async def claim_alone(self) -> None:
-        await self._connection.execute(_CLAIM_ALONE)
+    async def take_turn(self, purpose: str) -> None:
+        await self._connection.execute(_TAKE_TURN, {"purpose": purpose})
 
 
 @cache

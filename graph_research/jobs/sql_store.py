@@ -6,25 +6,36 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, fields
-from datetime import UTC, datetime, timedelta
+from dataclasses import asdict
 from functools import cache
 from typing import Any, TypeVar
 
 import orjson
 
 from graph_research.errors import check_name
-from graph_research.jobs.errors import ClaimLost, JobExists, JobNotEnded, JobNotWaiting, UnknownJob
-from graph_research.jobs.job import Claim, Job, JobError, JobStatus, NewJob, Outcome, ResultRow, SourceRow
+from graph_research.jobs.errors import (
+    ClaimLost,
+    JobExists,
+    JobNotEnded,
+    JobNotWaiting,
+    TooManySubmissions,
+    UnknownJob,
+)
+from graph_research.jobs.job import (
+    Claim,
+    Job,
+    JobStatus,
+    NewJob,
+    Outcome,
+    ResultRow,
+    SourceRow,
+    SubmissionLimit,
+)
+from graph_research.jobs.rows import Row, job_of, result_columns, result_of, source_of, stamp
 from graph_research.jobs.store import MOST_LOST_CLAIMS, TTL_SECONDS, WORKER_LOST, JobStore
 from graph_research.sql_files import migrations_of, statements_of
 
 T = TypeVar("T")
-Row = Mapping[str, Any]
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-_TIMES = ("created_at", "expires_at", "updated_at", "started_at", "finished_at")
-_JSON_COLUMNS = ("citations", "claims", "tokens")
 
 
 class Transaction(ABC):
@@ -38,8 +49,8 @@ class Transaction(ABC):
         """The rows that a statement returns, and how many it changed. Its parameters are `:name`."""
 
     @abstractmethod
-    async def claim_alone(self) -> None:
-        """Wait until no other transaction claims a job, and let none do so until the end of this one."""
+    async def take_turn(self, purpose: str) -> None:
+        """Wait until no other transaction has taken this turn, and let none do so until the end of this one."""
 
     async def rows(self, name: str, **values: Any) -> list[Row]:
         """What the statement `name` returns. `:now` is the time of the transaction."""
@@ -68,7 +79,7 @@ class SqlJobStore(JobStore, ABC):
         meanwhile. Where the connection is lost at its end, it is done again unless it `took_effect`; work without that
         may be done twice."""
 
-    async def submit(self, new: NewJob) -> tuple[Job, bool]:
+    async def submit(self, new: NewJob, *, limit: SubmissionLimit | None = None) -> tuple[Job, bool]:
         check_name(new.id, "job id")
         row = {
             "id": new.id,
@@ -80,14 +91,20 @@ class SqlJobStore(JobStore, ABC):
         }
 
         async def insert(transaction: Transaction) -> tuple[Job, bool]:
+            if limit is not None:
+                await transaction.take_turn(_submissions_of(new.user))
+                known = await transaction.rows("submitted_before", owner=new.user, idempotency_key=new.idempotency_key)
+                if known:
+                    return job_of(known[0]), False
+                await _check_limit(transaction, new.user, limit)
             expires_at = transaction.now + _microseconds(TTL_SECONDS)
             rows = await transaction.rows("submit", **row, expires_at=expires_at)
             if rows:
-                return _job(rows[0]), True
+                return job_of(rows[0]), True
             rows = await transaction.rows("submitted_before", owner=new.user, idempotency_key=new.idempotency_key)
             if not rows:
                 raise JobExists(f"there is a job {new.id} already", help="choose another id")
-            return _job(rows[0]), False
+            return job_of(rows[0]), False
 
         async def is_stored(transaction: Transaction, made: tuple[Job, bool]) -> bool:
             job = await _found(transaction, new.id)
@@ -98,7 +115,7 @@ class SqlJobStore(JobStore, ABC):
     async def submitted_with(self, user: str, idempotency_key: str) -> Job | None:
         values = {"owner": user, "idempotency_key": idempotency_key}
         rows = await self._read(lambda transaction: transaction.rows("submitted_before", **values))
-        return _job(rows[0]) if rows else None
+        return job_of(rows[0]) if rows else None
 
     async def get(self, user: str, job_id: str) -> Job:
         return await self._read(lambda transaction: _owned(transaction, user, job_id))
@@ -113,18 +130,16 @@ class SqlJobStore(JobStore, ABC):
             created_at = stamp((await _owned(transaction, user, before)).created_at)
             return await transaction.rows("next_jobs", owner=user, limit=limit, before=before, created_at=created_at)
 
-        return list(map(_job, await self._read(page)))
+        return list(map(job_of, await self._read(page)))
 
     async def submitted_within(self, user: str, seconds: float) -> list[float]:
-        async def ages(transaction: Transaction) -> list[float]:
-            since = transaction.now - _microseconds(seconds)
-            rows = await transaction.rows("submitted_since", owner=user, since=since)
-            return [(transaction.now - row["created_at"]) / 1_000_000 for row in rows]
+        return await self._read(lambda transaction: _submission_ages(transaction, user, seconds))
 
-        return await self._read(ages)
-
-    async def count_submission(self, user: str) -> None:
+    async def count_submission(self, user: str, *, limit: SubmissionLimit | None = None) -> None:
         async def put(transaction: Transaction) -> None:
+            if limit is not None:
+                await transaction.take_turn(_submissions_of(user))
+                await _check_limit(transaction, user, limit)
             await transaction.change("count_submission", owner=user)
             await _forget_submissions(transaction)
 
@@ -141,11 +156,11 @@ class SqlJobStore(JobStore, ABC):
 
     async def result(self, user: str, job_id: str) -> ResultRow | None:
         rows = await self._of_job(user, job_id, "result")
-        return _result(rows[0]) if rows else None
+        return result_of(rows[0]) if rows else None
 
     async def sources(self, user: str, job_id: str) -> list[SourceRow]:
         rows = await self._of_job(user, job_id, "sources")
-        return [SourceRow(**_fields(row, SourceRow)) for row in rows]
+        return [source_of(row) for row in rows]
 
     async def answer(self, user: str, job_id: str, text: str) -> Job:
         async def put(transaction: Transaction) -> Job:
@@ -153,7 +168,7 @@ class SqlJobStore(JobStore, ABC):
             rows = await transaction.rows("answer", id=job_id, owner=user, answer=text)
             if not rows:
                 raise JobNotWaiting(f"job {job_id} is {status} and waits for no answer; nothing was done")
-            return _job(rows[0])
+            return job_of(rows[0])
 
         async def is_put(transaction: Transaction, answered: Job) -> bool:
             job = await _found(transaction, job_id)
@@ -199,11 +214,11 @@ class SqlJobStore(JobStore, ABC):
         message = f"{MOST_LOST_CLAIMS} workers in turn ended or were cut off while they worked at it"
 
         async def take(transaction: Transaction) -> Claim | None:
-            await transaction.claim_alone()
+            await transaction.take_turn("claims")
             await transaction.change("fail_lost", most_lost=MOST_LOST_CLAIMS, code=WORKER_LOST, message=message)
             lease_until = transaction.now + _microseconds(lease_seconds)
             rows = await transaction.rows("claim", lease_until=lease_until, worker=worker, at_most=at_most)
-            return Claim(job=_job(rows[0])) if rows else None
+            return Claim(job=job_of(rows[0])) if rows else None
 
         async def is_taken(transaction: Transaction, claim: Claim | None) -> bool:
             job = None if claim is None else await _found(transaction, claim.job.id)
@@ -244,7 +259,7 @@ class SqlJobStore(JobStore, ABC):
             if not await transaction.change("finish", **_held(claim), **values):
                 raise _lost(claim)
             if outcome.result is not None:
-                await transaction.change("put_result", id=claim.job.id, **_columns(outcome.result))
+                await transaction.change("put_result", id=claim.job.id, **result_columns(outcome.result))
 
         await self._write(put, _has_ended(claim))
 
@@ -257,7 +272,7 @@ class SqlJobStore(JobStore, ABC):
 
     async def expire(self) -> list[Job]:
         async def put(transaction: Transaction) -> list[Job]:
-            return list(map(_job, await transaction.rows("expire")))
+            return list(map(job_of, await transaction.rows("expire")))
 
         async def is_put(transaction: Transaction, expired: list[Job]) -> bool:
             return bool(expired) and await _found(transaction, expired[0].id) == expired[0]
@@ -268,7 +283,7 @@ class SqlJobStore(JobStore, ABC):
         async def read(transaction: Transaction) -> list[Row]:
             return await transaction.rows("outdated", ended_by=transaction.now - _microseconds(TTL_SECONDS))
 
-        return list(map(_job, await self._read(read)))
+        return list(map(job_of, await self._read(read)))
 
     async def delete(self, job_id: str) -> None:
         await self._write(lambda transaction: _delete(transaction, job_id))
@@ -296,7 +311,7 @@ async def uncancelled(work: Coroutine[Any, Any, T]) -> T:
 
 async def _found(transaction: Transaction, job_id: str) -> Job | None:
     rows = await transaction.rows("job_of_anyone", id=job_id)
-    return _job(rows[0]) if rows else None
+    return job_of(rows[0]) if rows else None
 
 
 async def _delete(transaction: Transaction, job_id: str) -> None:
@@ -308,11 +323,25 @@ async def _forget_submissions(transaction: Transaction) -> None:
     await transaction.change("forget_submissions", submitted_by=transaction.now - _microseconds(TTL_SECONDS))
 
 
+async def _submission_ages(transaction: Transaction, user: str, seconds: float) -> list[float]:
+    rows = await transaction.rows("submitted_since", owner=user, since=transaction.now - _microseconds(seconds))
+    return [(transaction.now - row["created_at"]) / 1_000_000 for row in rows]
+
+
+async def _check_limit(transaction: Transaction, user: str, limit: SubmissionLimit) -> None:
+    if len(await _submission_ages(transaction, user, limit.window_seconds)) >= limit.most:
+        raise TooManySubmissions(f"{limit.most} submissions are allowed in {limit.window_seconds:g} seconds")
+
+
+def _submissions_of(user: str) -> str:
+    return f"submissions of {user}"
+
+
 async def _owned(transaction: Transaction, user: str, job_id: str) -> Job:
     rows = await transaction.rows("job", id=job_id, owner=user)
     if not rows:
         raise UnknownJob(f"there is no job {job_id[:80]!r}")
-    return _job(rows[0])
+    return job_of(rows[0])
 
 
 def _has_ended(claim: Claim) -> TookEffect[None]:
@@ -339,43 +368,6 @@ def _held(claim: Claim) -> dict[str, Any]:
 
 def _lost(claim: Claim) -> ClaimLost:
     return ClaimLost(f"claim {claim.token} of job {claim.job.id} no longer holds")
-
-
-def _job(row: Row) -> Job:
-    columns, code = _fields(row, Job), row["error_code"]
-    for name in _TIMES:
-        columns[name] = None if columns[name] is None else _EPOCH + columns[name] * _MICROSECOND
-    columns |= {
-        "user": row["owner"],
-        "status": JobStatus(columns["status"]),
-        "request": orjson.loads(columns["request"]),
-        "cancel_requested": bool(columns["cancel_requested"]),
-        "keeps_run": bool(columns["keeps_run"]),
-        "error": None if code is None else JobError(code=code, message=row["error_message"]),
-    }
-    return Job(**columns)
-
-
-def _columns(result: ResultRow) -> dict[str, Any]:
-    columns = {**asdict(result), "has_contradictions": int(result.has_contradictions)}
-    return columns | {name: orjson.dumps(columns[name]).decode() for name in _JSON_COLUMNS}
-
-
-def _result(row: Row) -> ResultRow:
-    columns = _fields(row, ResultRow)
-    columns |= {name: orjson.loads(columns[name]) for name in _JSON_COLUMNS}
-    return ResultRow(**{**columns, "has_contradictions": bool(columns["has_contradictions"])})
-
-
-def _fields(row: Row, kind: type[Job | ResultRow | SourceRow]) -> dict[str, Any]:
-    """The columns of a row that are fields of `kind`: a newer version may have added others."""
-    names = set(row.keys())
-    return {field.name: row[field.name] for field in fields(kind) if field.name in names}
-
-
-def stamp(at: datetime) -> int:
-    """A time in microseconds since 1970."""
-    return (at - _EPOCH) // _MICROSECOND
 
 
 def _microseconds(seconds: float) -> int:

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graph_research.jobs.errors import JobStoreUnusable
+from graph_research.jobs.rows import Row, stamp
 from graph_research.jobs.sql_store import (
-    Row,
     SqlJobStore,
     TookEffect,
     Transaction,
     Work,
     migrations,
-    stamp,
     uncancelled,
 )
 
@@ -111,7 +110,7 @@ class _SqliteTransaction(Transaction):
     async def execute(self, statement: str, values: Mapping[str, Any]) -> tuple[list[Row], int]:
         return await self._execute(statement, values)
 
-    async def claim_alone(self) -> None:
+    async def take_turn(self, purpose: str) -> None:
         """Every transaction that writes the file is alone."""
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from graph_research.jobs.job import Claim, Job, JobStatus, NewJob, Outcome, ResultRow, SourceRow
+from graph_research.jobs.job import Claim, Job, JobStatus, NewJob, Outcome, ResultRow, SourceRow, SubmissionLimit
 
 TTL_SECONDS = 86_400.0
 """How long after its submission a job that has not ended expires, and how long after its end it is removed."""
@@ -19,9 +19,10 @@ WORKER_LOST = "worker-lost"
 class SubmittedJobs(Protocol):
     """The jobs of users. A job of another user is as unknown as one that does not exist (`UnknownJob`)."""
 
-    async def submit(self, new: NewJob) -> tuple[Job, bool]:
+    async def submit(self, new: NewJob, *, limit: SubmissionLimit | None = None) -> tuple[Job, bool]:
         """Queue a job, and whether it is new: where the user has one with this idempotency key, that one is returned.
-        `JobExists` where the id is taken."""
+        `JobExists` where the id is taken, `TooManySubmissions` where a new one is beyond the limit, also where several
+        processes submit for the user at the same time."""
         ...
 
     async def submitted_with(self, user: str, idempotency_key: str) -> Job | None:
@@ -45,8 +46,8 @@ class SubmittedJobs(Protocol):
         keep their run."""
         ...
 
-    async def count_submission(self, user: str) -> None:
-        """Let something that is no job count in `submitted_within`, from now on."""
+    async def count_submission(self, user: str, *, limit: SubmissionLimit | None = None) -> None:
+        """Let something that is no job count in `submitted_within`, from now on. `TooManySubmissions` as for a job."""
         ...
 
     async def counts(self, user: str | None = None) -> Mapping[JobStatus, int]:

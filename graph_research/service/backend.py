@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -36,8 +35,6 @@ class Backend:
     metrics: ServiceMetrics
     notify: Callable[[], None]
     is_working: Callable[[], bool]
-    submitting: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held from the count of a user's submissions to the next one."""
     ready_within_seconds: float = 3.0
     """After which a store that does not answer makes the service unready; a probe waits less than a request."""
     turns: Turns = field(default_factory=Turns)

@@ -22,9 +22,9 @@ from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.providers.search.base import LOCAL
 from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.service.backend import Backend
-from graph_research.service.errors import KeyReused
+from graph_research.service.errors import KeyReused, TooManyJobs
 from graph_research.service.models import JobSubmission
-from graph_research.service.rate_limit import Quota, check_quota, quota_of
+from graph_research.service.rate_limit import Quota, check_quota, quota_of, submit_within_limit
 from graph_research.service.report_models import FollowUpQuestion, ForkSubmission, Options
 
 UPLOADS = "uploads"
@@ -181,9 +181,7 @@ async def submit(
     request = JobRequest.from_json(new.request).run
     async with backend.app.prepared(request, run_id=job_id):
         pass  # what is wrong with it is said now, and not when a worker begins it
-    async with backend.submitting:
-        check_quota(await quota_of(backend.jobs, user))
-        job, is_new = await backend.jobs.submit(new)
+    job, is_new = await submit_within_limit(backend.jobs, new)
     if not is_new:
         check_same(job, _asked(submission))
     backend.notify()
@@ -239,34 +237,24 @@ async def _submit_created(
 ) -> tuple[Job, Quota]:
     """Create a run and queue the job that drives it."""
     user, key, asked = new.job.user, new.idempotency_key, {"of": new.job.id, **new.asked}
-    async with backend.submitting:
-        job = key and await backend.jobs.submitted_with(user, key)
-        if not job:
-            check_quota(await quota_of(backend.jobs, user))
-            run_id = await create(new_run_id())
-            request = JobRequest(run=await backend.app.request(run_id), limits=new.limits).to_json()
-            job, is_new = await backend.jobs.submit(
-                NewJob(
-                    id=run_id,
-                    user=user,
-                    question=new.question,
-                    request={**request, _ASKED: asked},
-                    idempotency_key=key,
-                )
-            )
-            if not is_new:  # submitted to another process meanwhile
-                await delete_run(backend.app.workspace, run_id)
+    job = key and await backend.jobs.submitted_with(user, key)
+    if not job:
+        await check_quota(backend.jobs, user)
+        run_id = await create(new_run_id())
+        request = JobRequest(run=await backend.app.request(run_id), limits=new.limits).to_json()
+        queued = NewJob(
+            id=run_id, user=user, question=new.question, request={**request, _ASKED: asked}, idempotency_key=key
+        )
+        try:
+            job, is_new = await submit_within_limit(backend.jobs, queued)
+        except TooManyJobs:  # other requests were faster
+            await delete_run(backend.app.workspace, run_id)
+            raise
+        if not is_new:  # so was one with the same key
+            await delete_run(backend.app.workspace, run_id)
     check_same(job, asked)
     backend.notify()
     return job, await quota_of(backend.jobs, user)
-
-
-async def count_as_submission(backend: Backend, user: str) -> Quota:
-    """Let work that is no job count for the user's rate limit, and say what is left of it. `TooManyJobs`."""
-    async with backend.submitting:
-        check_quota(await quota_of(backend.jobs, user))
-        await backend.jobs.count_submission(user)
-    return await quota_of(backend.jobs, user)
 
 
 def _asked(submission: JobSubmission) -> dict[str, Any]:

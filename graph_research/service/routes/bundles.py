@@ -13,8 +13,8 @@ from graph_research.app.runs.shared_bundle import shared_bundle
 from graph_research.service.backend import FromBackend, FromUser, begun, ended_job
 from graph_research.service.brought.checking import check_bundle, receive_bundle
 from graph_research.service.http.problems import problems
+from graph_research.service.rate_limit import count_within_limit
 from graph_research.service.report_models import BundleCheck
-from graph_research.service.submission import count_as_submission
 
 PATH = "/api/research/bundles"
 router = APIRouter(tags=["bundles"])
@@ -43,7 +43,7 @@ async def check_brought_bundle(
 ) -> BundleCheck:
     """Replay the run of a bundle, the body as it is, and verify its report. Nothing of it is kept, and no model, search
     or page is asked. Counts as a submission."""
-    response.headers.update((await count_as_submission(backend, user.name)).headers())
+    response.headers.update((await count_within_limit(backend.jobs, user.name)).headers())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         await receive_bundle(folder, request.stream())

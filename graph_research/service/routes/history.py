@@ -15,6 +15,7 @@ from graph_research.app.runs.status import run_history
 from graph_research.service.backend import FromBackend, FromUser, begun, ended_job
 from graph_research.service.http.problems import problems
 from graph_research.service.models import JobResource
+from graph_research.service.rate_limit import count_within_limit
 from graph_research.service.report_models import (
     DifferenceResource,
     ForkSubmission,
@@ -24,7 +25,7 @@ from graph_research.service.report_models import (
     StepResource,
 )
 from graph_research.service.routes.jobs import IdempotencyKey
-from graph_research.service.submission import count_as_submission, submit_fork
+from graph_research.service.submission import submit_fork
 
 router = APIRouter(prefix="/api/research", tags=["history"])
 _READING = problems(401, 404, 409, 422)
@@ -68,7 +69,7 @@ async def replay(job_id: str, backend: FromBackend, user: FromUser, response: Re
     """Run a job that has ended again on its recorded answers, without a model and a network, and compare each step.
     Counts as a submission."""
     job = await ended_job(backend, user, job_id)
-    response.headers.update((await count_as_submission(backend, user.name)).headers())
+    response.headers.update((await count_within_limit(backend.jobs, user.name)).headers())
     async with begun(job):
         replayed = await backend.turns.work(user.name, partial(replay_any, backend.app.workspace, job.run_id))
     return ReplayResource(job_id=job_id, **replayed.to_json())

@@ -16,6 +16,7 @@ from graph_research.service.backend import FromBackend, FromUser
 from graph_research.service.brought.checking import check_graph
 from graph_research.service.http.problems import problems
 from graph_research.service.models import Name
+from graph_research.service.rate_limit import count_within_limit
 from graph_research.service.report_models import (
     AuditRequest,
     Drawing,
@@ -25,7 +26,6 @@ from graph_research.service.report_models import (
     PassageList,
 )
 from graph_research.service.submission import (
-    count_as_submission,
     options_of,
     require_library,
     require_offered,
@@ -100,6 +100,6 @@ async def audit(wanted: AuditRequest, backend: FromBackend, user: FromUser, resp
     document = await Uploads(workspace, user.name).get(wanted.document)
     [folder] = require_library(workspace, user.name, [wanted.library])
     file = workspace.home.user_library(user.name) / document.name
-    response.headers.update((await count_as_submission(backend, user.name)).headers())
+    response.headers.update((await count_within_limit(backend.jobs, user.name)).headers())
     found = await backend.turns.work(user.name, partial(check_report, workspace, file, folder))
     return found.model_copy(update={"file": document.name, "run_id": ""})

@@ -12,6 +12,7 @@ from graph_research.app.runs.bundles import verify_any
 from graph_research.service.backend import FromBackend, FromUser, ended_job
 from graph_research.service.http.problems import problems
 from graph_research.service.models import JobResource
+from graph_research.service.rate_limit import count_within_limit
 from graph_research.service.report_models import (
     ClaimEdit,
     FollowUpQuestion,
@@ -24,7 +25,7 @@ from graph_research.service.report_models import (
     VersionResource,
 )
 from graph_research.service.routes.jobs import IdempotencyKey
-from graph_research.service.submission import count_as_submission, library_folders, submit_follow_up
+from graph_research.service.submission import library_folders, submit_follow_up
 
 router = APIRouter(prefix="/api/research", tags=["revisions"])
 _READING, _CHANGING = problems(401, 404, 409, 422), problems(401, 404, 409, 413, 422)
@@ -79,7 +80,7 @@ async def refresh(
     """Read the cited sources again, and say what changed in them and which sentences that touches. Counts as a
     submission."""
     job = await ended_job(backend, user, job_id)
-    response.headers.update((await count_as_submission(backend, user.name)).headers())
+    response.headers.update((await count_within_limit(backend.jobs, user.name)).headers())
     folders = library_folders(backend.app.workspace, user.name, None)
     refreshed = partial(refresh_run, backend.app.workspace, job.run_id, rewrite=wanted.rewrite, may_read=folders)
     done = await backend.turns.work(user.name, refreshed)

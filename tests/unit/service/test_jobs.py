@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
+import httpx
 import pytest
 
 from graph_research.jobs.job import JobError, JobStatus, SourceRow
+from graph_research.service.api import create_api
 from tests.support.cli.cli_process import User
 from tests.support.cli.cli_user import QUESTION
 from tests.support.service.service_client import JOBS, ServiceClient, service_client
@@ -116,6 +119,15 @@ async def test_ten_jobs_may_be_submitted_in_fifteen_minutes(service: ServiceClie
 async def test_requests_at_the_same_time_are_counted_too(service: ServiceClient) -> None:
     answers = await asyncio.gather(*(service.post(JOBS, {"question": "How high are tides?"}) for _ in range(15)))
     assert sorted(answer.status_code for answer in answers) == [202] * 10 + [429] * 5
+
+
+async def test_requests_to_two_services_on_one_store_are_counted_together(service: ServiceClient) -> None:
+    other = replace(service.api.state.backend)
+    transport = httpx.ASGITransport(create_api(other))
+    async with httpx.AsyncClient(transport=transport, base_url=service.http.base_url) as http:
+        both = [client.post(JOBS, json={"question": "How high are tides?"}) for client in [service.http, http] * 8]
+        answers = await asyncio.gather(*both)
+    assert sorted(answer.status_code for answer in answers) == [202] * 10 + [429] * 6
 
 
 async def test_a_key_submits_one_job(service: ServiceClient) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
@@ -196,9 +197,14 @@ async def test_a_job_that_has_not_ended_has_no_report_to_change(service: Service
 
 
 async def test_a_question_beyond_the_rate_limit_leaves_no_run(finished: Finished) -> None:
-    for _ in range(9):
+    for _ in range(8):
         await finished.service.submitted()
     runs = len(await finished.service.app.store.run_rows(None, None))
+    path = f"{JOBS}/{finished.job_id}/questions"
+    asked = await asyncio.gather(*(finished.service.post(path, {"question": RANGE}) for _ in range(3)))
+    assert sorted(answer.status_code for answer in asked) == [202, 429, 429]
+    runs += 1
+    assert len(await finished.service.app.store.run_rows(None, None)) == runs
     assert (await finished.post("questions", {"question": RANGE}, expect=429))["code"] == "too-many-jobs"
     assert len(await finished.service.app.store.run_rows(None, None)) == runs
 

@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 
 from graph_research.graph.registry import Resolver
 from graph_research.research.llm.prompt_templates import PromptRenderer
-from graph_research.text.language.words import language_of, read_word_list
+from graph_research.text.language.frequencies import frequencies
+from graph_research.text.language.words import language_of
 
 
 @asynccontextmanager
@@ -24,7 +25,7 @@ async def read_ahead(question: str | None, prompts: Resolver) -> AsyncIterator[N
 
 
 def _read(question: str, prompts: Resolver) -> None:
-    read_word_list(language_of(question))
+    frequencies(language_of(question))
     PromptRenderer(prompts).compile_all()
     from graph_research.research.report.page.html import page_template  # loaded here, not where the process starts
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from graph_research.text.language.frequencies import frequency
 from graph_research.text.language.tables import facts
-from graph_research.text.language.words import frequency, language_counts, language_of
+from graph_research.text.language.words import language_counts, language_of
 
 _NAMES = facts("name")
 _DIRECTIONS = facts("direction")

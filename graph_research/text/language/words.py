@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import gzip
-import math
 import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from importlib.util import find_spec
-from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
 from typing import NamedTuple
 
 import snowballstemmer
 
+from graph_research.text.language.compounds import compound_parts
+from graph_research.text.language.frequencies import COMMON_ZIPF, UNKNOWN_ZIPF, frequencies
 from graph_research.text.language.questions import QUESTION_WORDS, YES_NO
 from graph_research.text.language.tables import facts, listed
 
-COMMON_ZIPF = 6.0
-"""A word of this Zipf frequency (one in a thousand words) or above has weight 0: `the`, `what`, `and`."""
-
-_UNKNOWN_ZIPF = 2.5
-MOST_WEIGHT = COMMON_ZIPF - _UNKNOWN_ZIPF
+MOST_WEIGHT = COMMON_ZIPF - UNKNOWN_ZIPF
 """The weight of a word that wordfreq's list of some 30,000 words does not have."""
 
 _STEMMERS = facts("stemmer")
@@ -89,8 +83,9 @@ def words(text: str, language: str = "en") -> list[Word]:
 
     A word's term is its Snowball stem in `language` (ISO 639-1), or the word in lower case where Snowball has none;
     ligatures and full-width letters count as the letters they stand for. A word in camel case or with underscores is
-    followed by its parts (`TaskGroup`: taskgroup, task, group; `lock_timeout`: lock_timeout, lock, timeout). Chinese
-    and Japanese, which put no spaces between words, give the pairs of neighbouring characters.
+    followed by its parts (`TaskGroup`: taskgroup, task, group; `lock_timeout`: lock_timeout, lock, timeout), and so is
+    a compound (`Nitratgehalt`: nitratgehalt, nitrat, gehalt). Chinese and Japanese, which put no spaces between words,
+    give the pairs of neighbouring characters.
     """
     return [
         Word(term, _weight(term, form, language), match.start() + start, match.start() + end)
@@ -234,11 +229,6 @@ def common_share(written: Sequence[str], language: str) -> float | None:
     return sum(word.lower() in common for word in written) / max(1, len(written))
 
 
-def frequency(word: str, language: str) -> float:
-    """The word's Zipf frequency, 0 where the language's list does not have it."""
-    return _zipf(language).get(word, 0.0)
-
-
 def unspaced_runs(text: str) -> list[str]:
     """The stretches of Chinese and Japanese characters in a text, which no sign or letter of another script parts."""
     return _UNSPACED.findall(text)
@@ -273,7 +263,7 @@ def _is_spaced(written: str) -> bool:
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def _spaced_forms(written: str, language: str) -> Sequence[_Form]:
-    """A word, then its parts where it is in camel case or has underscores; each at the place of the whole."""
+    """A word, then its parts where it has any; each at the place of the whole."""
     return tuple((_stem(form, language), form, 0, len(written)) for form in _folded_forms(written, language))
 
 
@@ -281,7 +271,9 @@ def _folded_forms(written: str, language: str) -> list[str]:
     parts: list[str] = []
     if ("_" in written or written[1:].lower() != written[1:]) and len(written) <= MOST_STEMMED_CHARS:
         parts = [part for piece in written.split("_") for part in _HUMPS.findall(piece) or [piece] if part]
-    return [_folded(part, language) for part in (written, *(parts if len(parts) > 1 else ()))]
+    if len(parts) < 2:
+        return [_folded(written, language), *compound_parts(written, language)]
+    return [_folded(part, language) for part in (written, *parts)]
 
 
 def _pairs(run: str) -> Iterator[_Form]:
@@ -314,8 +306,7 @@ def _weight(term: str, form: str, language: str) -> float:
         return 1.0 if len(form) == 1 else (2.0, 0.7, 0.0)[sum(len(run) for run in _HIRAGANA.findall(form))]
     if form[0].isdigit():
         return MOST_WEIGHT if len(form) > 1 else MOST_WEIGHT / 2
-    frequencies = _zipf(language)
-    zipf = max(frequencies.get(form, _UNKNOWN_ZIPF), frequencies.get(term, _UNKNOWN_ZIPF))
+    zipf = max(frequencies(language).get(written, UNKNOWN_ZIPF) for written in (form, term))
     return max(0.0, COMMON_ZIPF - zipf)
 
 
@@ -337,25 +328,3 @@ def _stemmer(language: str) -> snowballstemmer.stemmer | None:
     stemmer = snowballstemmer.stemmer(name)
     stemmer.maxCacheSize = 0  # words are remembered here, and its own memory takes longer than a stem does
     return stemmer
-
-
-def read_word_list(language: str) -> None:
-    """Read the list of frequent words of a language, which takes a while the first time."""
-    _zipf(language)
-
-
-@cache
-def _zipf(language: str) -> dict[str, float]:
-    """The Zipf frequencies of wordfreq's short list (words above 1 in a million), empty for an unknown language. Only
-    the list is read: to load the package's own code takes longer."""
-    import msgpack  # not at the top: most commands never rank anything
-
-    package = find_spec("wordfreq")
-    assert package is not None
-    assert package.origin is not None
-    file = Path(package.origin).with_name("data") / f"small_{'nb' if language == 'no' else language}.msgpack.gz"
-    if not file.is_file():
-        return {}
-    _header, *bands = msgpack.unpackb(gzip.decompress(file.read_bytes()))
-    zipf = [math.log10(10 ** (-centibels / 100)) + 9 for centibels in range(len(bands))]
-    return {word: frequency for frequency, band in zip(zipf, bands, strict=True) for word in band}

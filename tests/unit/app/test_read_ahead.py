@@ -9,14 +9,14 @@ from graph_research.graph.resources import TextResolver
 from graph_research.research.llm import prompt_templates
 from graph_research.research.llm.prompt_templates import PromptInvalid, PromptRenderer
 from graph_research.research.report.page.html import page_template
-from graph_research.text.language import words
+from graph_research.text.language.frequencies import frequencies
 
 PROMPTS = TextResolver({"one/system": "One.", "one/user": "{{ name }}", "two/system": "{{ broken"})
 
 
 @pytest.fixture(autouse=True)
 def _nothing_read() -> None:
-    words._zipf.cache_clear()
+    frequencies.cache_clear()
     prompt_templates._compiled.cache_clear()
     page_template.cache_clear()
 
@@ -24,9 +24,9 @@ def _nothing_read() -> None:
 async def test_the_word_list_of_the_question_the_prompts_and_the_page_are_read() -> None:
     async with read_ahead("Wie hoch ist der Turm und wer hat ihn gebaut?", PROMPTS):
         pass
-    assert words._zipf.cache_info().currsize == 1
-    assert words._zipf("de")
-    assert words._zipf.cache_info().hits == 1
+    assert frequencies.cache_info().currsize == 1
+    assert frequencies("de")
+    assert frequencies.cache_info().hits == 1
     assert len(prompt_templates._compiled()._code) == 2
     assert page_template.cache_info().currsize == 1
 
@@ -49,7 +49,7 @@ async def test_a_prompt_that_does_not_parse_fails_where_it_is_rendered() -> None
 async def test_without_a_question_nothing_is_read(question: str | None) -> None:
     async with read_ahead(question, PROMPTS):
         pass
-    assert words._zipf.cache_info().currsize == 0
+    assert frequencies.cache_info().currsize == 0
     assert not prompt_templates._compiled()._code
 
 
@@ -57,4 +57,4 @@ async def test_the_next_research_of_a_process_reads_nothing_again() -> None:
     for _ in range(2):
         async with read_ahead("How high is the tower?", PROMPTS):
             pass
-    assert words._zipf.cache_info().misses == 1
+    assert frequencies.cache_info().misses == 1

@@ -20,8 +20,9 @@ from graph_research.graph.history.bundle import Bundle, pack, store_bundle, unpa
 from graph_research.graph.state.rows import CallRow
 from graph_research.graph.values.codec import canonical, decode
 from graph_research.providers.call_kind import CallKind
-from graph_research.providers.http.host_names import is_local, is_loopback
+from graph_research.providers.http.host_names import is_local, names_of_server
 
+_URL = re.compile(r"https?://[^\s\"\\',]+", re.IGNORECASE)
 _ADDRESS = re.compile(r"@(https?://[^\s\"',]+)", re.IGNORECASE)
 
 
@@ -50,7 +51,9 @@ async def shared_bundle(workspace: Workspace, run_id: str) -> bytes:
             bundle = unpack(Path(file.name))
     labels = _labels(request.to_json(), [*request.library, *_files(request.graph)])
     shared = _labelled(bundle, labels)
-    secrets = [*labels.everywhere, *labels.of_models, str(workspace.home.path)]
+    of_settings = _URL.findall(workspace.settings.model_dump_json())
+    servers = [name for url in of_settings for name in names_of_server(url)]
+    secrets = [*labels.everywhere, *labels.of_models, *servers, str(workspace.home.path)]
     if any(_named(part, secrets) for part in _parts(shared)):
         raise BundleNotShareable(
             f"run {run_id} has addresses or folders of this machine in its state, and they can not be taken out",
@@ -77,10 +80,11 @@ def _labels(request: Mapping[str, Any], paths: Sequence[str]) -> _Labels:
     urls = dict.fromkeys(url for text in _strings(request) for url in _ADDRESS.findall(text))
     for number, url in enumerate(urls, 1):
         parts = urlsplit(url)
-        if not is_loopback(parts.hostname or ""):
-            host = f"192.0.2.{number}" if is_local(parts.hostname or "") else f"server-{number}.invalid"
+        if names := names_of_server(url):
+            new = f"192.0.2.{number}" if is_local(parts.hostname or "") else f"server-{number}.invalid"
+            host = of_models.get(parts.netloc, new)
             everywhere[f"@{url}"] = f"@{parts.scheme}://{host}{parts.path}"
-            of_models[parts.netloc] = host
+            of_models = {**dict.fromkeys(names, host), **of_models}
     return _Labels(everywhere=everywhere, of_models=of_models)
 
 
@@ -103,7 +107,7 @@ def _labelled(bundle: Bundle, labels: _Labels) -> Bundle:
     calls = [
         _relabelled(call, of_run if call.kind == CallKind.MODEL else everywhere, first.texts) for call in first.calls
     ]
-    events = _replaced(first.events, everywhere)
+    events = _replaced(first.events, of_run)
     return replace(bundle, run=run, first=first._replace(calls=calls, events=events))
 
 

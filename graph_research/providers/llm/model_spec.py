@@ -78,6 +78,16 @@ def parse_spec(text: str) -> ModelSpec:
     )
 
 
+def without_address(text: str) -> str:
+    """A spec without its address, as it may be told to people who do not run the model's server."""
+    return _AT_URL.split(text, maxsplit=1)[0]
+
+
+def url_of(text: str) -> str:
+    """The address of a spec, empty where it has none."""
+    return "".join(_AT_URL.split(text, maxsplit=1)[1:])
+
+
 def checked_model(spec: ModelSpec) -> str:
     """The name of the spec's model. `UnknownModel` where it names none, or one that no server could mean."""
     if not spec.model:

@@ -222,8 +222,9 @@ class _Digests:
         schema = self._services.schemas.get("digestor.answer").schema
         material = {**self._material([{"id": "", "title": "", "text": ""}]), "schema": schema}
         prompt = render("digestor/system", material) + render("digestor/user", material)
-        specs = [model.spec for model in self._services.models.models(_role(self._services), _PHASE)]
-        return hashlib.sha256("\n".join([*specs, prompt]).encode()).hexdigest()
+        models = self._services.models
+        names = map(models.name_of, models.models(_role(self._services), _PHASE))
+        return hashlib.sha256("\n".join([*names, prompt]).encode()).hexdigest()
 
     def _not_shown_whole(self, sources: Sequence[Source]) -> list[Source]:
         """Those that neither a topic's notes cover nor the analyzer's prompt could show as they are."""

@@ -57,10 +57,10 @@ def window_tokens(settings: ResearchSettings, model: Model, learned: LearnedWind
 
 
 def learned_windows(given: Mapping[str, Any] | None) -> defaultdict[str, LearnedWindow]:
-    """From `model_windows` in a handoff, by model spec."""
+    """From `model_windows` in a handoff, by the model's name in the state."""
     rows = (given or {}).items()
     windows = {
-        spec: LearnedWindow(tokens=row.get("tokens"), prompt_chars=row.get("prompt_chars")) for spec, row in rows
+        name: LearnedWindow(tokens=row.get("tokens"), prompt_chars=row.get("prompt_chars")) for name, row in rows
     }
     return defaultdict(LearnedWindow, windows)
 

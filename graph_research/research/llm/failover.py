@@ -104,8 +104,9 @@ class ModelSession:
         answer: Answer | None = None
         unusable = ""
         for model in self.services.models.models(request.role, request.phase):
+            name = self._name(model)
             if unusable:
-                reason = f"{unusable} gave no usable answer; {model.spec} was asked"
+                reason = f"{unusable} gave no usable answer; {name} was asked"
                 self._note(request, DegradationKind.FAILOVER, reason, model=unusable)
             rejection = None
             kept: Answer | None = None
@@ -116,22 +117,24 @@ class ModelSession:
                     failures.append((model, error))
                     break
                 for failed, failure in failures:
-                    reason = f"{failed.spec} did not answer ({type(failure).__name__}); {model.spec} did"
-                    self._note(request, DegradationKind.FAILOVER, reason, model=failed.spec)
+                    reason = f"{self._name(failed)} did not answer ({type(failure).__name__}); {name} did"
+                    self._note(request, DegradationKind.FAILOVER, reason, model=self._name(failed))
                 count_of_turns = answer.turns + 1 if answer else 1
-                answer = _read_reply(reply, prompt, model, read, turns=count_of_turns, is_last=turn == turns)
+                answer = _read_reply(reply, prompt, model, name, read, turns=count_of_turns, is_last=turn == turns)
                 if kept is not None:
                     return _better(kept, answer)
                 is_usable = answer.value is not None
                 if is_usable and (not answer.problem or turn == turns or model.in_process):
                     return answer
                 kept = answer if is_usable else None
-                unusable = model.spec
+                unusable = name
                 rejection = Rejection(reply=answer.text, problem=answer.problem, is_usable=is_usable)
             if kept is not None:
                 return kept
         if answer is None:
-            raise _none_answered(request, [error for _, error in failures])
+            refused = _none_answered(request, [error for _, error in failures])
+            refused.message = self.services.models.without_addresses(refused.message)
+            raise refused
         return answer
 
     async def _reply(
@@ -141,25 +144,25 @@ class ModelSession:
         or at once to the limit that the server reports, at most `TOKEN_LIMIT_RETRIES` times for this model."""
         fitted, off_loop = partial(self._fitted, request, model, rejection), self.services.prompts.off_loop
         prompt, output_tokens = await off_loop(partial(fitted, None))
-        retries = 0
+        name, retries = self._name(model), 0
         while "exceeded" in (reply := await self._call(request, model, prompt.text, output_tokens, turn)):
-            exceeded, learned = reply["exceeded"], self.windows[model.spec]
-            self.windows[model.spec] = learned.refused(request.system, prompt.text, exceeded["limit_tokens"])
+            exceeded, learned = reply["exceeded"], self.windows[name]
+            self.windows[name] = learned.refused(request.system, prompt.text, exceeded["limit_tokens"])
             shorter, output_tokens = await off_loop(partial(fitted, int(len(prompt.text) * SHORTER)))
             most = TOKEN_LIMIT_RETRIES if self.services.settings.token_limit_recovery else 0
-            if self._shortened[model.spec] >= most or len(shorter.text) >= len(prompt.text):
+            if self._shortened[name] >= most or len(shorter.text) >= len(prompt.text):
                 self._note_window(request, model, retries, answered=False)
                 raise _too_long(request, model, retries, exceeded)
             prompt, retries = shorter, retries + 1
-            self._shortened[model.spec] += 1
+            self._shortened[name] += 1
         if "withheld" in reply:
             raise AnswerWithheld(reply["withheld"], provider=model.spec)
         if retries:
             self._note_window(request, model, retries, answered=True)
         if prompt.truncations:
             shown = "; ".join(filter(None, (lack.description() for lack in prompt.truncations))) or "less"
-            reason = f"to fit the window of {model.spec}{self._size(model)} the prompt shows {shown}"
-            self._note(request, DegradationKind.CUT, reason, model=model.spec)
+            reason = f"to fit the window of {name}{self._size(model)} the prompt shows {shown}"
+            self._note(request, DegradationKind.CUT, reason, model=name)
         return reply, prompt
 
     def _fitted(
@@ -167,7 +170,7 @@ class ModelSession:
     ) -> tuple[FittedPrompt, int]:
         """The prompt within the model's window and `most_chars`, and how many tokens its answer may take."""
         prompt = partial(request.prompt, rejection)
-        accepted = self.windows[model.spec].prompt_chars
+        accepted = self.windows[self._name(model)].prompt_chars
         limits = (most_chars, None if accepted is None else max(accepted - len(request.system), 0))
         limit = PromptLimit(chars=min((chars for chars in limits if chars is not None), default=None))
         window = self._window(model)
@@ -188,7 +191,10 @@ class ModelSession:
         return prompt(limit), budget.output_tokens
 
     def _window(self, model: Model) -> int | None:
-        return window_tokens(self.services.settings, model, self.windows[model.spec])
+        return window_tokens(self.services.settings, model, self.windows[self._name(model)])
+
+    def _name(self, model: Model) -> str:
+        return self.services.models.name_of(model)
 
     async def _call(
         self, request: PromptRequest, model: Model, user: str, output_tokens: int, turn: int
@@ -214,16 +220,17 @@ class ModelSession:
         return reply
 
     def _note_window(self, request: PromptRequest, model: Model, retries: int, *, answered: bool) -> None:
-        learned = self.windows[model.spec]
+        name = self._name(model)
+        learned = self.windows[name]
         size = f"; its window is {learned.tokens:,} tokens" if learned.tokens else ""
         outcome = "and was answered" if answered else "and was refused again"
         again = f"was cut and sent again {_times(retries)} {outcome}" if retries else "could not be cut any further"
-        reason = f"a prompt was too long for {model.spec}{size}: it {again}"
-        self._note(request, DegradationKind.WINDOW, reason, model=model.spec, retries=retries, window=learned.to_json())
+        reason = f"a prompt was too long for {name}{size}: it {again}"
+        self._note(request, DegradationKind.WINDOW, reason, model=name, retries=retries, window=learned.to_json())
 
     def _size(self, model: Model) -> str:
         """How large a model's window is, and how that is known."""
-        learned, window = self.windows[model.spec], self._window(model)
+        learned, window = self.windows[self._name(model)], self._window(model)
         if learned.tokens is None and model.window_tokens is None:
             if learned.prompt_chars is not None:
                 return f" (prompts of about {learned.prompt_chars:,} characters, as its refusals showed)"
@@ -240,6 +247,7 @@ def _read_reply(
     reply: Mapping[str, Any],
     prompt: FittedPrompt,
     model: Model,
+    name: str,
     read: Callable[[str, bool], tuple[dict[str, Any] | None, str]],
     *,
     turns: int,
@@ -260,7 +268,7 @@ def _read_reply(
         problem=problem,
         turns=turns,
         in_process=model.in_process,
-        model=model.spec,
+        model=name,
         broke_off=broke_off,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -11,8 +12,9 @@ import orjson
 from graph_research.graph.context import Context
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.errors import ProviderError
+from graph_research.providers.http.host_names import names_of_server
 from graph_research.providers.llm.base import Model, ModelRequest
-from graph_research.providers.llm.model_spec import EXTRACTIVE
+from graph_research.providers.llm.model_spec import EXTRACTIVE, url_of, without_address
 
 
 class NoQuotingModel(ProviderError):
@@ -32,6 +34,38 @@ class ModelRouter:
     def models(self, role: str, phase: str = "") -> Sequence[Model]:
         """The role's list, else that of the phase, else the default one."""
         return self.roles.get(role) or self.roles.get(phase) or self.default
+
+    def name_of(self, model: Model) -> str:
+        """What a run's state calls a model: its spec without the address, which only whoever runs its server may know.
+        Where several servers have a model of that name, their number in the order of the lists stands behind it."""
+        return self._names.get(model.spec, without_address(model.spec))
+
+    def without_addresses(self, text: str) -> str:
+        """A message in which the models' servers are called by the models' names."""
+        for address, name in self._addresses.items():
+            text = text.replace(address, name)
+        return text
+
+    @cached_property
+    def _addresses(self) -> Mapping[str, str]:
+        """What messages may say of the models' addresses, and what stands for it, the longest first."""
+        said: dict[str, str] = {}
+        for spec, name in self._names.items():
+            if servers := names_of_server(url_of(spec)):
+                said[spec] = name
+                said |= {server: f"the server of {name}" for server in servers if server not in said}
+        return {address: said[address] for address in sorted(said, key=len, reverse=True)}
+
+    @cached_property
+    def _names(self) -> Mapping[str, str]:
+        specs: dict[str, list[str]] = {}
+        for spec in dict.fromkeys(model.spec for model in self.every()):
+            specs.setdefault(without_address(spec), []).append(spec)
+        return {
+            spec: name if len(same) == 1 else f"{name} ({number})"
+            for name, same in specs.items()
+            for number, spec in enumerate(same, 1)
+        }
 
     async def quoted(self, agent: str, material: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         """What the `quoting` model answers as `agent`, whatever serves the role. It is recorded, since an embedding

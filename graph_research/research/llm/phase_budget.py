@@ -25,7 +25,7 @@ def material_chars(services: Services, role: str, phase: str, windows: Mapping[s
     models = services.models.models(role, phase)
     if not models:
         return None
-    window = window_tokens(services.settings, models[0], learned_windows(windows)[models[0].spec])
+    window = window_tokens(services.settings, models[0], learned_windows(windows)[services.models.name_of(models[0])])
     if window is None:
         return None
     budget = WindowBudget.of(

@@ -49,9 +49,9 @@ class AnswerUnreadable(ProviderError):
 class AgentResult:
     """The output of a call. `degraded` says why the fallback answered, None where the model did. `notes` are entries
     for the state's `degraded` channel: prompts that were shortened, windows that were learned, models that failed.
-    `model` is the spec of the one that answered, empty for the fallback. `shown` is the material as the answered prompt
-    showed it. `by_code` is true where the answer was computed in this process, so that
-    asking again would give the same. `broke_off` is true where the model stopped at the limit of its answer in every
+    `model` is the one that answered, by its name in the state, empty for the fallback. `shown` is the material as the
+    answered prompt showed it. `by_code` is true where the answer was computed in this process, so that asking again
+    would give the same. `broke_off` is true where the model stopped at the limit of its answer in every
     turn: the output ends somewhere in the middle. `before` is the output that was sent back by the review, `problem`
     what the review says of `output`."""
 

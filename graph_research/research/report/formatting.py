@@ -24,7 +24,6 @@ _SHORT_CHARS = 64
 _BREAK = re.compile(r"\n|---PAGE \d+---")
 _RANGE_WORDS, _EDGE_WORDS = 12, 5
 _NO_MODEL = "extractive"
-_SPEC = re.compile(r"\b[a-z][a-z0-9_-]*:([^\s@,;]+)@https?://[^\s,;)]*")
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]*")  # what Debian and PyPI allow as the name of a package
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _BREAKING_SPACES = re.compile(r"[^\S\u00a0\u202f]+")
@@ -233,11 +232,6 @@ def model_name(spec: str) -> str:
     """The model of a spec without its provider and address: `strong` of `openai:strong@http://127.0.0.1:8080/v1`."""
     name = spec.partition("@http")[0]
     return name.partition(":")[2] or name
-
-
-def without_addresses(text: str) -> str:
-    """The text with each model's spec as the model's name."""
-    return _SPEC.sub(lambda match: match[1], text)
 
 
 def who_served(report: Report, labels: Labels) -> list[str]:

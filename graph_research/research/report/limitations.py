@@ -16,7 +16,7 @@ from graph_research.research.models.finding import Gap
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.quality_gates import source_gate
-from graph_research.research.report.formatting import model_name, without_addresses
+from graph_research.research.report.formatting import model_name
 from graph_research.research.report.labels.languages import has_labels, labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import (
@@ -193,10 +193,7 @@ def _about_the_windows(degraded: Sequence[Mapping[str, Any]], labels: Labels) ->
             (labels.limit_window if count else labels.limit_window_full).format(model=model, n=count)
             for model, count in refused.items()
         ),
-        *(
-            labels.limit_cut.format(step=_steps([agent], labels), reason=without_addresses(reason))
-            for agent, reason in cuts
-        ),
+        *(labels.limit_cut.format(step=_steps([agent], labels), reason=reason) for agent, reason in cuts),
     ]
 
 
@@ -205,7 +202,7 @@ def _about_the_models(degraded: Sequence[Mapping[str, Any]], labels: Labels) -> 
     passed: dict[str, list[str]] = {}
     for row in degraded:
         if row.get("kind") == DegradationKind.FAILOVER:
-            passed.setdefault(without_addresses(row["reason"]), []).append(row["agent"])
+            passed.setdefault(row["reason"], []).append(row["agent"])
     return [
         labels.limit_failover.format(steps=_steps(agents, labels), reason=reason) for reason, agents in passed.items()
     ]

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from graph_research.app.job_runner import JobRequest
 from graph_research.service.brought.checking import Allowance, BundleRefused, check_bundle
 from tests.support.cli.cli_process import User
 from tests.support.cli.cli_user import QUESTION
@@ -59,30 +60,60 @@ OF_THE_MACHINE, OF_ANOTHER = "127.0.0.1", "0.0.0.0"
 """Two addresses of the same server; the second one tells which it is, as that of another machine would."""
 
 
-@pytest.mark.parametrize(("host", "notes_it"), [(OF_THE_MACHINE, True), (OF_ANOTHER, False), (OF_ANOTHER, True)])
-async def test_the_address_of_a_model_is_a_label_or_there_is_no_bundle(
-    user: User, tmp_path: Path, host: str, notes_it: bool
+TOO_SMALL = Faults(context_errors=frozenset({"analyzer", "extractor", "outliner"}), broken_json=frozenset({"planner"}))
+OUT_OF_ORDER = Faults(deaf_agents=frozenset({"source_summarizer", "reflector"}), rate=0.2)
+
+
+@pytest.mark.parametrize(
+    ("host", "faults", "status"),
+    [
+        (OF_THE_MACHINE, TOO_SMALL, "COMPLETED"),
+        (OF_ANOTHER, Faults(), "COMPLETED"),
+        (OF_ANOTHER, TOO_SMALL, "COMPLETED"),
+        (OF_ANOTHER, OUT_OF_ORDER, "FAILED"),
+    ],
+)
+async def test_the_address_of_a_model_is_a_label_in_a_bundle(
+    user: User, tmp_path: Path, host: str, faults: Faults, status: str
 ) -> None:
-    """A prompt that was too long for a model is noted in the state under the model's whole name."""
-    too_long = Faults(context_errors=frozenset({"analyzer"}) if notes_it else frozenset())
-    with open_world(tmp_path / "calls", faults=too_long) as world:
+    """Also where the run notes in its state which model failed and why, and condenses sources for two of one name."""
+    with open_world(tmp_path / "calls", faults=faults) as world:
         address = f"http://{host}:{world.port}/v1"
-        async with service_client(user, default_provider=(f"openai:world@{address}",)) as service:
+        models = (f"openai:world@http://{host}:{world.port}/wrong", f"openai:world@{address}")
+        options = {"default_provider": models, "deep_research_digest_policy": "always"}
+        async with service_client(user, **options) as service:
             job_id = await service.submitted(QUESTION)
             await service.drive()
-            assert (await service.get(f"{JOBS}/{job_id}")).json()["status"] == "COMPLETED"
-            if notes_it and host == OF_ANOTHER:
-                refused = await service.get(f"{JOBS}/{job_id}/bundle")
-                assert (refused.status_code, refused.json()["code"]) == (422, "bundle-not-shareable")
-                return
+            assert (await service.get(f"{JOBS}/{job_id}")).json()["status"] == status
             data = await bundle_of(service, job_id)
     async with service_client(user) as service:
         found = (await check(service, data)).json()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         texts = [archive.read(name).decode() for name in archive.namelist()]
-    assert any(address in text for text in texts) == (host == OF_THE_MACHINE)
+    assert any(f"{host}:{world.port}" in text for text in texts) == (host == OF_THE_MACHINE)
     assert any("openai:world@http://192.0.2.1/v1" in text for text in texts) == (host == OF_ANOTHER)
     assert found["replay"]["identical"], found
+
+
+async def test_a_run_whose_own_words_name_a_server_of_the_operators_has_no_bundle(user: User) -> None:
+    async with service_client(user, default_provider=("openai:m@http://models.example/v1",)) as service:
+        job_id = await service.submitted("What does models.example serve?")
+        await service.post(f"{JOBS}/{job_id}/cancel")
+        await service.app.create(
+            JobRequest.from_json((await service.jobs.get("local", job_id)).request).run, run_id=job_id
+        )
+        refused = await service.get(f"{JOBS}/{job_id}/bundle")
+        assert (refused.status_code, refused.json()["code"]) == (422, "bundle-not-shareable")
+
+
+async def test_a_run_that_notes_the_address_of_a_search_has_no_bundle(user: User) -> None:
+    options = {"searxng_url": "http://0.0.0.0:9", "search_providers": ("searxng", "local")}
+    async with service_client(user, **options) as service:
+        job_id = await service.submitted(QUESTION)
+        await service.drive()
+        assert (await service.get(f"{JOBS}/{job_id}")).json()["status"] == "COMPLETED"
+        refused = await service.get(f"{JOBS}/{job_id}/bundle")
+        assert (refused.status_code, refused.json()["code"]) == (422, "bundle-not-shareable")
 
 
 @pytest.mark.parametrize("least", [{"memory_bytes": 1 << 20}, {"seconds": 0.01}])

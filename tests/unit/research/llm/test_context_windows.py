@@ -220,7 +220,7 @@ async def test_what_was_learned_in_one_call_is_kept_to_in_the_next(context: Plai
 
 async def test_what_the_state_knows_is_kept_to_by_a_process_that_has_learned_nothing(context: PlainContext) -> None:
     model = small(13_500)
-    known = {model.spec: {"tokens": None, "prompt_chars": 12_000}}
+    known = {"openai:small": {"tokens": None, "prompt_chars": 12_000}}
     await AGENT.call(make_services([model]), material(30_000), context, windows=known)
     assert len(model.requests) == 1
 

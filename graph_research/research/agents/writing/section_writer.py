@@ -25,9 +25,7 @@ from graph_research.research.agents.writing.section_text import (
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.contradictions import told_by_writer
 from graph_research.research.evidence.neighbours import NeighboursEvidence
-from graph_research.research.evidence.own_makers import OwnMakers
 from graph_research.research.evidence.quotes import QuoteFinder, attributed, nearest_quotes, quote_for
-from graph_research.research.evidence.told_sides import with_told_sides
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import ALL_ROWS, Section
 from graph_research.research.llm.services import Services
@@ -109,7 +107,7 @@ def section_writer(services: Services) -> Handler:
         known = {**material.evidence, **asked}
         ids = {*(row["id"] for row in handoff["evidence"]), *known}
         blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), ids)
-        blocks = _attributed(blocks, handoff, known, sources, documents)
+        blocks = _completed(blocks, handoff, known, sources, documents)
         cited = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
         told = _told(answer, keys, known)
         cited |= {name for conflict in told for side in conflict.sides for name in side.evidence_ids}
@@ -133,24 +131,18 @@ def section_writer(services: Services) -> Handler:
     return write
 
 
-def _attributed(
+def _completed(
     blocks: Iterable[Block],
     handoff: Mapping[str, Any],
     known: Mapping[str, Evidence],
     sources: Mapping[str, Source],
     documents: Mapping[str, Document],
 ) -> list[Block]:
-    """The blocks, whose cells do not cite another product's maker beside their own, whose statements also cite what
-    states their numbers beside them, and whose facts that tell of another side of a contradiction cite that,
-    too."""
+    """The blocks, whose statements also cite what states their numbers beside them."""
     evidence = {**{row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]}, **known}
     passages = Passages([row.to_json() for row in evidence.values()], sources, documents)
-    blocks = OwnMakers(handoff["question"], known.values(), sources).applied(blocks)
     language = report_language(handoff.get("report_options"), handoff["question"])
-    blocks = NeighboursEvidence(handoff["question"], passages.cited, language).applied(blocks)
-    if not (contradictions := handoff.get("contradictions")):
-        return blocks
-    return with_told_sides(blocks, list(map(Contradiction.model_validate, contradictions)), evidence, sources)
+    return NeighboursEvidence(handoff["question"], passages.cited, language).applied(blocks)
 
 
 def _named_only(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -41,7 +42,14 @@ def materials() -> dict[str, dict[str, Any]]:
         "decomposer": {"question": PLANTED["question"]},
         "planner": {"question": PLANTED["question"], "max_sub_queries": 5, "background": []},
         "refiner": {"gaps": [GAP], "sub_queries": [], "remaining_iterations": 1},
-        "reflector": {"question": "q", "sub_query": "Alder Dam eels", "queries": ["Alder Dam eels"], "source_count": 1},
+        "reflector": {
+            "question": "q",
+            "sub_query": "Alder Dam eels",
+            "queries": ["Alder Dam eels"],
+            "titles": ["Alder Dam"],
+            "source_count": 1,
+            "searches_left": 2,
+        },
         "supervisor": {
             "phase": "gathering",
             "gate": {"valid": False, "issues": ["few"], "quality_score": 3.0},
@@ -120,30 +128,36 @@ def test_a_plan_is_made_for_any_question(question: str) -> None:
     assert all(0 < len(row["query"]) <= 1_000 for row in rows)
 
 
-def test_research_is_complete_with_three_sources_that_cover_the_query() -> None:
-    sources = [{"title": "Alder Dam", "snippet": "Eels pass the dam at night."}] * 3
-    verdict = reviews.reflect(
+def reflected(sub_query: str, *queries: str, titles: Sequence[str] = (), searches_left: int = 2) -> dict[str, Any]:
+    return reviews.reflect(
         {
-            "question": "q",
-            "sub_query": "Alder Dam eels",
-            "queries": ["Alder Dam eels"],
-            "sources": sources,
-            "searches_left": 2,
+            "question": "Do eels pass the Alder Dam?",
+            "sub_query": sub_query,
+            "queries": [sub_query, *queries],
+            "titles": list(titles),
+            "source_count": 5,
+            "searches_left": searches_left,
         }
     )
-    assert (verdict["research_complete"], verdict["continue_searching"]) == (True, False)
 
 
 def test_things_that_a_sub_query_joins_are_each_asked_on_their_own() -> None:
     joined = "Alder Dam eels, turbines"
-    material = {"question": "Do eels pass the Alder Dam?", "sub_query": joined, "source_count": 5, "searches_left": 2}
-    first = reviews.reflect({**material, "queries": [joined]})
-    second = reviews.reflect({**material, "queries": [joined, "Alder Dam eels"], "searches_left": 1})
-    done = reviews.reflect(
-        {**material, "queries": [joined, "Alder Dam eels", "Alder Dam turbines"], "searches_left": 0}
-    )
+    first = reflected(joined)
+    second = reflected(joined, "Alder Dam eels", searches_left=1)
+    done = reflected(joined, "Alder Dam eels", "Alder Dam turbines", searches_left=0)
     assert (first["refined_query"], second["refined_query"]) == ("Alder Dam eels", "Alder Dam turbines")
     assert (done["refined_query"], done["research_complete"]) == (None, True)
+
+
+def test_the_title_of_the_best_source_seeds_one_further_search() -> None:
+    titles = ["Ines Calloway", "Alder Dam"]
+    first = reflected("designer of the Alder Dam", titles=titles)
+    assert (first["refined_query"], first["research_complete"]) == ("Ines Calloway designer of the Alder Dam", False)
+    again = reflected("designer of the Alder Dam", first["refined_query"], titles=titles)
+    assert (again["refined_query"], again["continue_searching"], again["research_complete"]) == (None, False, True)
+    assert not reflected("designer of the Alder Dam", titles=titles, searches_left=0)["continue_searching"]
+    assert not reflected("designer of the Alder Dam", titles=["Alder Dam"])["continue_searching"]
 
 
 def test_each_thing_that_is_compared_is_searched() -> None:
@@ -151,35 +165,6 @@ def test_each_thing_that_is_compared_is_searched() -> None:
     queries = [row["query"] for row in plan["sub_queries"]]
     assert any("Alder Dam" in query and "Brindle" not in query for query in queries)
     assert any("Brindle Weir" in query and "Alder" not in query for query in queries)
-
-
-def test_a_name_in_the_best_passage_seeds_the_next_search() -> None:
-    found = [{"title": "Alder Dam", "snippet": "The Alder Dam was designed by Ines Calloway.", "content": ""}] * 2
-    verdict = reviews.reflect(
-        {
-            "question": "When was the designer of the Alder Dam born?",
-            "sub_query": "designer Alder Dam",
-            "queries": ["designer Alder Dam"],
-            "sources": found,
-            "searches_left": 1,
-        }
-    )
-    assert "Ines Calloway" in verdict["refined_query"]
-
-
-def test_uncovered_words_are_searched_for_next_but_never_twice() -> None:
-    found = [{"title": "Alder Dam", "snippet": "The dam is old."}]
-    material = {
-        "question": "Do eels pass the Alder Dam?",
-        "sub_query": "Alder Dam eel migration",
-        "sources": found,
-        "searches_left": 2,
-    }
-    first = reviews.reflect({**material, "queries": ["Alder Dam eel migration"]})
-    assert first["refined_query"] is not None
-    assert "eel migration" in first["refined_query"]
-    asked = ["Alder Dam eel migration", first["refined_query"]]
-    assert reviews.reflect({**material, "queries": asked})["refined_query"] not in asked
 
 
 def test_another_round_needs_a_query_that_was_not_asked_and_a_round_left() -> None:

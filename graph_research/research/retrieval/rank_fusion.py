@@ -38,17 +38,13 @@ class _Ranked:
     identity: Identity
 
 
-def fuse(
-    lists: Sequence[Sequence[SearchHit]], flagged: Collection[str] = (), providers: Sequence[str] = ()
-) -> list[FusedHit]:
+def fuse(lists: Sequence[Sequence[SearchHit]], flagged: Collection[str] = ()) -> list[FusedHit]:
     """One list of all documents, best first; equal scores in the order of the providers.
 
-    `lists` holds each provider's hits; a provider ranks by relevance, and equal relevance in its own order. Where
-    `providers` names that of each list, one may have several, and a document counts by the best of them. Of a
+    `lists` holds each provider's hits; a provider ranks by relevance, and equal relevance in its own order. Of a
     document found at several addresses, one in a `flagged` domain is used only where there is no other.
     """
-    number = [providers.index(name) for name in providers] or range(len(lists))
-    found = [ranked for place, hits in zip(number, lists, strict=True) for ranked in _ranked(hits, place)]
+    found = [ranked for place, hits in enumerate(lists) for ranked in _ranked(hits, place)]
     groups = [_group(members, flagged) for members in _by_title(_by_mark(found))]
     return sorted(groups, key=lambda group: -group.score)
 

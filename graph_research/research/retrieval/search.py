@@ -1,5 +1,4 @@
-"""One query to every search provider that serves it, through the journal; what each found, and who failed. A query
-about several sides of a comparison is one search for each."""
+"""One query to every search provider that serves it, through the journal; what each found, and who failed."""
 
 from __future__ import annotations
 
@@ -16,7 +15,6 @@ from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.search.base import LOCAL, Passage, SearchHit, SearchProvider, SearchRequest
 from graph_research.research.retrieval.query_privacy import LimitedQuery, PublicWords
 from graph_research.research.retrieval.rank_fusion import fuse
-from graph_research.research.retrieval.sides import searches_by_side
 from graph_research.research.source_rules import ExcludedSource, SourceRules, sift
 from graph_research.text.document import Document
 
@@ -30,11 +28,10 @@ _WISHES = ("language", "allow_domains", "deny_domains", "first_day", "last_day")
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
-    """`lists` holds the hits of each provider that answered, in the configured order, those of each side of a
-    comparison apart; `answered` names the provider of each list; `failures` as the state keeps them. `asked` and
-    `skipped` are names: skipped are those that serve none of the source types, and those to which nothing of the query
-    may be sent. `withheld` are the words that were taken out of what was sent over the web, `excluded` the hits that
-    the source rules do not allow."""
+    """`lists` holds the hits of each provider that answered, in the configured order; `failures` as the state keeps
+    them. `asked` and `skipped` are names: skipped are those that serve none of the source types, and those to which
+    nothing of the query may be sent. `withheld` are the words that were taken out of what was sent over the web,
+    `excluded` the hits that the source rules do not allow."""
 
     lists: tuple[tuple[SearchHit, ...], ...]
     failures: tuple[dict[str, str], ...]
@@ -43,7 +40,6 @@ class Searched:
     skipped: tuple[str, ...]
     withheld: tuple[str, ...] = ()
     excluded: tuple[ExcludedSource, ...] = ()
-    answered: tuple[str, ...] = ()
 
     @property
     def all_failed(self) -> bool:
@@ -52,7 +48,7 @@ class Searched:
     @property
     def hits(self) -> tuple[SearchHit, ...]:
         """Every document once, best first."""
-        return tuple(document.hit for document in fuse(self.lists, providers=self.answered))
+        return tuple(document.hit for document in fuse(self.lists))
 
 
 async def search_everywhere(
@@ -64,15 +60,13 @@ async def search_everywhere(
     source_types: Sequence[str],
     folders: Sequence[str] = (),
     language: str = "",
-    question: str = "",
     seconds: float = 60.0,
     public: PublicWords | None = None,
     most_over_web: int | None = None,
     rules: SourceRules | None = None,
 ) -> Searched:
     """Ask all providers that serve one of `source_types` at once, each for at most `seconds`. One that fails is
-    recorded; the others' hits count. Where the query names several things that the `question` sets side by side, each
-    provider is asked about each of them.
+    recorded; the others' hits count.
 
     Where `public` is given, providers other than `local` are sent only its words. `most_over_web` is asked of them
     instead of `max_results`. `language` is that of the question, in which `local` gives pages. Where `rules` exclude
@@ -82,38 +76,33 @@ async def search_everywhere(
     allowed = [provider for provider in providers if not ruled.source_kinds or ruled.kinds_of(provider)]
     serving, skipped = routed(allowed, source_types)
     skipped = (*(provider.name for provider in providers if provider not in allowed), *skipped)
-    texts = searches_by_side(query, question or query)
-    limited = [LimitedQuery(query=text) if public is None else public.limited(text) for text in texts]
+    limited = LimitedQuery(query=query) if public is None else public.limited(query)
+    asked = [provider for provider in serving if provider.name == LOCAL or limited.query]
     wishes = _wishes(ruled, source_types)
     times = 2 if ruled.excludes else 1
-    local = [
-        SearchRequest(query=text, max_results=times * max_results, folders=tuple(folders), language=language, **wishes)
-        for text in texts
-    ]
-    over_web = [
-        SearchRequest(query=text, max_results=times * (most_over_web or max_results), **wishes)
-        for text in dict.fromkeys(one.query for one in limited if one.query)
-    ]
     requests = [
-        (provider, request) for provider in serving for request in (local if provider.name == LOCAL else over_web)
+        SearchRequest(query=query, max_results=times * max_results, folders=tuple(folders), language=language, **wishes)
+        if provider.name == LOCAL
+        else SearchRequest(query=limited.query, max_results=times * (most_over_web or max_results), **wishes)
+        for provider in asked
     ]
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_ask(provider, request, ctx, seconds)) for provider, request in requests]
+        tasks = [
+            group.create_task(_ask(provider, request, ctx, seconds))
+            for provider, request in zip(asked, requests, strict=True)
+        ]
     answers = [task.result() for task in tasks]
     errors = [(place, answer) for place, answer in enumerate(answers) if isinstance(answer, ProviderError)]
-    asked = tuple(dict.fromkeys(provider.name for provider, _ in requests))
-    uses_web = any(provider.name != LOCAL for provider in serving)
-    answered = [place for place, answer in enumerate(answers) if not isinstance(answer, ProviderError)]
+    over_web = any(provider.name != LOCAL for provider in serving)
     sifted = [sift(answer, ruled) for answer in answers if not isinstance(answer, ProviderError)]
     return Searched(
         lists=tuple(hits for hits, _ in sifted),
         excluded=tuple(excluded for _, left_out in sifted for excluded in left_out),
-        failures=tuple(_failure(requests[place][0].name, requests[place][1].query, error) for place, error in errors),
+        failures=tuple(_failure(asked[place].name, requests[place].query, error) for place, error in errors),
         errors=tuple(error for _, error in errors),
-        asked=asked,
-        answered=tuple(requests[place][0].name for place in answered),
-        skipped=(*skipped, *(provider.name for provider in serving if provider.name not in asked)),
-        withheld=tuple(dict.fromkeys(word for one in limited for word in one.withheld)) if uses_web else (),
+        asked=tuple(provider.name for provider in asked),
+        skipped=(*skipped, *(provider.name for provider in serving if provider not in asked)),
+        withheld=limited.withheld if over_web else (),
     )
 
 

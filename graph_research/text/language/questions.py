@@ -12,8 +12,6 @@ from graph_research.text.language.tables import listed as table_of
 QUESTION_WORDS = table_of("question_words")
 YES_NO = table_of("yes_no")
 _JOINING = table_of("joining")
-_AGAINST = table_of("against")
-"""What stands between two things that are set against each other, as "versus"."""
 _HOW_MANY = facts("how_many")
 """What asks for a number of things, as patterns; the things follow."""
 _THING = table_of("asks_a_thing")
@@ -111,13 +109,6 @@ def is_question_word(word: str, language: str) -> bool:
 def clauses(question: str, language: str) -> list[str]:
     """The question cut where a sentence ends, and at a comma, colon or joining word with a question word soon after."""
     return _pieces(piece for clause in _clause_ends(language).split(question) for piece in _unspaced(clause, language))
-
-
-def joins(between: str, language: str) -> bool:
-    """Whether the text between two names joins them or sets one against the other: "and", a comma, "versus"."""
-    words = re.findall(r"[^\W\d_]+", between.lower())
-    known = {*_JOINING.get(language, ()), *_AGAINST.get(language, ())}
-    return bool(words or re.search("[,、]", between)) and known.issuperset(words)
 
 
 def asked_things(question: str, language: str) -> list[str]:

@@ -62,7 +62,6 @@ def gatherer(services: Services) -> Handler:
             source_types=handoff.get("source_types") or services.settings.source_types,
             folders=services.settings.folders,
             language=question_language(handoff.get("original_query") or handoff["query"]),
-            question=handoff.get("original_query") or "",
             seconds=services.settings.search_timeout,
             public=PublicWords(await _public_texts(handoff, ctx)) if limits else None,
             most_over_web=reading.most if reading else None,
@@ -70,7 +69,7 @@ def gatherer(services: Services) -> Handler:
         )
         if searched.all_failed:
             raise _nobody_answered(handoff["query"], searched)
-        new, known = _new(fuse(searched.lists, rules.flagged_domains, searched.answered), handoff.get("known") or ())
+        new, known = _new(fuse(searched.lists, rules.flagged_domains), handoff.get("known") or ())
         followed = await fetch_pages(new, handoff["query"], ctx, reading)
         allowed, excluded = _allowed(followed.fused, rules)
         before = [Source.model_validate(row) for row in handoff.get("known") or ()]
@@ -86,7 +85,7 @@ def gatherer(services: Services) -> Handler:
             "sub_query_id": handoff["sub_query"]["id"],
             "sources": [source.to_json() for source in sources],
             "stats": {
-                "queries_executed": len(searched.lists),
+                "queries_executed": len(searched.asked) - len(searched.errors),
                 "queries_failed": len(searched.errors),
                 "sources_collected": len(sources),
                 "duplicates_skipped": collected - len(excluded) - len(kept),

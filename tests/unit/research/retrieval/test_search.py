@@ -129,31 +129,3 @@ async def test_each_sub_query_goes_where_the_plan_says() -> None:
     asked = {request.query for request in papers.requests}  # side by side, in any order
     assert (asked, len(papers.requests)) == ({row["query"] for row in rows}, 2)
     assert [request.query for request in bench.web.requests] == ["maintenance cost of the Tarn plant"]
-
-
-async def test_each_side_of_a_comparison_is_asked_for_and_has_its_share_of_the_hits() -> None:
-    def found(request: SearchRequest) -> list[SearchHit]:
-        side = "Tarn" if "Tarn" in request.query else "Merrow"
-        return [hit(f"{side} {n}.", url=f"https://a.org/{side}/{n}", relevance=0.9 - n / 10) for n in range(3)]
-
-    web = FolderOfHits("web", found)
-    query = "How do Tarn and Merrow differ in storage?"
-    result = await search_everywhere([web], query, PlainContext(), max_results=5, source_types=EVERY)
-    assert [one.query for one in web.requests] == ["How do Tarn differ in storage", "How do Merrow differ in storage"]
-    both = ("Tarn", "Merrow")
-    assert [one.url for one in result.hits][:4] == [f"https://a.org/{side}/{n}" for n in (0, 1) for side in both]
-    assert (result.asked, result.answered) == (("web",), ("web", "web"))
-
-
-async def test_a_document_that_is_found_for_both_sides_counts_once() -> None:
-    def found(request: SearchRequest) -> list[SearchHit]:
-        side = "Tarn" if "Tarn" in request.query else "Merrow"
-        return [
-            hit(f"{side}.", url=f"https://a.org/{side}", relevance=0.9),
-            hit("Both.", url="https://a.org/both", relevance=0.8),
-        ]
-
-    web = FolderOfHits("web", found)
-    query = "How do Tarn and Merrow differ in storage?"
-    result = await search_everywhere([web], query, PlainContext(), max_results=5, source_types=EVERY)
-    assert [one.url for one in result.hits] == ["https://a.org/Tarn", "https://a.org/Merrow", "https://a.org/both"]

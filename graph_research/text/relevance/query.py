@@ -126,7 +126,8 @@ class Query:
 
     @property
     def is_yes_no(self) -> bool:
-        return is_yes_no(self.text, self.language)
+        """Whether it asks for yes or no, behind a topic that it names before a colon too ("Screening: is it safe?")."""
+        return is_yes_no(self.text.rpartition(": ")[2], self.language)
 
 
 @lru_cache(maxsize=64)

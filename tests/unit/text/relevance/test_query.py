@@ -104,6 +104,11 @@ def test_yes_or_no_questions_are_recognised_by_their_first_word() -> None:
     assert not parse("Why is it safe?").is_yes_no
 
 
+def test_a_topic_before_a_colon_does_not_hide_a_yes_or_no_question() -> None:
+    assert parse("Screening of newborns: is it safe?").is_yes_no
+    assert not parse("Is it safe: what do the studies say?").is_yes_no
+
+
 def test_a_chinese_question_is_asked_without_its_question_words() -> None:
     query = parse("2022年，水厂的供水成本是多少，用电量有多大？")
     assert [part.own for part in query.parts] == ["2022年，水厂的供水成本是多少", "用电量有多大"]

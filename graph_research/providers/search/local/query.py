@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from graph_research.text.language.words import language_of, words
 
@@ -17,6 +17,16 @@ def query_terms(text: str, languages: Iterable[str]) -> dict[str, dict[str, floa
     """By language, the rarest terms of `text` with their weights; words as common as `the` count only where there is
     nothing else."""
     return {language: _rarest(text[:_MOST_CHARS], language) for language in languages}
+
+
+def name_shares(text: str, languages: Iterable[str]) -> dict[str, float]:
+    """By term, what it counts beside a word by itself, which counts 1: the parts of a name or a compound (`TaskGroup`:
+    task, group) count as one word together, since they stand wherever the whole does."""
+    shares: dict[str, float] = {}
+    for language in languages:
+        for term, share in _shares(text[:_MOST_CHARS], language):
+            shares[term] = max(share, shares.get(term, 0.0))
+    return shares
 
 
 def without_accents(terms: str) -> str:
@@ -32,3 +42,17 @@ def _rarest(text: str, language: str) -> dict[str, float]:
     weights = {without_accents(word.term): word.weight * (word.start in telling) for word in words(text, language)}
     rare = {term: weight for term, weight in weights.items() if weight > 0.0} or dict.fromkeys(weights, 1.0)
     return dict(sorted(rare.items(), key=lambda item: -item[1])[:_MOST_TERMS])
+
+
+def _shares(text: str, language: str) -> Iterator[tuple[str, float]]:
+    end = 0
+    parts: list[str] = []
+    for word in words(text, language):
+        term = without_accents(word.term)
+        if word.end > end:  # of Chinese and Japanese each pair begins and ends behind the one before
+            yield from ((part, 1.0 / len(parts)) for part in parts)
+            yield term, 1.0
+            end, parts = word.end, []
+        else:
+            parts.append(term)
+    yield from ((part, 1.0 / len(parts)) for part in parts)

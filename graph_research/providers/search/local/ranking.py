@@ -1,11 +1,13 @@
 """Ranking: which documents answer a question, and which of their passages.
 
 A passage's value is BM25 over its text, the headings above it and its document's title, where a word of the title
-counts four times. How rare a term is and how long passages are is counted in the searched folders alone. A document is
-worth what its best passage is; an index or another list of names is worth half, and where a question lists many things
-each of them has its documents (`diversification.py`). Of a page in several languages the version in the question's
-language is searched, else the English one. Relevance is the share of the question's weight (how rarely the language
-uses each word) that the best passage of a search carries; that of every other passage is as much smaller as its value.
+counts four times. How rare a term is and how long passages are is counted in the searched folders alone. A passage is
+searched for the question's terms in its own language, and the parts of a name or compound count as one word. A document
+is worth what its best passage is; an index or another list of names is worth half, and where a question lists many
+things each of them has its documents (`diversification.py`). Of a page in several languages the version in the
+question's language is searched, else the English one. Relevance is the share of the question's weight (how rarely the
+language uses each word) that the best passage of a search carries; that of every other passage is as much smaller as
+its value.
 
 With an embedding model, the passages that rank best by their words are ranked by meaning too, as sentences are.
 """
@@ -15,7 +17,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice
@@ -26,7 +28,7 @@ from graph_research.providers.search.base import Passage
 from graph_research.providers.search.local.diversification import diversified
 from graph_research.providers.search.local.index import Index, Row
 from graph_research.providers.search.local.passage_ids import LENGTH_MASK, folder_of
-from graph_research.providers.search.local.query import query_terms
+from graph_research.providers.search.local.query import name_shares, query_terms
 from graph_research.providers.search.local.translations import left_out
 from graph_research.text.bm25 import MOST_SATURATED, length_norm, rarity
 from graph_research.text.language.tags import question_language
@@ -70,10 +72,8 @@ def rank(
     languages = index.rows("languages", folders=_json(folders))
     weights = query_terms(text, [row["language"] for row in languages])
     passages, length = (sum(row[size] for row in languages) for size in ("passages", "length"))
-    counts = {
-        term: _counts(index, term, folders) for term in sorted({term for one in weights.values() for term in one})
-    }
-    worths = _worths(counts, passages, length / max(1, passages))
+    counts = _counts_by_term(index, weights, languages, folders)
+    worths = _worths(counts, name_shares(text, weights), passages, length / max(1, passages))
     versions: dict[Hashable, list[Row]] = {}
     for row in index.rows("pages", folders=_json(folders)):
         versions.setdefault(_page(row), []).append(row)
@@ -105,6 +105,29 @@ def rank(
     ]
 
 
+def _counts_by_term(
+    index: Index, weights: Mapping[str, Collection[str]], languages: Sequence[Row], folders: Sequence[int] | None
+) -> dict[str, Counter[int]]:
+    """How often each passage has each term of its language: the stem of a word in another language is often that of
+    another word ("server" is "serv" in Danish, as "serve" is in English)."""
+    largest, *others = [row["language"] for row in sorted(languages, key=lambda row: -row["passages"])] or [""]
+    within: dict[str, set[int]] = {}
+    for language in others:
+        [row] = index.rows("passages_in", language=language, folders=_json(folders))
+        within[language] = set(orjson.loads(f"[{row['ids'] or ''}]"))
+    counts = {}
+    for term in sorted({term for terms in weights.values() for term in terms}):
+        found = counts[term] = _counts(index, term, folders)
+        having, lacking = (
+            set[int]().union(*(within[language] for language in others if (term in weights[language]) is has))
+            for has in (True, False)
+        )
+        wrong = found.keys() & lacking if term in weights[largest] else found.keys() - having
+        for passage in wrong:
+            del found[passage]
+    return counts
+
+
 def _counts(index: Index, term: str, folders: Sequence[int] | None) -> Counter[int]:
     """How often each of the searched passages has a term; 3.40 stands in 3.40.1 too."""
     [row] = index.rows("occurrences_of_version" if _VERSION.fullmatch(term) else "occurrences", term=term)
@@ -116,13 +139,15 @@ def _counts(index: Index, term: str, folders: Sequence[int] | None) -> Counter[i
     return Counter({passage: count for passage, count in anywhere.items() if folder_of(passage) in folders})
 
 
-def _worths(counts: Mapping[str, Mapping[int, int]], passages: int, average: float) -> dict[str, dict[int, float]]:
-    """What each term adds to the BM25 of each passage that has it."""
+def _worths(
+    counts: Mapping[str, Mapping[int, int]], shares: Mapping[str, float], passages: int, average: float
+) -> dict[str, dict[int, float]]:
+    """What each term adds, with its share, to the BM25 of each passage that has it."""
     norm = cache(partial(length_norm, average_length=average))
     worths = {}
     for term, found in counts.items():
         if found:
-            most = rarity(passages, len(found)) * MOST_SATURATED
+            most = shares[term] * rarity(passages, len(found)) * MOST_SATURATED
             worths[term] = {
                 passage: most * count / (count + norm(passage & LENGTH_MASK)) for passage, count in found.items()
             }

@@ -80,6 +80,10 @@ SELECT language, sum(passages) AS passages, sum(length) AS length FROM documents
 WHERE language IS NOT NULL AND (:folders IS NULL OR folder IN (SELECT value FROM json_each(:folders)))
 GROUP BY language ORDER BY language
 
+-- name: passages_in
+SELECT group_concat(passages.id) AS ids FROM documents JOIN passages ON passages.document = documents.id
+WHERE language = :language AND (:folders IS NULL OR folder IN (SELECT value FROM json_each(:folders)))
+
 -- name: occurrences
 SELECT group_concat(doc) AS anywhere, group_concat(CASE col WHEN 'title' THEN doc END) AS in_title
 FROM terms WHERE term = :term

@@ -480,7 +480,7 @@ async def test_a_run_and_a_search_order_documents_alike(tmp_path: Path, library:
 async def test_an_index_comes_behind_a_page_that_says_something(tmp_path: Path, library: Library) -> None:
     folder = tmp_path / "manual"
     folder.mkdir()
-    (folder / "sluice.md").write_text(f"# Sluice\n\nThe sluice_timeout bounds the wait.{' It is a long one.' * 40}\n")
+    (folder / "sluice.md").write_text(f"# Sluice\n\nThe sluice_timeout bounds the wait.{' It is a long one.' * 20}\n")
     names = "\n".join(f"- sluice_timeout setting {number}a, Sluice" for number in range(200))
     (folder / "genindex.md").write_text(f"# Index\n\n{names}\n")
     await library.add([folder])

@@ -323,7 +323,8 @@ def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document
             found.setdefault((source, lead.start), replace(group, lead=lead))
         for start in rows if len(rows) <= MOST_ROWS else ():
             text = " ".join(filter(None, document.rows[start]))
-            row = replace(lead, start=start, end=start + len(text), text=text, completes_table=True)
+            end = start + len(text)
+            row = replace(lead, start=start, end=end, text=text, completes_table=True, extreme=False)
             own = ranked.get((source, start))
             found.setdefault(
                 (source, start), replace(own, lead=replace(own.lead, table=header)) if own else Group(lead=row)

@@ -7,14 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from graph_research.text.language.tables import entries
+from graph_research.text.language.tables import entries, listed
 from graph_research.text.language.words import stem
+
+DATE = "DATE"
+"""Among the measures of a superlative: anything that is a date, as `oldest` asks for the earliest."""
+_DATE_COLUMNS = listed("date_columns")
+"""What columns of dates are called."""
 
 
 @dataclass(frozen=True)
 class Superlative:
     """`text[start:end]` asks for the largest or the smallest. `measures` are the terms for what it measures by itself,
-    as `cheapest` does prices; none where the question names that."""
+    as `cheapest` does prices, or `DATE`; none where the question names that."""
 
     start: int
     end: int
@@ -43,6 +48,7 @@ def _meanings(language: str) -> Sequence[tuple[re.Pattern[str], bool, tuple[str,
         said, _, measured = entry.partition(" : ")
         sign, *written = said.split()
         pattern = rf"(?<!\w)(?:{'|'.join(written)})(?!\w)".replace("_", r"\s+")
-        measures = tuple(stem(measure, language) for measure in measured.split())
+        named = [*measured.split(), *(_DATE_COLUMNS[language] if DATE in measured else ())]
+        measures = tuple(name if name == DATE else stem(name, language) for name in named)
         meanings.append((re.compile(pattern, re.IGNORECASE), sign == "+", measures))
     return meanings

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from math import isclose
 
 from graph_research.text.document import Document
+from graph_research.text.language.dates import dates_in
 from graph_research.text.language.quantities import values
-from graph_research.text.language.superlatives import Superlative, superlatives_in
-from graph_research.text.language.words import held_share, held_weight, stem, terms, weights_of, words
-from graph_research.text.relevance.query import Query
+from graph_research.text.language.superlatives import DATE, Superlative, superlatives_in
+from graph_research.text.language.terms import STOP_WORDS
+from graph_research.text.language.words import held_share, held_weight, stem, weights_of, words
+from graph_research.text.relevance.query import ALL_COMMON, Query
 
 _NAMED = 0.6
 """Of the question's weight, for a table and its row that it is about."""
@@ -39,16 +41,21 @@ def _extremes(
 ) -> dict[int, float]:
     header, *rows = table
     asked = _asked(query, language, meaning)
-    columns = [frozenset(terms(name, language)) for name in document.rows[header]]
-    context = frozenset().union(*columns, terms(" ".join([document.title, *document.path_at(header)]), language))
+    columns = [frozenset(_terms(name, language)) for name in document.rows[header]]
+    context = frozenset().union(*columns, _terms(" ".join([document.title, *document.path_at(header)]), language))
     kept = _about(document, rows, frozenset(asked.keys() - context), language)
-    for column in _named_columns(columns, asked, meaning):
+    dated = [
+        n
+        for n in range(len(columns))
+        if _dates([document.rows[row][n] for row in kept], not columns[n].isdisjoint(asked))
+    ]
+    for column in _named_columns(columns, asked, meaning, dated):
         amounts = _without_total(_amounts({row: document.rows[row][column] for row in kept}))
         if amounts:
             name = weights_of(words(document.rows[header][column], language))
-            share = held_share(name, {*asked, *meaning.measures})
+            share = held_share(name, {*asked, *meaning.measures}) or 1.0
             end = (max if meaning.largest else min)(amounts.values())
-            held = {row: {*context, *terms(" ".join(document.rows[row]), language)} for row in amounts}
+            held = {row: {*context, *_terms(" ".join(document.rows[row]), language)} for row in amounts}
             return {
                 row: share * held_weight(asked, held[row])
                 for row, amount in amounts.items()
@@ -57,12 +64,15 @@ def _extremes(
     return {}
 
 
-def _named_columns(columns: Sequence[frozenset[str]], asked: Mapping[str, float], meaning: Superlative) -> list[int]:
+def _named_columns(
+    columns: Sequence[frozenset[str]], asked: Mapping[str, float], meaning: Superlative, dated: Sequence[int]
+) -> list[int]:
     """The columns of what the superlative measures by itself, those with more of the query first; else those that the
-    query names, the nearest to the superlative first."""
+    query names, the nearest to the superlative first. `dated` are the columns of dates."""
     order = list(asked)
     if meaning.measures:
         measured = [n for n, named in enumerate(columns) if not named.isdisjoint(meaning.measures)]
+        measured += [n for n in dated if DATE in meaning.measures and n not in measured]
         return sorted(measured, key=lambda n: -held_weight(asked, columns[n]))
     nearest = {n: min(map(order.index, named & asked.keys()), default=-1) for n, named in enumerate(columns)}
     return sorted(
@@ -71,21 +81,28 @@ def _named_columns(columns: Sequence[frozenset[str]], asked: Mapping[str, float]
 
 
 def _asked(query: Query, language: str, meaning: Superlative) -> dict[str, float]:
-    """The terms of the query but for the superlative, those behind it first and those nearest to it before others."""
+    """The terms of the query but for the superlative, those behind it first and those nearest to it before others.
+    Where nothing but the superlative weighs anything, other words count that are no stop words, such as `well`."""
     weights = query.weights(language)
+    others = [word for word in query.own_words if not meaning.start <= word.start < meaning.end]
+    said = [word for word in others if word.weight > 0.0]
+    named = said or [word for word in others if query.own[word.start : word.end].lower() not in STOP_WORDS]
     placed = [
         (word.term if language == query.language else stem(query.own[word.start : word.end], language), word)
-        for word in query.own_words
-        if word.weight > 0.0 and not meaning.start <= word.start < meaning.end
+        for word in named
     ]
     behind = [term for term, word in placed if word.start >= meaning.end]
     before = [term for term, word in reversed(placed) if word.start < meaning.start]
-    return {term: weights[term] for term in [*behind, *before] if term in weights}
+    return {term: weights.get(term, ALL_COMMON) for term in [*behind, *before] if term in weights or not said}
+
+
+def _terms(text: str, language: str) -> set[str]:
+    return {word.term for word in words(text, language)}
 
 
 def _about(document: Document, rows: Sequence[int], telling: frozenset[str], language: str) -> list[int]:
     """The rows that hold most of the terms that tell rows apart."""
-    held = {row: len(telling & set(terms(" ".join(document.rows[row]), language))) for row in rows}
+    held = {row: len(telling & _terms(" ".join(document.rows[row]), language)) for row in rows}
     most = max(held.values(), default=0)
     return [row for row, count in held.items() if count == most]
 
@@ -105,6 +122,14 @@ def _amount(cell: str) -> tuple[str, float] | None:
     written = cell[negative.end() :] if negative else cell
     found = [("", float(written))] if written.isdecimal() else [(value.unit, value.low) for value in values(written)]
     return next(((unit, -low if negative else low) for unit, low in found), None)
+
+
+def _dates(cells: Sequence[str], asked: bool) -> bool:
+    """Whether all cells of a column that are not empty are dates; of years alone only where the query asks for the
+    column, since other numbers look like them."""
+    filled = list(filter(None, cells))
+    found = [next(dates_in(cell), None) for cell in filled]
+    return len(filled) >= _FEWEST and all(one and one.year and (one.month or asked) for one in found)
 
 
 def _without_total(amounts: Mapping[int, float]) -> dict[int, float]:

@@ -27,7 +27,8 @@ _MOST_CHARS = 4_000
 MOST_PARTS = 8
 SUBJECT_SHARE = 0.3  # of its weight, for a word that a part has only from the question's subject
 _MOST_AFTER_NAME = 2
-_ALL_COMMON = 0.1  # the weight of each word of a question that has common words only
+ALL_COMMON = 0.1
+"""The weight of each word of a question that has common words only."""
 _RARE = 1.0  # a capital letter makes a word of at least this weight a name, wherever it stands
 _NAME = re.compile(
     r"(?:\d{1,2}\s(?=[A-Z]))?(?:[A-Z]\.\s?)*(?:[A-Z]|\d+[A-Za-z]|[a-z]+[A-Z_]|\w+[._]\w)[\w.'’/-]*"
@@ -143,7 +144,7 @@ def _weights(query: Query, language: str) -> dict[str, float]:
     own = query.own_terms
     share = 1.0 if points_back(query.own, query.language) else SUBJECT_SHARE
     known = words(asked_only(query.text, query.language), query.language)
-    least = 0.0 if any(word.weight > 0.0 for word in known) else _ALL_COMMON
+    least = 0.0 if any(word.weight > 0.0 for word in known) else ALL_COMMON
     for word in known:
         if value := max(least, word.weight * (1.0 if word.term in own else share)):
             other = word.term

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
+from graph_research.text.language.superlatives import superlatives_in
+from graph_research.text.language.terms import STOP_WORDS
 from graph_research.text.language.words import language_of, words
 
 _MOST_CHARS = 50_000
@@ -37,11 +39,22 @@ def without_accents(terms: str) -> str:
 
 
 def _rarest(text: str, language: str) -> dict[str, float]:
-    """The terms that a document in `language` may have, without those as common in the question's own language."""
-    telling = {word.start for word in words(text, language_of(text)) if word.weight > 0.0}
-    weights = {without_accents(word.term): word.weight * (word.start in telling) for word in words(text, language)}
-    rare = {term: weight for term, weight in weights.items() if weight > 0.0} or dict.fromkeys(weights, 1.0)
-    return dict(sorted(rare.items(), key=lambda item: -item[1])[:_MOST_TERMS])
+    """The terms that a document in `language` may have, without those as common in the question's own language. Where
+    nothing but a superlative is rare, which tables do not hold, all words count that are no stop words."""
+    own = language_of(text)
+    superlatives = superlatives_in(text, own)
+    rare = {word.start for word in words(text, own) if word.weight > 0.0}
+    if all(any(one.start <= start < one.end for one in superlatives) for start in rare):
+        rare = set()
+    weights: dict[str, float] = {}
+    said: dict[str, bool] = {}
+    for word in words(text, language):
+        term = without_accents(word.term)
+        weights[term] = word.weight * (word.start in rare)
+        said[term] = text[word.start : word.end].lower() not in STOP_WORDS
+    found = {term: weight for term, weight in weights.items() if weight > 0.0}
+    found = found or dict.fromkeys(filter(said.__getitem__, said), 1.0) or dict.fromkeys(weights, 1.0)
+    return dict(sorted(found.items(), key=lambda item: -item[1])[:_MOST_TERMS])
 
 
 def _shares(text: str, language: str) -> Iterator[tuple[str, float]]:

@@ -116,6 +116,13 @@ def test_the_short_answer_to_a_superlative_is_the_row_with_that_value(question: 
     assert [row[0]["text"] for row in table["rows"]] == huts
 
 
+def test_the_rows_that_complete_a_table_are_not_taken_for_the_one_that_is_asked_for() -> None:
+    wells = "# Wells\n\n| Well | Drilled |\n|---|---|\n| Birkenau | 1954 |\n| Hasengrund | 1931 |\n| Lohe | 2009 |\n"
+    handoff = {**written([wells]), "question": "Which well is the oldest?"}
+    (table,) = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))["summary"]
+    assert [row[0]["text"] for row in table["rows"]] == ["Hasengrund"]
+
+
 def test_no_row_answers_a_superlative_of_what_no_column_tells() -> None:
     material = {**written([HUTS]), "question": "Which hut has the most showers?"}
     assert not any(group.lead.extreme for group in analyze(material).groups)

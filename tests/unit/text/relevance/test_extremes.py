@@ -53,6 +53,61 @@ def test_superlatives_are_known_in_some_languages(language: str, question: str) 
     assert table.rows[row] == ("Rossboden", "38")
 
 
+WELLS = separated_document(
+    "Well,Drilled,Last inspection,Depth in m,Litres\nBirkenau,1954,30 May 2024,1620,1240\n"
+    "Hasengrund,1931,3 March 2025,1410,1950\nLohe,2009,12 November 2023,2020,1100\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the newest drilled well?", ["Lohe"]),
+        ("Which well is the oldest?", ["Hasengrund"]),  # `well` is as common as `the`
+        ("Which well is the deepest?", ["Lohe"]),
+        ("Which well was drilled first?", ["Hasengrund"]),
+        ("Which well was drilled last?", ["Lohe"]),
+        ("Which well was inspected most recently?", ["Hasengrund"]),
+        ("Which well has the earliest inspection?", ["Lohe"]),
+        ("Which well had its inspection the longest ago?", ["Lohe"]),
+        ("Which well was sealed first?", []),
+    ],
+)
+def test_old_and_new_are_measured_by_dates(question: str, expected: list[str]) -> None:
+    assert [WELLS.rows[start][0] for start in extreme_rows(WELLS, "en", parse(question))] == expected
+
+
+def test_numbers_that_look_like_years_are_dates_only_where_the_question_names_their_column() -> None:
+    table = separated_document("Hut,Altitude\nArbel,1620\nRossboden,1410\nGelbwand,2020\n")
+    assert extreme_rows(table, "en", parse("Which hut is the oldest?")) == {}
+    opened = separated_document("Hut,Sealed\nArbel,1620\nRossboden,1410\nGelbwand,2020\n")
+    [row] = extreme_rows(opened, "en", parse("Which hut was sealed most recently?"))
+    assert opened.rows[row][0] == "Gelbwand"
+
+
+def test_age_counts_before_dates() -> None:
+    table = separated_document("Member,Age,Date of entry\nAda,81,2 May 2019\nBen,42,3 June 2001\n")
+    [row] = extreme_rows(table, "en", parse("Who is the oldest member?"))
+    assert table.rows[row][0] == "Ada"
+
+
+@pytest.mark.parametrize(
+    ("language", "header", "question", "expected"),
+    [
+        ("de", "Brunnen,Baujahr", "Welcher Brunnen ist der älteste?", "Rossboden"),
+        ("de", "Brunnen,Gründungsjahr", "Welches ist der neueste Brunnen?", "Gelbwand"),
+        ("fr", "Cabane,Construction", "Quelle est la cabane la plus ancienne ?", "Rossboden"),
+        ("fr", "Cabane,Construction", "Quelle est la cabane la plus récente ?", "Gelbwand"),
+        ("es", "Refugio,Construido", "¿Cuál es el refugio más antiguo?", "Rossboden"),
+        ("es", "Refugio,Construido", "¿Cuál es el refugio más nuevo?", "Gelbwand"),
+    ],
+)
+def test_old_and_new_are_known_in_some_languages(language: str, header: str, question: str, expected: str) -> None:
+    table = separated_document(f"{header}\nArbel,1942\nRossboden,1938\nGelbwand,1955\n")
+    [row] = extreme_rows(table, language, parse(question, language))
+    assert table.rows[row][0] == expected
+
+
 def test_a_superlative_that_a_table_answers_is_no_word_that_the_texts_lack() -> None:
     pool = Pool({"stays": STAYS})
     assert absent_words(pool, parse("In which month did Arbel have the fewest stays?")) == ()

@@ -587,3 +587,10 @@ async def test_documents_of_an_archive_are_found_by_their_paths_and_forgotten_wi
     assert counts(await library.add([folder])) == (0, 1, 0, 1)
     archive.unlink()
     assert counts(await library.add([folder])) == (0, 0, 0, 1)
+
+
+async def test_a_superlative_alone_leaves_the_search_to_the_common_words(tmp_path: Path, library: Library) -> None:
+    (tmp_path / "wells.md").write_text("# Works\n\n| Well | Drilled |\n|---|---|\n| Lohe | 2009 |\n| Hag | 1931 |\n")
+    (tmp_path / "birds.md").write_text(BIRDS)
+    await library.add([tmp_path])
+    assert [hit.path for hit in await library.search("Which well is the oldest?")] == ["wells.md"]

@@ -113,9 +113,9 @@ async def mended_by_model(
     for row in sections:
         if row.section.id in answered:
             sentences = with_answers_of(sentences, row, answered[row.section.id])
-    used = {name for statement in sentences.values() for name in statement.evidence_ids}
-    cited = [each for each in map(Evidence.model_validate, result.get("evidence") or []) if each.id in used]
-    return mending._replace(evidence=cited, sentences=sentences), outside
+    mended = mending._replace(sentences=sentences)
+    known = {row.id: row for row in [*mending.evidence, *map(Evidence.model_validate, result.get("evidence") or [])]}
+    return mended._replace(evidence=[row for name, row in known.items() if name in mended.cited]), outside
 
 
 def _as_now(source: Source, now: Reread, texts: dict[str, str]) -> Source:

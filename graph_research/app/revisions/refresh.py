@@ -28,6 +28,7 @@ from graph_research.providers.search.local import Library
 from graph_research.providers.search.local.records import IndexedFile
 from graph_research.providers.web.fetcher import Validators
 from graph_research.providers.web.page_reader import PageReader
+from graph_research.research.evidence.archive import Archive
 from graph_research.research.models.draft import stored_draft
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.source import Source
@@ -99,7 +100,7 @@ async def refresh_run(
             **await _from_files(workspace, local, folders, may_read),
             **await _from_pages(workspace, web, agreed=agreed),
         }
-        now = await asyncio.to_thread(freshness, old.report, found, old.texts)
+        now = await asyncio.to_thread(freshness, old.report, found, Archive(old.texts, old.layouts))
         revised = None
         if rewrite and (gone := now.touched_evidence()):
             state = await revised_state(store, run_id, old.report.version)
@@ -117,6 +118,7 @@ async def refresh_run(
                 evidence_ids=gone,
                 evidence=_cited(mending, contradictions),
                 sentences=mending.sentences,
+                rows=mending.rows,
                 contradictions=contradictions,
             )
             bare = await preview(workspace, store, run_id, revision)

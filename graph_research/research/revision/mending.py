@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from graph_research.research.evidence.contradictions import by_place, disagreements
 from graph_research.research.models.draft import (
+    EMPTY_CELL,
+    Block,
     BlockType,
     Draft,
     DraftSection,
@@ -20,7 +22,7 @@ from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.ids import evidence_id
 from graph_research.research.models.source import Source
 from graph_research.research.revision.refreshed import Freshness, QuoteNow, Reread, SourceStatus
-from graph_research.research.revision.sentences import cited_evidence, shown_text
+from graph_research.research.revision.sentences import cited_evidence, row_evidence, shown_text
 from graph_research.text.document import Document
 from graph_research.text.locators import make_locator
 
@@ -29,17 +31,26 @@ _KEPT_AS_THEY_ARE = (BlockType.TABLE, BlockType.CODE)
 
 class Mending(NamedTuple):
     """`evidence` stands in the sources as they are now, `sentences` are the new ones by the text of the old ones,
-    `texts` the new texts by their hash, and `passages` what takes the place of evidence, by its id."""
+    `texts` the new texts by their hash, and `passages` what takes the place of evidence, by its id. `rows` are the
+    cells of quoted rows as they are now, by the evidence that the old ones cite."""
 
     evidence: list[Evidence]
     sentences: dict[str, Statement]
     texts: dict[str, str]
     passages: dict[str, Evidence]
+    rows: dict[str, list[Statement]]
+
+    @property
+    def cited(self) -> set[str]:
+        """The ids of the evidence that the new sentences and rows cite."""
+        statements = [*self.sentences.values(), *(cell for cells in self.rows.values() for cell in cells)]
+        return {name for statement in statements for name in statement.evidence_ids}
 
 
 def quoted_anew(draft: Draft, now: Freshness, found: Mapping[str, Reread]) -> Mending:
     """For each sentence that rests only on quotations that changed, the passage of the changed source that is about the
-    same; none for cells of tables and code, which a whole sentence does not fit."""
+    same, and for a quoted row of a table the row that has its label under the same header; nothing for other cells and
+    for code, which a whole sentence does not fit."""
     gone = set(now.touched_evidence())
     passages: dict[str, Evidence] = {}
     texts: dict[str, str] = {}
@@ -59,8 +70,27 @@ def quoted_anew(draft: Draft, now: Freshness, found: Mapping[str, Reread]) -> Me
         if evidence is not None and gone.issuperset(cited):
             new = Statement(text=evidence.quote, kind=StatementKind.QUOTE, evidence_ids=[evidence.id])
             sentences[shown_text(statement)] = new
-    used = {name for row in sentences.values() for name in row.evidence_ids}
-    return Mending([row for row in passages.values() if row.id in used], sentences, texts, passages)
+    documents = {name: row.document for name, row in found.items() if row.document is not None}
+    rows = {
+        name: cells
+        for block in blocks
+        for row in block.rows
+        if (name := row_evidence(row)) in passages and (cells := _row_now(block, passages[name], documents))
+    }
+    mending = Mending([], sentences, texts, passages, rows)
+    return mending._replace(evidence=[row for row in passages.values() if row.id in mending.cited])
+
+
+def _row_now(block: Block, passage: Evidence, documents: Mapping[str, Document]) -> list[Statement]:
+    """The cells of a row as it is now; nothing where the passage is no row under the header of the block."""
+    document = documents[passage.source_id]
+    columns = document.columns_at(document.text.find(passage.quote))
+    if [name for name, _ in columns] != block.header:
+        return []
+    return [
+        Statement(text=text, kind=StatementKind.QUOTE, evidence_ids=[passage.id]) if text else EMPTY_CELL
+        for _, text in columns
+    ]
 
 
 def disagreements_now(

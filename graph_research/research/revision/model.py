@@ -67,14 +67,16 @@ class Edit(_Revision):
 
 class Refresh(_Revision):
     """Evidence whose source changed since is left out, with every sentence that rests only on it; `left_out` as of an
-    exclusion. `sentences` take the place of sentences by their text, and `evidence` is what they and `contradictions`
-    cite: passages of the sources as they are now."""
+    exclusion. `sentences` take the place of sentences by their text, `rows` that of the cells of a table's row by the
+    evidence that it quotes, and `evidence` is what they and `contradictions` cite: passages of the sources as they are
+    now."""
 
     kind: Literal[RevisionKind.REFRESH] = RevisionKind.REFRESH
     evidence_ids: list[str]
     left_out: list[str] = Field(default_factory=list)
     evidence: list[Evidence] = Field(default_factory=list)
     sentences: dict[str, Statement] = Field(default_factory=dict)
+    rows: dict[str, list[Statement]] = Field(default_factory=dict)
     contradictions: list[Contradiction] = Field(default_factory=list)
 
 

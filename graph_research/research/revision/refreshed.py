@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from graph_research.research.evidence.archive import Archive
 from graph_research.research.evidence.cited import Citation
 from graph_research.research.evidence.quotes import find_quote
 from graph_research.research.models.record import Record
@@ -101,11 +102,10 @@ def is_touched(source: SourceNow, quote: QuoteNow) -> bool:
     return source.status in (SourceStatus.CHANGED, SourceStatus.MOVED) and not quote.stands
 
 
-def freshness(report: Report, found: Mapping[str, Reread], texts: Mapping[str, str]) -> Freshness:
-    """Compare a report with its sources as they were read again, by the source's id; `texts` are the archived ones by
-    their hash."""
+def freshness(report: Report, found: Mapping[str, Reread], archive: Archive) -> Freshness:
+    """Compare a report with its sources as they were read again, by the source's id; `archive` has the old ones."""
     sources = [
-        _source_now(source, report.citations, found[source.id], texts.get(source.archive_hash, ""))
+        _source_now(source, report.citations, found[source.id], _archived(archive, source.archive_hash))
         for source in report.sources
         if source.n
     ]
@@ -118,14 +118,18 @@ def freshness(report: Report, found: Mapping[str, Reread], texts: Mapping[str, s
     return Freshness(sources=sources, sentences=sentences)
 
 
-def _source_now(source: ReportSource, citations: Sequence[Citation], now: Reread, before: str) -> SourceNow:
+def _archived(archive: Archive, archive_hash: str) -> Document:
+    return Document("") if archive.problem_of(archive_hash) else archive.document(archive_hash)
+
+
+def _source_now(source: ReportSource, citations: Sequence[Citation], now: Reread, before: Document) -> SourceNow:
     own = [citation for citation in citations if citation.source_id == source.id]
     return SourceNow(
         source_id=source.id,
         n=source.n or 0,
         title=source.title,
         url=source.url,
-        status=_status(source, now, before),
+        status=_status(source, now, before.text),
         address=now.address,
         reason=now.reason,
         quotes=[_quote_now(citation, now, before) for citation in own],
@@ -146,15 +150,24 @@ def _status(source: ReportSource, now: Reread, before: str) -> SourceStatus:
     return SourceStatus.UNCHANGED if now.document.hash == source.archive_hash else SourceStatus.CHANGED
 
 
-def _quote_now(citation: Citation, now: Reread, before: str) -> QuoteNow:
+def _quote_now(citation: Citation, now: Reread, before: Document) -> QuoteNow:
     stands, document = now.is_unchanged, now.document
     row = QuoteNow(citation=citation.id, evidence_id=citation.evidence_id, quote=citation.quote, stands=stands)
     if document is None:
         return row
     if place := find_quote(document.text, citation.quote):
         return row.model_copy(update={"stands": True, "locator": make_locator(document, *place)})
-    ranked = rank(Pool({"source": document}), parse(citation.quote))
-    unit = next((item.unit for item in ranked if item.unit.text not in before), None)
-    if unit is None or support(citation.quote, [unit.text]).features["coverage"] < _SAME_MATTER:
+    ranked = [item.unit for item in rank(Pool({"source": document}), parse(citation.quote))]
+    new = [unit for unit in ranked if unit.text not in before.text]
+    if label := _row_label(before, citation):
+        new = [unit for unit in new if label == next(filter(None, document.rows.get(unit.start, ())), "")]
+    if not new or not (label or support(citation.quote, [new[0].text]).features["coverage"] >= _SAME_MATTER):
         return row
-    return row.model_copy(update={"nearest": unit.text, "locator": make_locator(document, unit.start, unit.end)})
+    locator = make_locator(document, new[0].start, new[0].end)
+    return row.model_copy(update={"nearest": new[0].text, "locator": locator})
+
+
+def _row_label(before: Document, citation: Citation) -> str:
+    """What the first cell of the table row says that was quoted, empty where it was no row."""
+    columns = before.columns_at(before.text.find(citation.quote))
+    return next((text for _, text in columns if text), "")

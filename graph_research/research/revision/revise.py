@@ -29,7 +29,8 @@ def with_added(state: State, revisions: Iterable[Revision]) -> State:
     of."""
     for revision in revisions:
         if isinstance(revision, Refresh):
-            section = DraftSection(heading="", blocks=paragraphs_of(list(revision.sentences.values())))
+            cells = [cell for row in revision.rows.values() for cell in row if cell.evidence_ids]
+            section = DraftSection(heading="", blocks=paragraphs_of([*revision.sentences.values(), *cells]))
             draft = with_sections(stored_draft(state.get("draft") or {}), [section])
             state = {**state, "draft": _row(draft), "evidence": _added(state, "evidence", revision.evidence)}
         if isinstance(revision, FollowUp):
@@ -81,16 +82,25 @@ def _mended(state: State, revision: Refresh) -> State:
     """The state with the sentences of a refresh, in findings that read alike too, and with its contradictions in the
     place of those that they tell anew."""
     findings = [
-        finding if (new := revision.sentences.get(finding.content)) is None else _restated(finding, new)
+        finding if (new := _said_now(finding, revision)) is None else _restated(finding, new)
         for finding in map(Finding.model_validate, state.get("findings") or [])
     ]
     return {
         **state,
-        "draft": _row(mended_draft(stored_draft(state.get("draft") or {}), revision.sentences)),
+        "draft": _row(mended_draft(stored_draft(state.get("draft") or {}), revision.sentences, revision.rows)),
         "evidence": _added(state, "evidence", revision.evidence),
         "findings": [_row(finding) for finding in findings],
         "contradictions": _disputed(state, revision.contradictions),
     }
+
+
+def _said_now(finding: Finding, revision: Refresh) -> Statement | None:
+    """What a finding says after a refresh, None where that does not change it."""
+    row = revision.rows.get(finding.evidence_ids[0]) if len(finding.evidence_ids) == 1 else None
+    if row is None:
+        return revision.sentences.get(finding.content)
+    quoted = [cell for cell in row if cell.evidence_ids]
+    return quoted[0].model_copy(update={"text": " ".join(cell.text for cell in quoted)})
 
 
 def _disputed(state: State, new: Sequence[Contradiction]) -> list[dict[str, Any]]:

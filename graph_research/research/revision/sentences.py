@@ -88,9 +88,26 @@ def edited_draft(draft: Draft, sentence: str, text: str | None, *, drop: bool, p
     return _changed(draft, change)
 
 
-def mended_draft(draft: Draft, sentences: Mapping[str, Statement]) -> Draft:
-    """The draft with `sentences` in the place of those whose texts they go by."""
-    return _changed(draft, lambda statement: sentences.get(shown_text(statement), statement))
+def row_evidence(row: Sequence[Statement]) -> str:
+    """The evidence that a row of a table quotes, empty where its cells are no quotations of one passage."""
+    named = {name for cell in row if cell != EMPTY_CELL for name in cell.evidence_ids or [""]}
+    quoted = all(cell.kind is StatementKind.QUOTE for cell in row if cell != EMPTY_CELL)
+    return named.pop() if len(named) == 1 and quoted else ""
+
+
+def mended_draft(draft: Draft, sentences: Mapping[str, Statement], rows: Mapping[str, Sequence[Statement]]) -> Draft:
+    """The draft with `sentences` in the place of those whose texts they go by, and `rows` in that of the rows that
+    quote the evidence whose ids they go by."""
+
+    def blocks_of(blocks: Sequence[Block]) -> list[Block]:
+        return [
+            block.model_copy(update={"rows": [list(rows.get(row_evidence(row), row)) for row in block.rows]})
+            for block in blocks
+        ]
+
+    sections = [row.model_copy(update={"blocks": blocks_of(row.blocks)}) for row in draft.sections]
+    parts = {"summary": blocks_of(draft.summary), "sections": sections, "conclusions": blocks_of(draft.conclusions)}
+    return _changed(draft.model_copy(update=parts), lambda statement: sentences.get(shown_text(statement), statement))
 
 
 def _changed(draft: Draft, change: Callable[[Statement], Statement | None]) -> Draft:

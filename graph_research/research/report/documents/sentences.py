@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from graph_research.research.evidence.cited import Citation, CitedBlock, CitedContradiction, CitedStatement
 from graph_research.research.evidence.claim_support import Status
-from graph_research.research.models.draft import StatementKind
+from graph_research.research.models.draft import EMPTY_CELL, StatementKind
 from graph_research.research.report.clauses import Clause, clauses_of
 from graph_research.research.report.documents.elements import (
     LINE_BREAK,
@@ -99,7 +99,7 @@ class Sentences:
     def _row(self, row: Sequence[CitedStatement]) -> list[Spans]:
         """The cells of a row. Where all that state something rest on one source, its number stands once, behind the
         row's label; the passages of the other cells are cited there without a number of their own."""
-        stating = [cell for cell in row[1:] if cell.text.strip()]
+        stating = [cell for cell in row[1:] if cell.text.strip() not in ("", EMPTY_CELL.text)]
         names = list(dict.fromkeys(name for cell in row for name in cell.citations))
         once = (
             len(stating) > 1

@@ -77,6 +77,35 @@ def test_the_new_wording_that_is_shown_is_quoted_and_nothing_that_stood_there_be
     assert set(done["revised"]["sentences_added"]) == ({now} if quoted else set())
 
 
+BOATS = "# Boats\n\n| Boat | Built | Inspected | Seats |\n|---|---|---|---|\n| Heron | 1998 | 12 May 2023 | 4 |\n"
+TEAL = "| Teal | 2016 | 3 March 2024 | 4 |\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "cells"),
+    [
+        (BOATS + "| Teal | 2019 | 9 April 2025 | 5 |\n", ["Teal", "2019", "9 April 2025", "5"]),
+        (BOATS + "| Scoter | 2016 | 9 April 2025 | 5 |\n| Teal | 2016 | | 2 |\n", ["Teal", "2016", "–", "2"]),
+        (BOATS + "| Scoter | 2016 | 3 March 2024 | 2 |\n", None),
+        (BOATS.replace("Seats", "Oars") + TEAL.replace("2024", "2025"), None),
+    ],
+    ids=["changed", "emptied", "gone", "under another header"],
+)
+def test_a_changed_row_of_a_table_takes_the_place_of_the_old_one(user: User, now: str, cells: list[str] | None) -> None:
+    user.write("boats/boats.md", BOATS + TEAL)
+    user.run(
+        "run", "How many seats has each boat and when was it inspected?", "--library", "boats", "--run-id", "tides"
+    )
+    user.write("boats/boats.md", now)
+    revised = user.run("refresh", "tides", "--rewrite", "--json").json["revised"]
+    first = next(block for section in report(user)["sections"] for block in section["blocks"] if block["rows"])
+    rows = [[cell["text"] for cell in row] for row in first["rows"]]
+    assert rows == [["Heron", "1998", "12 May 2023", "4"], *([cells] if cells else [])]
+    claims = [claim["text"] for claim in report(user)["claims"]]
+    assert [text for text in claims if "Teal" in text] == ([" ".join(cells).replace(" –", "")] if cells else [])
+    assert (revised["calls"], user.run("verify", "tides", "--json").json["invalid"]) == (0, 0)
+
+
 MENDED = "In 1850 a large tide mill on the coast gave about 50 kilowatts of power."
 
 

@@ -33,7 +33,7 @@ def test_a_sentence_that_the_model_keeps_is_quoted_whatever_becomes_of_its_neigh
     written = [_fact("A stands.", 1), _fact("Old one.", 2), _fact("Old two.", 3), _fact("B stands.", 1)]
     sentences = {"Old one.": _quote("One, quoted.", 4), "Old two.": _quote("Two, quoted.", 5)}
     draft = Draft(sections=[DraftSection(heading="Gates", level=1, blocks=paragraphs_of(written))])
-    [touched] = touched_sections(draft, Mending([], sentences, {}, {}), {})
+    [touched] = touched_sections(draft, Mending([], sentences, {}, {}, {}), {})
     answered = touched.section.model_copy(update={"blocks": paragraphs_of([_fact(text, 4) for text in mended])})
     found = with_answers_of(sentences, touched, answered)
     assert {old: new.text for old, new in found.items()} == {

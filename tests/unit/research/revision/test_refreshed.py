@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from graph_research.research.evidence.archive import Archive
 from graph_research.research.revision.refreshed import Freshness, Reread, SourceStatus, freshness
 from graph_research.text.document import Document
 from tests.support.research import finished_research as study
@@ -15,7 +16,7 @@ def now(**changes: Reread) -> Freshness:
     report = study.built()
     as_before = {name: Reread(document=document) for name, document in study.DOCUMENTS.items()}
     found = {**as_before, **{name.replace("_", "-"): row for name, row in changes.items()}}
-    return freshness(report, found, study.texts())
+    return freshness(report, found, Archive(study.texts()))
 
 
 def status(found: Freshness, source_id: str) -> SourceStatus:

@@ -22,6 +22,7 @@ from graph_research.app.wiring.models import prices_of
 from graph_research.app.wiring.services import definition_registry
 from graph_research.app.workspace import Workspace, with_neighbours
 from graph_research.errors import Action, Hint, UserMistake, check_name
+from graph_research.graph.checkpoint.ports import missing_text
 from graph_research.graph.checkpoint.records import CallRecord, RunRecord
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
@@ -139,7 +140,7 @@ async def build_revised(
     everything = with_added(state, held)
     hashes = archived(everything)
     cited = cited_texts(everything)
-    kept = await _texts(store, [*hashes, *filter(None, hashes.values())], cited)
+    kept = await _texts(store, run_id, [*hashes, *filter(None, hashes.values())], cited)
     texts = {name: kept[name] for name in hashes if name in kept}
     layouts = {name: orjson.loads(kept[layout]) for name, layout in hashes.items() if layout in kept}
     calls, events = await store.calls(run_id, bare=_DOCUMENT_CALLS), await store.events(run_id)
@@ -188,14 +189,18 @@ def _no_report(record: RunRecord, phase: str | None, limit: LimitReached | None,
     )
 
 
-async def _texts(store: Store, names: Sequence[str], cited: Collection[str]) -> dict[str, str]:
-    """Texts of the archive, without those that are not cited and that `prune` has removed."""
+async def _texts(store: Store, run_id: str, names: Sequence[str], cited: Collection[str]) -> dict[str, str]:
+    """Texts of the run's archive, without those that are not cited and that `prune` has removed. `StoreDamaged` for a
+    cited one that is not the run's, although the store may have it."""
+    own = await store.text_hashes(run_id)
     hashes = {name: name.removeprefix("sha256:") for name in names}
+    if foreign := [name for name in cited if name.removeprefix("sha256:") not in own]:
+        raise missing_text(foreign[0].removeprefix("sha256:"))
     try:
-        kept = await store.texts(hashes.values())
-        return {name: kept[hash] for name, hash in hashes.items()}
+        kept = await store.texts(hash for hash in hashes.values() if hash in own)
+        return {name: kept[hash] for name, hash in hashes.items() if hash in kept}
     except StoreDamaged:
-        found = {name: await _text(store, name, cited) for name in names}
+        found = {name: await _text(store, name, cited) for name, hash in hashes.items() if hash in own}
         return {name: text for name, text in found.items() if text is not None}
 
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.parents import parent_rows, recorded_answers
+from graph_research.graph.checkpoint.ports import missing_text
 from graph_research.graph.context import Clock
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import Draft, Event, event_of, packed_events
@@ -161,9 +162,14 @@ class RunSession:
         self.keep_texts({name: text})
 
     async def text(self, name: str) -> str:
-        """A text that is stored or waits for the next write."""
+        """A text of the run that is stored or waits for the next write. `StoreDamaged` for any other, although the
+        store may have it: whoever knows the hash of another run's text may not read it for that."""
         text = self._texts.get(name, self._recent.get(name))
         if text is None:
+            if name not in self._known:
+                self._known |= await self.store.text_hashes(self.run_id)
+            if name not in self._known:
+                raise missing_text(name)
             text = await self.store.text(name)
             self._recent.add(name, text)
         return text

@@ -129,6 +129,9 @@ class _Scratch(MemoryCheckpointer):
                 texts |= await self._source.texts([name])
         return texts
 
+    async def text_hashes(self, run_id: str) -> set[str]:
+        return await super().text_hashes(run_id) | await self._source.text_hashes(run_id)
+
 
 class _RecordedCalls:
     """Gives the recorded answers of the replayed run; a call that its journal does not hold is a difference."""

@@ -30,6 +30,7 @@ its path; at the end with the number of all twice and no path."""
 _T = TypeVar("_T")
 _MOST_IN_GROUP = 16
 _GROUP_BYTES = 100_000
+_TRASHED = "it lies in Zotero's trash"
 _PASSAGES_A_WRITE = 500  # other processes may write in between
 
 
@@ -109,7 +110,9 @@ class Adding:
         failures = [*(failure for failure in found if isinstance(failure, Failure)), *self._bibliography.unread]
         self._failed += [failure for failure in failures if not failure.partly]
         self._partly += [failure for failure in failures if failure.partly]
-        return [file for file in files if not file.references]
+        trashed = [file for file in files if self._bibliography.is_trashed(file.url)]
+        self._failed += [Failure(path=str(file.path), reason=_TRASHED) for file in trashed]
+        return [file for file in files if not file.references and file not in trashed]
 
     def _is_unread_file(self) -> bool:
         """Whether a single file was added that gave no document."""

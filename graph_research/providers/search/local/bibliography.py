@@ -19,7 +19,7 @@ from graph_research.text.decoding import decode
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.language.versions import title_key
 
-_ZOTERO = "zotero.sqlite"
+ZOTERO = "zotero.sqlite"
 _SUFFIXES = (".bib", ".ris")
 _MAX_BYTES = 20_000_000
 _MALFORMED = (ValueError, TypeError, AttributeError, KeyError, IndexError, RecursionError)
@@ -43,7 +43,9 @@ class Bibliography:
         self._by_path = by_path
         self._by_file: dict[str, CatalogEntry | None] = {}  # none for a name that files of several works have
         self._by_title: dict[str, CatalogEntry] = {}
-        for reference in chain.from_iterable(by_path.values()):
+        references = list(chain.from_iterable(by_path.values()))
+        self._trashed = frozenset(file for row in references if row.is_trashed for file in row.files)
+        for reference in references:
             key = title_key(reference.entry.title or "")
             for file in reference.files:
                 other = self._by_file.setdefault(file, reference.entry)
@@ -62,12 +64,20 @@ class Bibliography:
             unread += failures
         return cls(by_path, unread)
 
+    def is_trashed(self, path: str) -> bool:
+        """Whether the file at a path is an attachment that its owner threw away."""
+        return _ends(path)[0] in self._trashed
+
     def without_files(self, paths: Iterable[str]) -> list[Failure]:
         """The files of references, of which some name an attachment that is at none of these paths."""
         there = {end for path in paths for end in _ends(path)}
         failures: list[Failure] = []
         for path, references in self._by_path.items():
-            absent = [min(row.files, key=len) for row in references if row.files and there.isdisjoint(row.files)]
+            absent = [
+                min(row.files, key=len)
+                for row in references
+                if row.files and not row.is_trashed and there.isdisjoint(row.files)
+            ]
             if absent:
                 what = (
                     "1 reference names a file that is"
@@ -95,7 +105,7 @@ def _ends(path: str) -> tuple[str, str]:
 
 def may_have_references(name: str) -> bool:
     """Whether a file of this name holds references and nothing else."""
-    return name.lower().endswith(_SUFFIXES) or name == _ZOTERO
+    return name.lower().endswith(_SUFFIXES) or name == ZOTERO
 
 
 def reference_file(path: Path) -> ReferenceFile | None:
@@ -135,7 +145,7 @@ def _items(file: ReferenceFile) -> tuple[Callable[[Any], Reference], Iterable[An
     path = file.path
     if file.csl_items:
         return csl_reference, file.csl_items
-    if path.name == _ZOTERO:
+    if path.name == ZOTERO:
         return zotero_reference, zotero_items(path)
     if path.suffix.lower() == ".ris":
         from graph_research.providers.search.local.references.ris import ris_items, ris_reference

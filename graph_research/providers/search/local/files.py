@@ -10,7 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph_research.providers.search.local.bibliography import ReferenceFile, may_have_references, reference_file
+from graph_research.providers.search.local.bibliography import (
+    ZOTERO,
+    ReferenceFile,
+    may_have_references,
+    reference_file,
+)
 from graph_research.providers.search.local.catalog import CATALOG_NAME
 from graph_research.providers.search.local.records import UNSUPPORTED, Failure
 from graph_research.text.decoding import decode
@@ -19,6 +24,7 @@ from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers import FORMATS, READERS, media_type_of
 
 _COPIES = frozenset({"_sources", "_static"})  # what Sphinx puts beside its pages: their sources, and scripts
+_OF_ZOTERO = frozenset({"locate", "pipes", "styles", "translators"})  # what the program puts beside its database
 _REPORT_FILES = frozenset({"report.md", "report.html", "report.json"})  # what a run writes into its folder
 _REPORT = re.compile(rb'\s*\{\s*"format":\s*"report/\d')
 _OPENED = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -42,8 +48,8 @@ def find_files(root: Path) -> Iterator[FoundFile | Failure]:
     those of an unsupported type.
 
     `root` is an absolute path without symbolic links. Hidden files and folders are passed over, as are the copies that
-    Sphinx keeps of its sources, and the reports of runs, which would be their own sources; linked folders are not
-    entered. A linked file counts only when its target lies below
+    Sphinx keeps of its sources, what Zotero has beside its database, and the reports of runs, which would be their own
+    sources; linked folders are not entered. A linked file counts only when its target lies below
     `root`, and once: under the path of its target where that is found itself, else of the first link.
     """
     if not root.is_dir():
@@ -56,7 +62,8 @@ def find_files(root: Path) -> Iterator[FoundFile | Failure]:
         failures.append(Failure(path=str(error.filename), reason=_reason(error)))
 
     for folder, names, files in os.walk(root, onerror=note):
-        names[:] = sorted(name for name in names if not name.startswith(".") and name not in _COPIES)
+        passed = _COPIES | _OF_ZOTERO if ZOTERO in files else _COPIES
+        names[:] = sorted(name for name in names if not name.startswith(".") and name not in passed)
         within = Path(folder).relative_to(root).as_posix()
         own = _REPORT_FILES if "report.json" in files and _is_report(Path(folder, "report.json")) else frozenset()
         for name in sorted(set(files) - own):

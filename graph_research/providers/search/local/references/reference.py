@@ -24,10 +24,12 @@ class ReferenceInvalid(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """A work; `files` are the last parts of the paths of its attachments."""
+    """A work; `files` are the last parts of the paths of its attachments. `is_trashed` where its owner threw it away,
+    of which the files are left."""
 
     entry: CatalogEntry
     files: frozenset[str] = frozenset()
+    is_trashed: bool = False
 
 
 def make_reference(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,11 @@ _MOST_CHECKS = 300
 _TABLES = {
     *("items", "itemAttachments", "itemData", "itemDataValues", "fields", "creators", "itemCreators", "creatorTypes")
 }
-_RETRACTED = "SELECT itemID FROM retractedItems"
+_MARKED = {
+    "retracted": ("retractedItems", "SELECT itemID FROM retractedItems"),
+    "trashed": ("deletedItems", "SELECT itemID FROM deletedItems"),
+}
+"""By status, the table of the items that have it, which older versions of Zotero lack, and its query."""
 _NAMES = {
     "DOI": "doi",
     "university": "school",
@@ -34,7 +39,7 @@ SELECT attachment.key AS folder, itemAttachments.path AS path, fields.fieldName 
         FROM itemCreators JOIN creators USING (creatorID) WHERE itemCreators.itemID = parent.itemID
         AND creatorTypeID = (SELECT creatorTypeID FROM itemCreators JOIN creatorTypes USING (creatorTypeID)
         WHERE itemCreators.itemID = parent.itemID ORDER BY creatorType != 'author', orderIndex LIMIT 1)
-        ORDER BY orderIndex)) AS authors, parent.itemID AS item
+        ORDER BY orderIndex)) AS authors, parent.itemID AS item, attachment.itemID AS file
 FROM itemAttachments JOIN items AS attachment ON attachment.itemID = itemAttachments.itemID
 JOIN items AS parent ON parent.itemID = itemAttachments.parentItemID
 JOIN itemData ON itemData.itemID = parent.itemID JOIN fields USING (fieldID) JOIN itemDataValues USING (valueID)
@@ -47,10 +52,10 @@ AND fields.fieldName IN ('title', 'date', 'DOI', 'publisher', 'institution', 'un
 def zotero_items(file: Path) -> Iterator[tuple[object, object, dict[str, str]]]:
     """The folder, path and data of each attachment."""
     works: dict[tuple[object, object], dict[str, str]] = {}
-    rows, retracted = _rows(file)
-    for folder, path, field, value, authors, item in rows:
-        status = {"status": "retracted"} if item in retracted else {}
-        row = works.setdefault((folder, path), {"authors": authors or "", **status})
+    rows, marked = _rows(file)
+    for folder, path, field, value, authors, *items in rows:
+        status = next((name for name, found in marked.items() if not found.isdisjoint(items)), "")
+        row = works.setdefault((folder, path), {"authors": authors or "", "status": status})
         row[_NAMES.get(field, field)] = str(value)
     for (folder, path), row in works.items():
         yield folder, path, row
@@ -58,9 +63,9 @@ def zotero_items(file: Path) -> Iterator[tuple[object, object, dict[str, str]]]:
         raise DocumentUnreadable(f"only its first {_MOST_ROWS:,} values are read")
 
 
-def _rows(file: Path) -> tuple[Sequence[tuple[Any, ...]], frozenset[object]]:
-    """What the query finds, and the items that Zotero knows to be retracted, within bounds of steps, rows and size;
-    tables only, since a view may hold any query."""
+def _rows(file: Path) -> tuple[Sequence[tuple[Any, ...]], dict[str, frozenset[object]]]:
+    """What the query finds, and by status the items that have it, within bounds of steps, rows and size; tables only,
+    since a view may hold any query."""
     checks = iter(range(_MOST_CHECKS))
     try:
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
@@ -71,11 +76,14 @@ def _rows(file: Path) -> tuple[Sequence[tuple[Any, ...]], frozenset[object]]:
             if not tables >= _TABLES:
                 raise DocumentUnreadable("it is not the database of a Zotero library")
             rows = connection.execute(_QUERY).fetchmany(_MOST_ROWS)
-            has_retracted = "retractedItems" in tables  # since Zotero 5.0.67
-            retracted = connection.execute(_RETRACTED).fetchmany(_MOST_ROWS) if has_retracted else []
+            marked = {
+                status: frozenset(item for (item,) in connection.execute(query).fetchmany(_MOST_ROWS))
+                for status, (table, query) in _MARKED.items()
+                if table in tables
+            }
     except sqlite3.Error as error:
         raise DocumentUnreadable(f"its database cannot be read: {error}") from error
-    return rows, frozenset(item for (item,) in retracted)
+    return rows, marked
 
 
 def zotero_reference(item: tuple[str, str, dict[str, str]]) -> Reference:
@@ -85,4 +93,5 @@ def zotero_reference(item: tuple[str, str, dict[str, str]]) -> Reference:
         fields["date"] = fields["date"].split(" ")[0].replace("-00", "")
     name = path.removeprefix("storage:")
     files = path_ends(path) if name == path else [f"{folder}/{name}"]  # the file lies elsewhere, or in `storage`
-    return make_reference(fields, fields.get("authors", "").splitlines(), frozenset(files))
+    reference = make_reference(fields, fields.get("authors", "").splitlines(), frozenset(files))
+    return replace(reference, is_trashed=fields["status"] == "trashed")

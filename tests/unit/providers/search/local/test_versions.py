@@ -257,6 +257,33 @@ async def test_a_zotero_library_gives_the_data_of_its_attachments(tmp_path: Path
     assert (facts.published_at or "").startswith("2021-05")
 
 
+@pytest.mark.parametrize(("trashed", "read"), [(2, []), (1, []), (9, ["storage/ABCD1234/paper.txt"])])
+async def test_of_a_zotero_folder_its_own_files_and_its_trash_are_no_documents(
+    tmp_path: Path, trashed: int, read: list[str]
+) -> None:
+    folder = tmp_path / "Zotero"
+    for name in ("storage/ABCD1234/paper.txt", "translators/Site.js", "locate/engines.json", "notes/styles/mine.md"):
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text("It has sixteen turbines.")
+    with closing(sqlite3.connect(folder / "zotero.sqlite")) as base:
+        base.executescript(
+            f"""CREATE TABLE items (itemID, key); CREATE TABLE itemAttachments (itemID, parentItemID, path);
+            CREATE TABLE itemData (itemID, fieldID, valueID); CREATE TABLE itemDataValues (valueID, value);
+            CREATE TABLE fields (fieldID, fieldName); CREATE TABLE creators (creatorID, firstName, lastName);
+            CREATE TABLE itemCreators (itemID, creatorID, creatorTypeID, orderIndex);
+            CREATE TABLE creatorTypes (creatorTypeID, creatorType); CREATE TABLE deletedItems (itemID);
+            INSERT INTO items VALUES (1, 'PARENT00'), (2, 'ABCD1234'); INSERT INTO deletedItems VALUES ({trashed});
+            INSERT INTO itemAttachments VALUES (2, 1, 'storage:paper.txt');
+            INSERT INTO fields VALUES (1, 'title'); INSERT INTO itemDataValues VALUES (1, 'The lagoon');
+            INSERT INTO itemData VALUES (1, 1, 1);"""
+        )
+        base.commit()
+    library = Library(tmp_path / "index.db")
+    counts = await library.add([folder])
+    assert [facts.url for facts in await library.documents()] == ["notes/styles/mine.md", *read]
+    assert [failure.reason for failure in counts.failed] == ([] if read else ["it lies in Zotero's trash"])
+
+
 @pytest.mark.parametrize("content", ["@article{a, title = {open", "@" * 10_000, "@a{b," * 5_000, "\0", "TY  - "])
 async def test_a_broken_bibliography_does_no_harm(tmp_path: Path, content: str) -> None:
     folder = tmp_path / "papers"

@@ -10,6 +10,8 @@ from graph_research.graph.context import Context
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.phase import PHASES
 
+_FIELDS = set(Decision.model_fields)
+
 EVALUATE_PHASE = "evaluate_phase"
 """The action of an entry that holds the issues of a gate."""
 
@@ -26,6 +28,15 @@ def dispatch(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         inputs={**handoff, "research_id": handoff.get("research_id") or ctx.run_id},
         outputs=None,
     )
+
+
+def run_metadata(state: Mapping[str, Any]) -> dict[str, Any]:
+    """What goes with a run for readers of its bundle: its decision log as `agent_decisions`, as in `report.json`.
+    Nothing of a graph whose channel `decisions` holds something else."""
+    decisions = state.get("decisions")
+    if not isinstance(decisions, list) or not all(isinstance(row, dict) and row.keys() == _FIELDS for row in decisions):
+        return {}
+    return {"agent_decisions": decisions} if decisions else {}
 
 
 def execution_of(phase: str) -> str:

@@ -25,6 +25,7 @@ from graph_research.graph.history.bundle import Packed, pack, store_bundle, unpa
 from graph_research.graph.history.replay import Replayed
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.search.base import LOCAL
+from graph_research.research.decision_log import run_metadata
 from graph_research.research.report.verification import Verification, verify
 
 
@@ -53,7 +54,7 @@ async def export_run(workspace: Workspace, run_id: str, target: Path) -> Exporte
             for call in await store.calls(run_id)
         )
         with tempfile.TemporaryFile() as file:
-            packed = await pack(store, run_id, file)
+            packed = await pack(store, run_id, file, run_metadata(await store.state(run_id)))
             file.seek(0)
             write_atomically(workspace.folder / target, file.read())
     return Exported(**asdict(packed), local_texts=local)

@@ -21,6 +21,7 @@ from graph_research.graph.state.rows import CallRow
 from graph_research.graph.values.codec import canonical, decode
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.http.host_names import is_local, names_of_server
+from graph_research.research.decision_log import run_metadata
 
 _URL = re.compile(r"https?://[^\s\"\\',]+", re.IGNORECASE)
 _ADDRESS = re.compile(r"@(https?://[^\s\"',]+)", re.IGNORECASE)
@@ -62,7 +63,7 @@ async def shared_bundle(workspace: Workspace, run_id: str) -> bytes:
     scratch = MemoryCheckpointer()
     await store_bundle(scratch, shared)
     with tempfile.TemporaryFile() as target:
-        await pack(scratch, run_id, target)
+        await pack(scratch, run_id, target, run_metadata(await scratch.state(run_id)))
         target.seek(0)
         return target.read()
 

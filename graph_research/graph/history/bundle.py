@@ -7,7 +7,7 @@ import io
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, get_args, get_type_hints
@@ -68,8 +68,11 @@ async def store_bundle(store: Checkpointer, bundle: Bundle) -> None:
         await store.instruct(bundle.run.run_id, instruction)
 
 
-async def pack(store: Checkpointer, run_id: str, target: IO[bytes]) -> Packed:
-    """Write a run as a bundle into an empty file that can be read and sought. Equal runs give equal bytes."""
+async def pack(
+    store: Checkpointer, run_id: str, target: IO[bytes], metadata: Mapping[str, Any] | None = None
+) -> Packed:
+    """Write a run as a bundle into an empty file that can be read and sought. Equal runs give equal bytes. `metadata`
+    is for readers of the file: it says in JSON what the run's state holds, and is not read back."""
     run = await store.run_row(run_id)
     definition = {name: entry["text"] for name, entry in orjson.loads(run.definition).items()}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
@@ -85,6 +88,8 @@ async def pack(store: Checkpointer, run_id: str, target: IO[bytes]) -> Packed:
         snapshot = await store.snapshot(run_id, "", last.step if last else None)
         if snapshot is not None:
             packing.add("snapshot.json", [_json(snapshot)])
+        if metadata:
+            packing.add("metadata.json", [orjson.dumps(metadata, option=orjson.OPT_SORT_KEYS)])
         if instructions := await store.instructions(run_id):
             packing.add("instructions.jsonl", (_json(row) for row in instructions))
         named = {path: text for name, text in sorted(definition.items()) if (path := _path(name)) is not None}
@@ -114,6 +119,8 @@ def unpack(path: Path) -> Bundle:
         name = "instructions.jsonl"
         lines = members.lines(name) if name in members else ()
         instructions = [_row(Instruction, line, name) for line in lines]
+        if "metadata.json" in members:
+            _loaded(members.data("metadata.json"), "metadata.json")
         members.check_all_read()
         packed = Packed(run_id=run.run_id, bytes=members.size, sha256=members.sha256)
     first = Write(

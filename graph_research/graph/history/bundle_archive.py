@@ -31,7 +31,7 @@ _NAME_CHARS = 200
 _END = struct.Struct("<4s4H2LH")
 _MANIFEST = "manifest.json"
 _NAME = re.compile(
-    r"(manifest|run|snapshot)\.json|(steps|calls|events|texts|instructions)\.jsonl"
+    r"(manifest|metadata|run|snapshot)\.json|(steps|calls|events|texts|instructions)\.jsonl"
     r"|graphs/[a-z0-9_-]{1,64}\.yaml|(schemas|prompts)/[a-z0-9_-]+([./][a-z0-9_-]+){0,8}\.(json|j2)"
 )
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error, ValueError)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,6 +79,8 @@ def test_the_decision_log_stands_in_the_report_and_goes_along_in_a_bundle(
     reports = [owner.run("report", "tides", "--json").json for owner in (researcher, user)]
     for report in reports:
         assert report["metadata"]["agent_decisions"] == state["decisions"]
+    with zipfile.ZipFile(bundle) as archive:
+        assert json.loads(archive.read("metadata.json")) == reports[0]["metadata"]
     for row in state["decisions"]:
         assert set(row) == {"id", "agent", "action", "rationale", "inputs", "outputs", "timestamp"}
     assert {"execute_planning", "execute_gathering", "evaluate_phase", "judge_phase", "decide_iteration"} <= {

@@ -151,6 +151,22 @@ def test_an_archive_repacked_without_changes_is_accepted(whole: bytes, tmp_path:
     assert unpack(file).run.run_id == "p"
 
 
+async def test_metadata_for_readers_of_the_file_change_nothing_that_is_read_back(
+    store: Checkpointer, tmp_path: Path
+) -> None:
+    await finished(store)
+    file = io.BytesIO()
+    await pack(store, "p", file, {"agent_decisions": [{"agent": "supervisor"}]})
+    with zipfile.ZipFile(file) as archive:
+        assert json.loads(archive.read("metadata.json")) == {"agent_decisions": [{"agent": "supervisor"}]}
+    paths = [tmp_path / "with.grb", tmp_path / "without.grb"]
+    for path, data in zip(paths, (file.getvalue(), await packed(store)), strict=True):
+        path.write_bytes(data)
+    one, other = map(unpack, paths)
+    assert (one.run, one.first, one.instructions) == (other.run, other.first, other.instructions)
+    refused(rebuilt(file.getvalue(), lambda members: members.update({"metadata.json": b"{"})), tmp_path, "not JSON")
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -134,6 +134,7 @@ class Application:
         max_cost: float | None = None,
         max_tokens: int | None = None,
         timeout_seconds: float | None = None,
+        steps: bool | None = None,
         offline: bool = False,
         retry: bool = True,
         hooks: Hooks | None = None,
@@ -142,13 +143,14 @@ class Application:
         """Drive a stored run until it ends or waits, and yield its events, each after it was stored and audited.
 
         The folders of a new run's library are indexed first, until it is cancelled; a new run that has nothing to
-        search is removed, and `LibraryEmpty` raised. A limit given here replaces the run's own for good. An `offline`
-        run is only to end, without models and searches. Without `retry` a run that has ended meanwhile stays as it is.
+        search is removed, and `LibraryEmpty` raised. A limit given here replaces the run's own for good, and so does
+        `steps`: whether it pauses before every node. An `offline` run is only to end, without models and searches.
+        Without `retry` a run that has ended meanwhile stays as it is.
         """
         limits = (max_cost, max_tokens, timeout_seconds)
         try:
             async with self.reopened(
-                run_id, accept_changes=accept_changes, limits=limits, offline=offline, hooks=hooks
+                run_id, accept_changes=accept_changes, limits=limits, steps=steps, offline=offline, hooks=hooks
             ) as (run, metadata):
                 new = await self._is_new(run_id)
                 searches = new and run.may_search and not await self.store.cancel_requested(run_id)
@@ -297,16 +299,17 @@ class Application:
         *,
         accept_changes: bool = False,
         limits: RequestLimits = NO_LIMITS,
+        steps: bool | None = None,
         offline: bool = False,
         hooks: Hooks | None = None,
     ) -> AsyncIterator[tuple[Run, dict[str, Any] | None]]:
         """A stored run with the models and searches that it was created with, and its new metadata where `limits`
-        (`max_cost`, `max_tokens`, `timeout_seconds`) change its request."""
+        (`max_cost`, `max_tokens`, `timeout_seconds`) or `steps` change its request."""
         record = await self.store.run(check_name(run_id, "run id"))
         stored = request_of(record)
         if not accept_changes and record.status != RunStatus.COMPLETED:
             refuse_foreign(record, stored)
-        request = with_limits(stored, *limits)
+        request = replace(with_limits(stored, *limits), steps=stored.steps if steps is None else steps)
         agreed = accept_changes or not is_foreign(record)
         async with self._assembled(run_id, request, offline=offline, hooks=hooks, agreed=agreed) as (run, clients):
             calls = await self.store.calls(run_id)

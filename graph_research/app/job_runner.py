@@ -16,7 +16,9 @@ from graph_research.app.revisions.ask import follows_up, join_follow_up
 from graph_research.app.runs.report import Built, NoReport
 from graph_research.app.runs.run import RunResult
 from graph_research.app.runs.status import delete_run, goes_on, is_driven, is_new_fork
+from graph_research.app.runs.steering import waits_with_plan
 from graph_research.app.workspace import Workspace, open_workspace
+from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.errors import RunBusy, RunExists, StoreUnreachable, UnknownRun
 from graph_research.graph.events import Event, NodeStarted, Progress, RunEnded
 from graph_research.graph.statuses import Cause, RunStatus
@@ -28,6 +30,9 @@ OnProgress = Callable[[str, float], Awaitable[None]]
 OnSources = Callable[[Sequence[Mapping[str, Any]]], Awaitable[None]]
 """Takes the rows of all scored sources."""
 
+STEP = "/step"
+"""The answer to a job whose run pauses that lets it go on to the next node; with any other it goes on to the next of
+those that it was asked to pause before."""
 PROGRESS_EVENT = "research:progress"
 _BUSY_SECONDS = 0.5
 
@@ -221,6 +226,8 @@ async def _drive(
     standing, reported = JobProgress(), None
     for event in await app.store.events(run_id):
         standing = standing.after(event)
+    if record.status == RunStatus.PAUSED and options["answer"] is not None:
+        options = {**options, "steps": options["answer"] == STEP}
     if record.status != RunStatus.AWAITING_INPUT:
         options = {**options, "answer": None}
     try:
@@ -242,9 +249,7 @@ async def _end(app: Application, run_id: str, out: str | None, on_sources: OnSou
     if run.status == RunStatus.AWAITING_INPUT:
         return JobEnd(status="AWAITING_INPUT", waiting_for=run.waiting_for or "")
     if run.status == RunStatus.PAUSED:
-        return JobEnd(
-            status="AWAITING_INPUT", waiting_for="the run waits with its plan: approve it, or change it first"
-        )
+        return JobEnd(status="AWAITING_INPUT", waiting_for=_pause_in_words(await app.store.run(run_id)))
     await on_sources(_source_rows(run.state))
     if run.status == RunStatus.COMPLETED:
         with suppress(UnknownRun):  # the research was removed meanwhile: the answer stands by itself
@@ -261,6 +266,12 @@ async def _end(app: Application, run_id: str, out: str | None, on_sources: OnSou
     if run.cause == Cause.CANCELLED and run.limit is None:
         return JobEnd(status="CANCELLED", result=result)
     return JobEnd(status="FAILED", result=result, error=_error_of(run))
+
+
+def _pause_in_words(record: RunRecord) -> str:
+    if waits_with_plan(record):
+        return "the run waits with its plan: approve it, or change it first"
+    return f"the run pauses before {', '.join(record.nodes)}"
 
 
 def _error_of(run: RunResult) -> tuple[str, str]:

@@ -59,7 +59,8 @@ class RunRequest:
     channels; of those of a research the graph takes what it declares. An empty `search` is chosen when the run is
     created; `skipped` names those that were left out then, and why. `economies` say what was planned smaller then to
     keep within its limits. `settings` are those that decide which calls are made, for a replay. `max_cost` is in USD,
-    `max_tokens` counts input and output.
+    `max_tokens` counts input and output. The run pauses before each of the nodes `pause_before`, and before every node
+    while it `steps`.
     """
 
     graph: str = "deep_research"
@@ -73,6 +74,8 @@ class RunRequest:
     library: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     interactive: bool = False
+    pause_before: tuple[str, ...] = ()
+    steps: bool = False
     max_cost: float | None = None
     max_tokens: int | None = None
     timeout_seconds: float | None = None
@@ -102,6 +105,7 @@ def request_for(
     max_tokens: int | None = None,
     interactive: bool | None = None,
     plan_first: bool = False,
+    pause_before: Sequence[str] = (),
     now: str | None = None,
 ) -> RunRequest:
     """Complete a question, or the name of a graph and its `inputs`, with the settings in force. `roles` are `ROLE=SPEC`
@@ -132,6 +136,7 @@ def request_for(
         library=tuple(_absolute(folder, workspace.folder) for folder in settings.library),
         settings=settings.model_dump(mode="json", include=set(KEPT_SETTINGS)),
         interactive=question is None if interactive is None else interactive,
+        pause_before=tuple(pause_before),
         max_cost=_above_zero(max_cost, "max_cost"),
         max_tokens=_above_zero(max_tokens, "max_tokens"),
         timeout_seconds=settings.task_timeout,
@@ -143,8 +148,10 @@ def changed_request(
     workspace: Workspace, request: RunRequest, *, graph: str | None = None, roles: Sequence[str] = ()
 ) -> RunRequest:
     """The request of a fork: as its parent's, but for another graph (file or name) and the roles that are named."""
-    name = request.graph if graph is None else _graph_name(graph, workspace.folder)
-    return replace(request, graph=name, roles={**request.roles, **_roles_of(roles, workspace.folder)})
+    all_roles = {**request.roles, **_roles_of(roles, workspace.folder)}
+    if graph is None:
+        return replace(request, roles=all_roles, steps=False)
+    return replace(request, graph=_graph_name(graph, workspace.folder), roles=all_roles, pause_before=(), steps=False)
 
 
 RequestLimits = tuple[float | None, int | None, float | None]

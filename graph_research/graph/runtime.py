@@ -49,6 +49,7 @@ class Runtime:
     """Runs one graph, many times if wanted, on one store.
 
     `interactive` lets `ask` nodes stop a run; `timeout_seconds` bounds each drive of a run, beside `limits.seconds`;
+    `pauses_before` says of each node of the graph itself whether a run pauses before it, as with `pause: before`;
     requests to cancel are looked for every `poll_seconds`. Every stream raises `StoreDamaged` when the store fails,
     and leaves a run that can be resumed when it is closed early or cancelled.
     """
@@ -62,6 +63,7 @@ class Runtime:
         interactive: bool = False,
         poll_seconds: float = 0.25,
         timeout_seconds: float | None = None,
+        pauses_before: Callable[[str], bool] | None = None,
         new_run_id: Callable[[], str] = lambda: f"run-{secrets.token_hex(6)}",
     ) -> None:
         self.graph = graph
@@ -70,6 +72,7 @@ class Runtime:
         self._interactive = interactive
         self._poll_seconds = poll_seconds
         self._timeout_seconds = timeout_seconds
+        self._pauses_before = pauses_before
         self._new_run_id = new_run_id
         self._driven: dict[str, RunLoop] = {}
         self._starting: dict[str, bool] = {}
@@ -220,13 +223,15 @@ class Runtime:
 
     def _session(self, run_id: str, event_channel: EventChannel | None = None) -> RunSession:
         self._starting[run_id] = False
-        return RunSession(
+        session = RunSession(
             store=self.checkpointer,
             run_id=run_id,
             clock=self._clock,
             interactive=self._interactive,
             event_channel=event_channel,
         )
+        session.pauses_before = self._pauses_before
+        return session
 
     async def _drive(self, session: RunSession, prepare: _Prepare, earlier: EventStream | None = None) -> None:
         if earlier is not None:

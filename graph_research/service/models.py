@@ -60,6 +60,9 @@ class JobSubmission(BaseModel):
     audience: Line | None = Field(None, description="Who will read the report")
     interactive: bool = Field(False, description="The research may ask; the job then awaits input")
     plan_first: bool = Field(False, description="The job awaits input with its plan; any answer approves it")
+    pause_before: list[Name] = Field(
+        [], max_length=50, description="Nodes of the graph before which the job awaits input, to `step` or `continue`"
+    )
 
 
 class JobFailure(BaseModel):

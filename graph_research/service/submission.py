@@ -74,6 +74,7 @@ def run_request(workspace: Workspace, submission: JobSubmission, *, user: str) -
         max_tokens=submission.max_tokens,
         interactive=submission.interactive,
         plan_first=submission.plan_first,
+        pause_before=submission.pause_before,
     )
 
 

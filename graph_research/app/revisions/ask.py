@@ -202,6 +202,8 @@ def _request(request: RunRequest, question: str, state: State) -> RunRequest:
         economies=(),
         skipped=(),
         interactive=False,
+        pause_before=(),
+        steps=False,
     )
 
 

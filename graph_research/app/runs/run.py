@@ -19,7 +19,7 @@ from graph_research.app.wiring.replay_registry import offline_registry
 from graph_research.app.wiring.search import Searches, build_searches
 from graph_research.app.wiring.services import build_registry, build_services
 from graph_research.app.workspace import Workspace, with_neighbours
-from graph_research.errors import Action, Hint
+from graph_research.errors import Action, Hint, suggestion
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.runtime import Runtime
 from graph_research.providers.clients import Clients
@@ -70,7 +70,11 @@ class Run:
             clock=make_clock(self.request.now),
             interactive=self.request.interactive,
             timeout_seconds=self.request.timeout_seconds,
+            pauses_before=self._pauses_before if self.request.pause_before or self.request.steps else None,
         )
+
+    def _pauses_before(self, node: str) -> bool:
+        return self.request.steps or node in self.request.pause_before
 
     def input(self) -> dict[str, Any]:
         """What the graph is started with."""
@@ -121,6 +125,7 @@ def assemble(
         )
         registry = build_registry(there, services)
     graph = load(workspace, request.graph, registry)
+    _check_pauses(graph, request)
     if request.question is not None:
         graph = _for_question(graph, request)
         if _degrades(graph):
@@ -165,6 +170,15 @@ def new_run_id() -> str:
 def _has_search_node(graph: Graph) -> bool:
     own = any(node.kind == "run" and node.target == "search" for node in graph.spec.nodes.values())
     return own or any(_has_search_node(child) for child in graph.subgraphs.values())
+
+
+def _check_pauses(graph: Graph, request: RunRequest) -> None:
+    for name in request.pause_before:
+        if name not in graph.spec.nodes:
+            raise RequestInvalid(
+                f'graph "{graph.spec.name}" has no node {name[:80]!r} to pause before',
+                help=suggestion(name, graph.spec.nodes) + f"its nodes are {', '.join(graph.spec.nodes)}",
+            )
 
 
 def _for_question(graph: Graph, request: RunRequest) -> Graph:

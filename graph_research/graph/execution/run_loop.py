@@ -72,8 +72,8 @@ class RunLoop:
         run = self.graph_run
         waiting = [active for active in run.position.active if not active.done]
         if (interruption := self._interruption(waiting)) is None:
-            for active in waiting if run.routes.pausing else ():
-                if run.graph.spec.nodes[active.node].pause == "before" and not active.passed:
+            for active in waiting if run.routes.pausing or run.session.pauses_before is not None else ():
+                if not active.passed and self._pauses_before(active.node):
                     await run.pause_before(active)
             try:
                 with scope:
@@ -88,6 +88,13 @@ class RunLoop:
             await run.advance(results)
         else:
             await self._interrupt(interruption)
+
+    def _pauses_before(self, node: str) -> bool:
+        run = self.graph_run
+        if run.graph.spec.nodes[node].pause == "before":
+            return True
+        asked = run.session.pauses_before
+        return asked is not None and not run.namespace and asked(node)
 
     def _interruption(self, waiting: Sequence[ActiveNode]) -> Failure | None:
         """What keeps the nodes from running: `limits.steps`, a request to cancel, or the time limit."""

@@ -78,6 +78,8 @@ class RunSession:
         """What the run had done before this process took it over: namespace to node to its highest visit."""
         self.earlier_call_keys: Collection[str] = ()
         """Attempts of earlier processes, by `Address.key`, whose calls the journal holds."""
+        self.pauses_before: Callable[[str], bool] | None = None
+        """Whether the run pauses before a node of the root graph, beside those with a `pause`; None: before none."""
         self.seed = run_id
         """What ids and random numbers derive from."""
         self.inherited: Callable[[str], Awaitable[Sequence[CallRow]]] | None = None

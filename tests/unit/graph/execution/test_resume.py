@@ -17,6 +17,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.definition.identity import text_differences
 from graph_research.graph.errors import GraphChanged, InputInvalid
 from graph_research.graph.events import InputRequested, NodeStarted, RunEnded, RunPaused
+from graph_research.graph.history.replay import replay
 from graph_research.graph.registry import Registry
 from graph_research.graph.resources import TextResolver
 from tests.support.graph.countdown_graph import COUNTDOWN
@@ -458,3 +459,16 @@ async def test_comments_and_layout_do_not_make_another_graph(store: Checkpointer
     await cut_after_first(store, COUNTDOWN)
     drive = runtime(graph_of(COUNTDOWN + "    # a comment\n"), store)
     assert end_of(await collect(drive.resume("r"))).status == "completed"
+
+
+async def test_a_run_pauses_before_the_nodes_that_its_caller_names_and_replays_as_it_ran(store: Checkpointer) -> None:
+    graph, runs = graph_of(COUNTDOWN), ["r", "plain"]
+    drive = runtime(graph, store, pauses_before=lambda node: node == "tick")
+    paused = [(await collect(drive.stream({"n": 2}, run_id="r")))[-1]]
+    while isinstance(paused[-1], RunPaused):
+        paused.append((await collect(drive.resume("r")))[-1])
+    await runtime(graph, store).run({"n": 2}, run_id="plain")
+    assert [event.type for event in paused] == ["run_paused", "run_paused", "run_ended"]
+    assert (await store.state("r")) == (await store.state("plain"))
+    for run in runs:
+        assert (await replay(store, graph, run)).identical

@@ -26,9 +26,6 @@ from graph_research.text.language.stated import unstated
 CONFIDENCE_RANK: Mapping[str, int] = {level.value: rank for rank, level in enumerate(Confidence)}
 """From 0 for speculation to 4 for confirmed."""
 
-_LEAST_MOVED = 2
-"""So many words at least change places together in a statement that says the same: a lone "only" says otherwise."""
-
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 _WORDS = re.compile(r"\w+")
 _MARKS = re.compile(r"(?:(?<=\s)|^)\[\d+(?:\s*[,–-]\s*\d+)*\]")  # what a citation looks like in a report
@@ -248,15 +245,15 @@ def _have_the_same_values(one: Finding, other: Finding) -> bool:
 
 def _alike(one: _Compared, other: _Compared) -> bool:
     """Whether the other finding adds nothing: it has the same words, or it rests on the same passage, has the same
-    numbers and negations, and either two parts of the sentence swapped or only some of the words. A finding in other
-    words counts as another statement, since no score of words tells a paraphrase from another scope or role."""
+    numbers and negations, and only some of the words, in their order. A finding in other words or another order counts
+    as another statement, since no score of words tells a paraphrase from another scope or role."""
     if one.words == other.words:
         return True
     if not _share_a_passage(one, other) or _turns(one.finding.content) != _turns(other.finding.content):
         return False
     if not _have_the_same_values(one.finding, other.finding):  # another unit
         return False
-    return _is_moved(one.words, other.words) or _is_within(other.words, one.words)
+    return _is_within(other.words, one.words)
 
 
 def _share_a_passage(one: _Compared, other: _Compared) -> bool:
@@ -268,20 +265,6 @@ def _share_a_passage(one: _Compared, other: _Compared) -> bool:
         for source, start, end in one.passages
         for source_too, start_too, end_too in other.passages
     )
-
-
-def _is_moved(words: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether the others are the same words with two neighbouring runs of them swapped."""
-    if sorted(words) != sorted(others):
-        return False
-    start, end = _common(words, others), len(words) - _common(words[::-1], others[::-1])
-    mine, theirs = list(words[start:end]), list(others[start:end])
-    return any(mine[cut:] + mine[:cut] == theirs for cut in range(_LEAST_MOVED, len(mine) - _LEAST_MOVED + 1))
-
-
-def _common(words: Sequence[str], others: Sequence[str]) -> int:
-    """How many words at the beginning are the same."""
-    return next((place for place, (one, two) in enumerate(zip(words, others, strict=False)) if one != two), len(words))
 
 
 def _is_within(words: Sequence[str], others: Sequence[str]) -> bool:

@@ -222,7 +222,7 @@ def test_findings_that_say_the_same_are_one_with_the_evidence_of_all_and_the_fir
     first = analysed(finding("The Tarn plant opened in March 2016.", OPENED_2016, confidence="low"))
     told = known(findings=first.findings, evidence={one.id: one for one in first.evidence})
     result = analysed(
-        finding("In March 2016 the Tarn plant opened.", OPENED_2016, FISH),
+        finding("The Tarn plant opened in March 2016", OPENED_2016, FISH),
         finding("The plant opened in March 2016.", OPENED_2016),
         to=told,
     )
@@ -288,11 +288,13 @@ PART = {**OPENED_2016, "quote": OPENED_2016["quote"][4:]}
 
 
 def test_findings_of_overlapping_quotes_that_say_the_same_are_one() -> None:
-    said = ["In March 2016 the Tarn plant opened.", "The Tarn plant opened in March 2016.", "The plant opened in 2016."]
+    said = ["The Tarn plant opened in March 2016.", "The plant opened in March 2016.", "The plant opened in 2016."]
     quotes = (OPENED_2016, PART, PART)
     joined = analysed(*(finding(text, quote) for text, quote in zip(said, quotes, strict=True))).findings
     assert [(one.content, len(one.evidence_ids)) for one in joined] == [(said[0], 2), (said[2], 1)]
     assert len(analysed(finding(said[0], OPENED_2016), finding(said[1], FISH)).findings) == 2
+    moved = "In March 2016 the Tarn plant opened."
+    assert len(analysed(finding(said[0], OPENED_2016), finding(moved, PART)).findings) == 2
 
 
 @pytest.mark.parametrize(

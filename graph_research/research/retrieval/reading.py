@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -16,11 +15,9 @@ from graph_research.research.retrieval.excerpts import fair_share, reading_of
 from graph_research.text.document import Document
 from graph_research.text.relevance.coverage import Aspect, CoveringPassage, covering_passages
 from graph_research.text.relevance.entries import Entries, Entry
-from graph_research.text.sentences import sentence_spans
 from graph_research.text.wording import one_line
 
 _HEADLINE = LEAST_SHARES[BudgetTier.PROTECTED]
-_COPIED = 0.8  # of the different sentences of a passage, for a copy; entries of one manual share some
 _ENTRY_CHARS = 500
 """Of what explains a thing so much comes first."""
 _OF_A_LIMIT = 2
@@ -119,8 +116,8 @@ class Reading:
         return [entry.opening(self._documents[entry.source], _ENTRY_CHARS) for entry in found]
 
     def _passages(self) -> Iterator[CoveringPassage]:
-        """The passages, best first, without those that repeat a better one under the same heading, and those that
-        stand in a shorter text too, where they are read. Each is computed once."""
+        """The passages, best first, without those that repeat a better one under the same heading. Each is computed
+        once."""
         yield from self._chosen
         for passage in self._next:
             text = self._documents[passage.source].text[passage.start : passage.end]
@@ -128,23 +125,8 @@ class Reading:
             if said in self._shown:
                 continue
             self._shown.add(said)
-            if self._is_of_shorter(passage):
-                continue
             self._chosen.append(passage)
             yield passage
-
-    def _is_of_shorter(self, passage: CoveringPassage) -> bool:
-        """Whether nearly all sentences of a passage stand in a shorter text among the sources: a page of its own beside
-        one that holds many pages."""
-        whole = self._documents[passage.source].text
-        shorter = [line for name, line in self._lines.items() if len(self._documents[name].text) < len(whole)]
-        spans = sentence_spans(whole, passage.start, passage.end) if shorter else ()
-        sentences = {one_line(whole[start:end]).casefold() for start, end in spans}
-        return any(sum(said in line for said in sentences) >= _COPIED * len(sentences) > 0 for line in shorter)
-
-    @cached_property
-    def _lines(self) -> dict[str, str]:
-        return {name: one_line(document.text).casefold() for name, document in self._documents.items()}
 
 
 def named_in(text: str, titles: Mapping[str, str]) -> tuple[list[str], str]:

@@ -151,21 +151,6 @@ def test_sources_that_were_read_before_leave_the_room_to_new_ones() -> None:
     assert "ten connections" in texts["src-new"]
 
 
-def test_a_passage_is_read_in_the_page_of_its_own_and_not_in_the_one_that_holds_all_pages() -> None:
-    busy = ("Busy", f"A writer that waits longer than the timeout gets a busy error from the lock. {FILLER}")
-    own = page(busy)
-    whole = page(
-        ("Weather", f"It may rain on the lock of a writer. {FILLER}"),
-        busy,
-        *((f"Part {n}", f"Part {n} is on something else. {FILLER}") for n in range(4)),
-    )
-    for documents in ({"own": own, "whole": whole}, {"whole": whole, "own": own}):
-        texts = shown(documents, "writer waits for a lock busy error timeout", most_chars=3_000)
-        assert "gets a busy error" in texts["own"]
-        assert "gets a busy error" not in texts["whole"]
-        assert "It may rain on the lock" in texts["whole"]
-
-
 def test_what_explains_a_named_setting_is_read_whole_before_what_stands_beside_it() -> None:
     def entry(name: str, text: str) -> str:
         return f"<dt><code>{name}</code> (integer)</dt><dd><p>{text}</p><p>The default is a number.</p></dd>"

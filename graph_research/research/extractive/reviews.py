@@ -15,11 +15,9 @@ _ENOUGH_SOURCES = 3
 
 
 def reflect(material: Mapping[str, Any]) -> dict[str, Any]:
-    """A search for each part of the sub-query, which commas part, then one with the title of the best source: it names
-    what the second step of a question is about. Complete after these, with three sources."""
+    """A search for each part of the sub-query, which commas part; complete after these, with three sources."""
     query, count = material["sub_query"], material["source_count"]
-    seeded = [f"{title} {query}" for title in material["titles"][:1]]
-    refined = next(iter(new_queries([*_parts(query, material), *seeded], [query, *material["queries"]])), None)
+    refined = next(iter(new_queries(_parts(query, material), [query, *material["queries"]])), None)
     go_on = refined is not None and material["searches_left"] > 0
     why = f"“{refined}” was not asked yet" if go_on else "there is no other query to try"
     return {

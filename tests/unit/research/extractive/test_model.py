@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -46,7 +45,6 @@ def materials() -> dict[str, dict[str, Any]]:
             "question": "q",
             "sub_query": "Alder Dam eels",
             "queries": ["Alder Dam eels"],
-            "titles": ["Alder Dam"],
             "source_count": 1,
             "searches_left": 2,
         },
@@ -128,13 +126,12 @@ def test_a_plan_is_made_for_any_question(question: str) -> None:
     assert all(0 < len(row["query"]) <= 1_000 for row in rows)
 
 
-def reflected(sub_query: str, *queries: str, titles: Sequence[str] = (), searches_left: int = 2) -> dict[str, Any]:
+def reflected(sub_query: str, *queries: str, searches_left: int = 2) -> dict[str, Any]:
     return reviews.reflect(
         {
             "question": "Do eels pass the Alder Dam?",
             "sub_query": sub_query,
             "queries": [sub_query, *queries],
-            "titles": list(titles),
             "source_count": 5,
             "searches_left": searches_left,
         }
@@ -150,14 +147,9 @@ def test_things_that_a_sub_query_joins_are_each_asked_on_their_own() -> None:
     assert (done["refined_query"], done["research_complete"]) == (None, True)
 
 
-def test_the_title_of_the_best_source_seeds_one_further_search() -> None:
-    titles = ["Ines Calloway", "Alder Dam"]
-    first = reflected("designer of the Alder Dam", titles=titles)
-    assert (first["refined_query"], first["research_complete"]) == ("Ines Calloway designer of the Alder Dam", False)
-    again = reflected("designer of the Alder Dam", first["refined_query"], titles=titles)
-    assert (again["refined_query"], again["continue_searching"], again["research_complete"]) == (None, False, True)
-    assert not reflected("designer of the Alder Dam", titles=titles, searches_left=0)["continue_searching"]
-    assert not reflected("designer of the Alder Dam", titles=["Alder Dam"])["continue_searching"]
+def test_one_search_is_enough_for_a_sub_query_of_one_thing() -> None:
+    only = reflected("Alder Dam eels")
+    assert (only["refined_query"], only["continue_searching"], only["research_complete"]) == (None, False, True)
 
 
 def test_each_thing_that_is_compared_is_searched() -> None:

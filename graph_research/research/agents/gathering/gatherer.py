@@ -20,7 +20,6 @@ from graph_research.research.retrieval.excerpts import excerpt_of
 from graph_research.research.retrieval.page_fetch import FetchedPages, PagePolicy, fetch_pages
 from graph_research.research.retrieval.query_privacy import PublicWords, word_list
 from graph_research.research.retrieval.rank_fusion import FusedHit, fuse
-from graph_research.research.retrieval.screening import screened
 from graph_research.research.retrieval.search import Searched, mixed, search_everywhere
 from graph_research.research.scoring.source import score_source
 from graph_research.research.scoring.tiers import is_makers_site, preliminary_quality, tier_of_address
@@ -28,6 +27,7 @@ from graph_research.research.scoring.versions import versions_in
 from graph_research.research.source_rules import ExcludedSource, SourceRules, sift
 from graph_research.text.document import source_id
 from graph_research.text.language.tags import question_language
+from graph_research.text.name_lists import lists_names
 from graph_research.text.relevance.query import parse
 
 _ALONE = {"sub_query": {"id": "sq-1-1"}, "iteration": 1, "max_sources_per_query": 5}
@@ -72,10 +72,9 @@ def gatherer(services: Services) -> Handler:
         new, known = _new(fuse(searched.lists, rules.flagged_domains), handoff.get("known") or ())
         followed = await fetch_pages(new, handoff["query"], ctx, reading)
         allowed, excluded = _allowed(followed.fused, rules)
-        before = [Source.model_validate(row) for row in handoff.get("known") or ()]
-        kept = screened(_distinct(allowed, known), await _texts_of_libraries(before, ctx))
+        judged = [(document, lists_names(document.hit.document)) for document in _distinct(allowed, known)]
+        kept = sorted(judged, key=lambda pair: (not rules.protects(pair[0].hit), pair[1]))
         now = ctx.now()
-        kept = sorted(kept, key=lambda judged: not rules.protects(judged[0].hit))
         sources = [
             _source(document.hit, names_only, handoff, ctx, now, services.settings, rules)
             for document, names_only in kept[:most]
@@ -169,15 +168,6 @@ def _new(fused: Sequence[FusedHit], known: Sequence[Mapping[str, Any]]) -> tuple
         seen.add(Identity.of_source(row), row["id"])
     new = [document for document in fused if all(seen.find(Identity.of_hit(hit)) is None for hit in document.hits)]
     return new, seen
-
-
-async def _texts_of_libraries(sources: Sequence[Source], ctx: Context) -> list[tuple[str, str]]:
-    """The library and the text of each source that comes from a library."""
-    return [
-        (source.metadata["library"], await ctx.get_text(source.archive_hash))
-        for source in sources
-        if source.metadata.get("library")
-    ]
 
 
 def _distinct(fused: Sequence[FusedHit], known: Seen) -> list[FusedHit]:

@@ -25,6 +25,7 @@ _SUB_QUERY_FACTS = frozenset({"id", "status", "iteration", "gap_id", "further_qu
 _HEAD = """\
 # The plan. Change, add or remove what you like, then save and leave the editor.
 # query: what is searched for; priority: 1 is the most important; source_types: web, academic, news (none: all).
+# look_for: what its sources should say; the library is searched for each, and long texts are read around these.
 # The checklist is what the report has to answer; kind: part, comparison, decision, number or risk.
 """
 
@@ -69,6 +70,8 @@ class Plan:
             lines += [f"  - query: {_quoted(row['query'])}", f"    rationale: {_quoted(row.get('rationale') or '')}"]
             lines.append(f"    priority: {row.get('priority', 1)}")
             lines.append(f"    source_types: [{', '.join(row.get('source_types') or ())}]")
+            if row.get("look_for"):
+                lines += ["    look_for:", *(f"      - {_quoted(text)}" for text in row["look_for"])]
         lines += ["", "checklist:" if self.checklist else "checklist: []"]
         for row in self.checklist:
             lines += [f"  - text: {_quoted(row['text'])}", f"    kind: {row.get('kind', ChecklistKind.PART.value)}"]
@@ -106,13 +109,14 @@ class _Reader:
         return Plan(research_brief=brief or None, sub_queries=sub_queries, checklist=points)
 
     def _sub_query(self, row: YamlMapping, place: int) -> dict[str, Any]:
-        self._check_keys(row, ("query", "rationale", "priority", "source_types"), _SUB_QUERY_FACTS)
+        self._check_keys(row, ("query", "rationale", "priority", "source_types", "look_for"), _SUB_QUERY_FACTS)
         return SubQuery(
             id=sub_query_id(1, place),
             query=self._text(row, "query") or "-",
             rationale=self._text(row, "rationale", required=False),
             priority=self._priority(row, place),
             source_types=self._source_types(row),
+            look_for=self._looked_for(row),
         ).to_json()
 
     def _point(self, row: YamlMapping, place: int) -> dict[str, Any]:
@@ -129,6 +133,14 @@ class _Reader:
         if given is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
             self._add(given, "priority is a whole number from 1")
         return value if isinstance(value, int) and value >= 1 else place
+
+    def _looked_for(self, row: YamlMapping) -> list[str]:
+        given = row.get("look_for")
+        texts = [] if given is None else yaml_tree.to_json(given) or []
+        if not isinstance(texts, list) or not all(isinstance(text, str) and len(text) <= _MOST_CHARS for text in texts):
+            self._add(given, f"look_for is a list of texts of at most {_MOST_CHARS} characters")
+            return []
+        return texts
 
     def _source_types(self, row: YamlMapping) -> list[str]:
         given = row.get("source_types")

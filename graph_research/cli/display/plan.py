@@ -43,6 +43,8 @@ def plan_lines(planned: PlannedRun) -> Iterable[str]:
         yield f"  {number}. {in_line(row['query'])}{kinds}"
         if row.get("rationale"):
             yield f"     {in_line(row['rationale'])}"
+        if row.get("look_for"):
+            yield f"     looks for: {'; '.join(map(in_line, row['look_for']))}"
     if planned.plan.checklist:
         yield "the report has to answer:"
         for row in planned.plan.checklist:

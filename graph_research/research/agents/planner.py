@@ -18,6 +18,10 @@ from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
 from graph_research.research.retrieval.search import is_local
 from graph_research.research.scoring.versions import highest_versions
+from graph_research.text.wording import one_line
+
+_MOST_LOOKED_FOR = 10
+"""Things that a sub-query's sources should say, at most."""
 
 _SECTIONS = (
     Section(name="background", noun="passage", text="text", keep=0),
@@ -81,6 +85,7 @@ def _distinct(rows: Sequence[Mapping[str, Any]], iteration: int) -> list[SubQuer
                 id=sub_query_id(iteration, len(distinct) + 1),
                 query=query,
                 rationale=row.get("rationale", ""),
+                look_for=list(dict.fromkeys(filter(None, map(one_line, row.get("look_for") or ()))))[:_MOST_LOOKED_FOR],
                 priority=row.get("priority", 1),
                 iteration=iteration,
                 source_types=sorted(SOURCE_TYPES.intersection(map(str, row.get("source_types") or ()))),

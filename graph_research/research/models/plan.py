@@ -37,12 +37,14 @@ class ChecklistItem(Record):
 
 class SubQuery(Record):
     """One question of the plan, for one researcher. `id` is `sq-ITERATION-NUMBER`; `further_queries` are searched for
-    with `query` where a refinement asks for a gap in several ways; `source_types` says where to look for it (`web`,
-    `academic`, `news`), empty: wherever the run looks."""
+    with `query` where a refinement asks for a gap in several ways; `look_for` names the single things that its sources
+    should say: the library is searched for each, and long texts are read around the passages that fit them;
+    `source_types` says where to look for it (`web`, `academic`, `news`), empty: wherever the run looks."""
 
     id: str = schema_field(pattern="^sq-[0-9]+-[0-9]+$")
     query: str = schema_field(minLength=1)
     further_queries: list[str] = Field(default_factory=list)
+    look_for: list[str] = Field(default_factory=list)
     rationale: str = ""
     priority: int = schema_field(1, minimum=1)
     status: SubQueryStatus = SubQueryStatus.PENDING

@@ -28,8 +28,8 @@ that this reading saw."""
 def aspects_of(
     queries: Sequence[str], checklist: Sequence[Mapping[str, Any]] = (), other_topics: Sequence[Mapping[str, Any]] = ()
 ) -> list[Aspect]:
-    """What passages are chosen by: the queries of the topic, those of each other one, and the checklist. Each of these
-    counts 1 together."""
+    """What passages are chosen by: the queries of the topic with what it looks for, those of each other one, and the
+    checklist. Each of these counts 1 together."""
     asked = [queries, *(topic["queries"] for topic in other_topics), [row["text"] for row in checklist]]
     return [Aspect(text, 1.0 / len(texts)) for texts in asked for text in texts]
 

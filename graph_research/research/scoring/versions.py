@@ -14,6 +14,7 @@ from graph_research.text.language.words import MOST_WEIGHT, weight
 from graph_research.text.relevance.query import parse
 
 _WORD = re.compile(r"[^\W\d_][\w+#-]*")
+_SECTION = re.compile(r"\d+(?:\.\d+)+(?=\.?\s)")
 _LAST_NUMBER = re.compile(r"\d+(?:\.\d+)*$")
 _SHORTEST = 4
 """Letters of a name in small letters."""
@@ -25,7 +26,8 @@ def versions_in(
     """The highest version that a document names of each thing that the question names. In a document about one of them
     alone, by its publisher, its title or else the `folder` of a library that holds it, a version counts without the
     name: behind a word for it in the title, and beside its date in a list of releases; and one above that which stands
-    behind the name of its publisher or folder, as in `python3.11`, is a plan: what it says will change then."""
+    behind the name of its publisher or folder, as in `python3.11`, is a plan: what it says will change then. What
+    begins with the number of the section that a title begins with is a section."""
     names = version_names(question)
     about = [name for name in names if is_maker(publisher, [name])] or [name for name in names if name in title]
     about = about or [name for name in names if not publisher and is_maker(folder, [name])]
@@ -33,6 +35,10 @@ def versions_in(
     if len(about) == 1:
         edition = next((number for called in (publisher, folder) if (number := _number_of(called, about[0]))), "")
         found[about[0]] = _up_to(edition, found[about[0]] | own_versions(title, text))
+    if section := _SECTION.match(title):
+        found = {
+            name: {one for one in some if not f"{one}.".startswith(f"{section[0]}.")} for name, some in found.items()
+        }
     return {name: highest_version(versions) for name, versions in found.items() if versions}
 
 

@@ -62,11 +62,12 @@ def extractor(services: Services) -> Handler:
         sources = [source for source in sources if source.id not in rest or len(rest[source.id].text) >= LEAST_CHARS]
         if not sources:
             return _output(handoff)
-        aspects = aspects_of(handoff["queries"], handoff.get("checklist") or (), handoff.get("other_topics") or ())
+        asked = [*handoff["queries"], *(handoff["sub_query"].get("look_for") or ())]
+        aspects = aspects_of(asked, handoff.get("checklist") or (), handoff.get("other_topics") or ())
         limits, lacking = _lacking(handoff, sources)
         competing = {source.id for source in sources} if handoff.get("gaps") else set(rest)
         in_part = {source.id for source in sources if source.id in competing and "shown_share" in source.metadata}
-        naming = [*(gap["description"] for gap in handoff.get("gaps") or ()), *limits, *handoff["queries"]]
+        naming = [*(gap["description"] for gap in handoff.get("gaps") or ()), *limits, *asked]
         read_of = [without_passages(source) if source.id in rest else source for source in sources]
         reading = await asyncio.to_thread(Reading, read_of, {**documents, **rest}, aspects, lacking, competing, naming)
         agent = _agent(services, reading)
@@ -134,6 +135,7 @@ def _agent(services: Services, reading: Reading) -> Agent:
         sections=(
             Section(name="sources", noun="source", text="text", least_chars=LEAST_CHARS, shorten=shorter),
             Section(name="queries", noun="query"),
+            Section(name="look_for", noun="entry", keep=0),
         ),
         settle=_settled,
     )
@@ -157,6 +159,7 @@ def _material(handoff: Mapping[str, Any], sources: Sequence[Source], texts: Mapp
         "question": handoff["original_query"],
         "sub_query": handoff["sub_query"]["query"],
         "queries": list(handoff["queries"]),
+        "look_for": list(handoff["sub_query"].get("look_for") or []),
         "other_topics": _others(handoff.get("other_topics") or (), sources),
         "checklist": list(handoff.get("checklist") or []),
         "gaps": list(handoff.get("gaps") or []),

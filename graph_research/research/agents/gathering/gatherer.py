@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import orjson
@@ -11,7 +13,7 @@ import orjson
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
-from graph_research.providers.search.base import LOCAL, Extent, SearchHit
+from graph_research.providers.search.base import LOCAL, Extent, SearchHit, SearchProvider
 from graph_research.research.llm.services import Services
 from graph_research.research.models.source import Quality, RetrievalMethod, Source, Tier
 from graph_research.research.research_settings import ResearchSettings
@@ -31,6 +33,8 @@ from graph_research.text.name_lists import lists_names
 from graph_research.text.relevance.query import parse
 
 _ALONE = {"sub_query": {"id": "sq-1-1"}, "iteration": 1, "max_sources_per_query": 5}
+_OF_ONE_THING = 2
+"""Documents of the library that are taken for each thing that a sub-query looks for."""
 _FIDELITY: Mapping[Extent, str] = {
     Extent.FULL: "full",
     Extent.ABSTRACT: "key_points",
@@ -44,7 +48,9 @@ def gatherer(services: Services) -> Handler:
     """Search once for `query`. Raises when every provider failed: then the graph marks the sub-query as failed.
 
     At most `max_sources_per_query` sources are taken (5 without a `sub_query`), none of those in `known`, which earlier
-    searches of the sub-query found. Where local documents may have been read, web queries are limited to public words.
+    searches of the sub-query found. The library is also searched for each thing that the sub-query looks for, with its
+    own query, and the `_OF_ONE_THING` best documents are taken for each. Where local documents may have been read, web
+    queries are limited to public words.
     """
 
     async def search(handed: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -53,47 +59,58 @@ def gatherer(services: Services) -> Handler:
         is_watched = _is_watched(services)
         limits = is_watched and handoff.get("local_read", True)
         rules = services.settings.rules.joined(handoff.get("source_rules") or {})
+        looked_for = _looked_for(handoff, services.search)
         reading = _reading(services, most, rules)
-        searched = await search_everywhere(
-            services.search,
-            handoff["query"],
-            ctx,
-            max_results=most + -(-most // 2),
+        search_for = partial(
+            search_everywhere,
+            ctx=ctx,
             source_types=handoff.get("source_types") or services.settings.source_types,
             folders=services.settings.folders,
             language=question_language(handoff.get("original_query") or handoff["query"]),
             seconds=services.settings.search_timeout,
+            rules=rules,
+        )
+        searched = await search_for(
+            services.search,
+            handoff["query"],
+            max_results=most + -(-most // 2),
             public=PublicWords(await _public_texts(handoff, ctx)) if limits else None,
             most_over_web=reading.most if reading else None,
-            rules=rules,
         )
         if searched.all_failed:
             raise _nobody_answered(handoff["query"], searched)
-        new, known = _new(fuse(searched.lists, rules.flagged_domains), handoff.get("known") or ())
-        followed = await fetch_pages(new, handoff["query"], ctx, reading)
+        further = await _looked_up(search_for, services.search, looked_for)
+        rows = handoff.get("known") or ()
+        known = _seen(rows)
+        fused = _unknown(fuse(searched.lists, rules.flagged_domains), known)
+        followed = await fetch_pages(fused, handoff["query"], ctx, reading)
         allowed, excluded = _allowed(followed.fused, rules)
-        judged = [(document, lists_names(document.hit.document)) for document in _distinct(allowed, known)]
-        kept = sorted(judged, key=lambda pair: (not rules.protects(pair[0].hit), pair[1]))
+        kept = sorted(_judged(_distinct(allowed, known)), key=lambda pair: (not rules.protects(pair[0].hit), pair[1]))
+        taken = [*kept[:most], *_beside(kept[:most], further, _seen(rows), rules)]
         now = ctx.now()
         sources = [
             _source(document.hit, names_only, handoff, ctx, now, services.settings, rules)
-            for document, names_only in kept[:most]
+            for document, names_only in taken
         ]
         collected = sum(len(hits) for hits in searched.lists)
         return {
             "sub_query_id": handoff["sub_query"]["id"],
             "sources": [source.to_json() for source in sources],
             "stats": {
-                "queries_executed": len(searched.asked) - len(searched.errors),
+                "queries_executed": len(searched.asked) - len(searched.errors) + sum(len(one.lists) for one in further),
                 "queries_failed": len(searched.errors),
                 "sources_collected": len(sources),
                 "duplicates_skipped": collected - len(excluded) - len(kept),
             },
             "failures": [
                 {"sub_query_id": handoff["sub_query"]["id"], **failure}
-                for failure in (*searched.failures, *followed.failures)
+                for failure in (
+                    *searched.failures,
+                    *(row for one in further for row in one.failures),
+                    *followed.failures,
+                )
             ],
-            "searches": [_account(handoff, searched, followed, (*searched.excluded, *excluded))],
+            "searches": [_account(handoff, searched, followed, (*searched.excluded, *excluded), looked_for)],
             "web_words": _web_words(handoff, searched, followed, ctx, limits) if is_watched else [],
         }
 
@@ -161,13 +178,51 @@ def _nobody_answered(query: str, searched: Searched) -> ProviderError:
     )
 
 
-def _new(fused: Sequence[FusedHit], known: Sequence[Mapping[str, Any]]) -> tuple[list[FusedHit], Seen]:
-    """The documents that no earlier search of the topic found, and what is known of those that one did."""
+def _looked_for(handoff: Mapping[str, Any], providers: Sequence[SearchProvider]) -> list[str]:
+    """What the library is searched for beside the query: all that the sub-query looks for, with its own query."""
+    is_own = handoff["query"] == handoff["sub_query"].get("query")
+    is_searched = any(provider.name == LOCAL for provider in providers)
+    return list(handoff["sub_query"].get("look_for") or ()) if is_own and is_searched else []
+
+
+async def _looked_up(
+    search_for: Callable[..., Coroutine[Any, Any, Searched]], providers: Sequence[SearchProvider], texts: Sequence[str]
+) -> list[Searched]:
+    """What the library has on each of the texts."""
+    library = [provider for provider in providers if provider.name == LOCAL]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(search_for(library, text, max_results=_OF_ONE_THING)) for text in texts]
+    return [task.result() for task in tasks]
+
+
+def _beside(
+    taken: Sequence[tuple[FusedHit, bool]], further: Sequence[Searched], known: Seen, rules: SourceRules
+) -> list[tuple[FusedHit, bool]]:
+    """The documents of `further` searches beside those that are `taken`, in the same form."""
+    for document, _ in taken:
+        for hit in document.hits:
+            known.add(Identity.of_hit(hit), hit.url or hit.document.hash)
+    lists = [hits[:_OF_ONE_THING] for searched in further for hits in searched.lists]
+    fused = _unknown(fuse(lists, rules.flagged_domains), known)
+    return _judged(_distinct(_allowed(fused, rules)[0], known))
+
+
+def _judged(documents: Sequence[FusedHit]) -> list[tuple[FusedHit, bool]]:
+    """Each document with whether it only lists names."""
+    return [(document, lists_names(document.hit.document)) for document in documents]
+
+
+def _seen(known: Sequence[Mapping[str, Any]]) -> Seen:
+    """What earlier searches of the topic found."""
     seen = Seen()
     for row in known:
         seen.add(Identity.of_source(row), row["id"])
-    new = [document for document in fused if all(seen.find(Identity.of_hit(hit)) is None for hit in document.hits)]
-    return new, seen
+    return seen
+
+
+def _unknown(fused: Sequence[FusedHit], seen: Seen) -> list[FusedHit]:
+    """The documents that were not met before."""
+    return [document for document in fused if all(seen.find(Identity.of_hit(hit)) is None for hit in document.hits)]
 
 
 def _distinct(fused: Sequence[FusedHit], known: Seen) -> list[FusedHit]:
@@ -186,7 +241,11 @@ def _distinct(fused: Sequence[FusedHit], known: Seen) -> list[FusedHit]:
 
 
 def _account(
-    handoff: Mapping[str, Any], searched: Searched, followed: FetchedPages, excluded: Sequence[ExcludedSource]
+    handoff: Mapping[str, Any],
+    searched: Searched,
+    followed: FetchedPages,
+    excluded: Sequence[ExcludedSource],
+    looked_for: Sequence[str],
 ) -> dict[str, Any]:
     """What one search sent to which providers, and what became of the pages, for the statistics of the report."""
     return {
@@ -198,6 +257,7 @@ def _account(
         "pages_read": list(followed.read),
         "pages_failed": [failure["url"] for failure in followed.failures],
         "excluded": [source.to_json() for source in excluded],
+        "looked_for": list(looked_for),
     }
 
 

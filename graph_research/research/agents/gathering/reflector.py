@@ -54,6 +54,7 @@ def reflector(services: Services) -> Handler:
             "question": handoff["original_query"],
             "sub_query": handoff["sub_query"]["query"],
             "queries": list(handoff["queries"]),
+            "look_for": list(handoff["sub_query"].get("look_for") or []),
             "source_count": len(sources),
             "quality_distribution": dict(sorted(Counter(row["quality"] for row in sources).items())),
             "found": [_line(row, found[row["id"]], most_chars, read_before) for row in sources],

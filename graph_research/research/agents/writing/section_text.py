@@ -58,10 +58,11 @@ def length_note(
 
 
 def answered_blocks(rows: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """The blocks of an answer; one with sentences, items and rows becomes one block of each, so that all are printed. A
-    row's label becomes its first cell, as a transition: it asserts nothing; one with numbers set by judgement is an
-    analysis. It and a label with a number other than its row's rest on what the row cites. Blocks without text go, and
-    so do sentences with evidence and rows that stand before, word for word: a weak model goes round in circles."""
+    """The blocks of an answer; one with sentences, items and rows becomes one block of each, so that all are printed,
+    and the sentences of code become one text. A row's label becomes its first cell, as a transition: it asserts
+    nothing; one with numbers set by judgement is an analysis. It and a label with a number other than its row's rest on
+    what the row cites. Blocks without text go, and so do sentences with evidence and rows that stand before, word for
+    word: a weak model goes round in circles."""
     blocks = _without_repetitions(block for row in rows for block in _blocks(row))
     return [block for block in blocks if any(statement.text.strip() for statement in block.statements())]
 
@@ -99,6 +100,8 @@ def _blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     kind = BlockType(row["type"])
     alone = kind if kind in (BlockType.QUOTE, BlockType.CODE) else BlockType.PARAGRAPH
     sentences = _statements(row.get("sentences") or [], is_code=kind is BlockType.CODE)
+    if kind is BlockType.CODE and len(sentences) > 1:
+        sentences = [_one_code(sentences)]
     yield Block(type=alone, sentences=sentences, language=row.get("language") or "")
     items = [item for group in row.get("items") or [] if (item := _statements(group))]
     yield Block(type=BlockType.LIST, items=items, ordered=bool(row.get("ordered")))
@@ -106,6 +109,18 @@ def _blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     rows = [answered_row(line, place) for place, line in enumerate(row.get("rows") or [], 1)]
     caption = " ".join((row.get("caption") or "").split())
     yield from with_answers([_rectangular(Block(type=BlockType.TABLE, header=header, rows=rows, caption=caption))])
+
+
+def _one_code(lines: Sequence[Statement]) -> Statement:
+    """Code that a writer gave line by line as the one text that is copied, with what all its lines rest on."""
+    is_fact = all(line.kind is StatementKind.FACT for line in lines)
+    return Statement(
+        text="\n".join(line.text for line in lines),
+        kind=StatementKind.FACT if is_fact else StatementKind.ANALYSIS,
+        evidence_ids=list(dict.fromkeys(name for line in lines for name in line.evidence_ids)),
+        computed=list(dict.fromkeys(text for line in lines for text in line.computed)),
+        judged=list(dict.fromkeys(text for line in lines for text in line.judged)),
+    )
 
 
 def _statements(rows: Sequence[Mapping[str, Any]], *, is_code: bool = False) -> list[Statement]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -19,11 +20,15 @@ line = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_s
 )
 
 
-def plan_of(queries: list[str], points: list[str], brief: str | None = "Brief.") -> Plan:
+def plan_of(
+    queries: list[str], points: list[str], brief: str | None = "Brief.", *, looked_for: Sequence[str] = ()
+) -> Plan:
     return Plan(
         research_brief=brief,
         sub_queries=[
-            SubQuery(id=f"sq-1-{n}", query=" ".join(query.split()), rationale="why", priority=n).to_json()
+            SubQuery(
+                id=f"sq-1-{n}", query=" ".join(query.split()), rationale="why", priority=n, look_for=list(looked_for)
+            ).to_json()
             for n, query in enumerate(queries, start=1)
         ],
         checklist=[
@@ -33,9 +38,15 @@ def plan_of(queries: list[str], points: list[str], brief: str | None = "Brief.")
     )
 
 
-@given(queries=st.lists(line, min_size=1, max_size=8), points=st.lists(line, max_size=5))
-def test_a_plan_that_nobody_changes_comes_back_as_it_was(queries: list[str], points: list[str]) -> None:
-    plan = plan_of(queries, points)
+@given(
+    queries=st.lists(line, min_size=1, max_size=8),
+    points=st.lists(line, max_size=5),
+    looked_for=st.lists(line, max_size=3),
+)
+def test_a_plan_that_nobody_changes_comes_back_as_it_was(
+    queries: list[str], points: list[str], looked_for: list[str]
+) -> None:
+    plan = plan_of(queries, points, looked_for=[" ".join(text.split()) for text in looked_for])
     assert read_plan(plan.text(), "plan.yaml").to_json() == plan.to_json()
     assert read_plan(json.dumps(plan.to_json(), ensure_ascii=False), "plan.json").to_json() == plan.to_json()
 
@@ -67,6 +78,8 @@ def test_what_the_user_writes_is_completed_and_numbered_again() -> None:
         ("sub_queries:\n  - query: a\n    prioritty: 2\n", 3, 'did you mean "priority"'),
         ("sub_queries:\n  - query: a\n    priority: high\n", 3, "whole number from 1"),
         ("sub_queries:\n  - query: a\n    source_types: [radio]\n", 3, "web, academic, news"),
+        ("sub_queries:\n  - query: a\n    look_for: [1]\n", 3, "look_for is a list of texts"),
+        ("sub_queries:\n  - query: a\n    look_for: silt\n", 3, "look_for is a list of texts"),
         ("sub_queries:\n  - rationale: a\n", 2, "query is missing"),
         ("sub_queries:\n  - query: ''\n", 2, "query is empty"),
         ("sub_queries:\n  - tide mills\n", 2, "written as `query: …`"),

@@ -354,6 +354,19 @@ def test_rows_in_which_nothing_was_found_are_left_out() -> None:
     assert answered_blocks([{"type": "table", "header": ["", "A", "B"], "rows": rows[1:]}]) == []
 
 
+def test_code_that_is_given_line_by_line_is_one_block_to_copy() -> None:
+    lines = [
+        {"text": "a = 1", "kind": "fact", "evidence_ids": ["ev-0123456789"]},
+        {"text": "b = 5  # judgement", "kind": "analysis", "evidence_ids": ["ev-0123456789"], "judged": ["5"]},
+    ]
+    [block] = answered_blocks([{"type": "code", "language": "ini", "sentences": lines}])
+    [code] = block.sentences
+    assert (code.text, code.kind, code.judged) == ("a = 1\nb = 5  # judgement", "analysis", ["5"])
+    assert code.evidence_ids == ["ev-0123456789"]
+    [alone] = answered_blocks([{"type": "code", "sentences": lines[:1]}])[0].sentences
+    assert alone.kind == "fact"
+
+
 async def test_the_words_of_tables_and_blocks_are_not_scaled_with_the_rest() -> None:
     def outline(request: ModelRequest) -> Row:
         rows = STORES.outline(request)["sections"]

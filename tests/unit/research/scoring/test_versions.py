@@ -92,3 +92,8 @@ def test_where_nouns_have_capitals_the_names_of_things_come_before_them() -> Non
     question = "Womit sollte ein Betrieb seine Sicherungen auf einen Speicher legen, mit BorgBackup oder mit restic?"
     assert list(version_names(question))[:2] == ["BorgBackup", "restic"]
     assert versions_in(question, "Preparing", None, "Since restic version 0.14 groups may read.") == {"restic": "0.14"}
+
+
+def test_the_sections_of_a_chapter_are_no_versions() -> None:
+    text = "Kite Versions 20.13.2. Platform and Client Compatibility. Kite version 3.12 keeps both."
+    assert versions_in("How does Kite lock?", "20.13. Version and Platform", None, text) == {"Kite": "3.12"}

@@ -12,7 +12,6 @@ from typing import Any
 from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, options_of, question_of, read_sources
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Block, Document
-from graph_research.text.language.words import held_share
 from graph_research.text.relevance.alike import numbers_in, says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
@@ -20,7 +19,7 @@ from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import OLD_VERSION, Pool, Ranked, rank
 from graph_research.text.relevance.short_answer import is_question
 from graph_research.text.relevance.statements import SourceSentence
-from graph_research.text.relevance.units import MOST_CHARS, Unit, UnitKind, is_fragment
+from graph_research.text.relevance.units import MOST_CHARS, Unit, UnitKind
 
 MOST_ROWS = 12
 """A table of no more is quoted whole."""
@@ -30,8 +29,6 @@ _MOST_OF_IT = 0.5
 _MOST_OPENINGS = 4
 _MOST_COMPARED = 1_500
 _NEEDED_BEFORE = 0.15
-_OF_AN_OPEN_PART = 0.5
-_OF_A_FRAGMENT = 0.75
 _OF_A_LIST = 0.5
 
 _Place = tuple[str, int]
@@ -130,8 +127,8 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
     allowed = {key: documents[key] for key, facts in sources.items() if key in documents and not facts.flagged}
     pool = Pool(allowed, material.get(EMBEDDER))
     parts = [_part(pool, part) for part in query.parts]
-    whole = _weighed(rank(pool, query), pool, sources)
-    ranked = [_weighed(rank(pool, part.query), pool, sources) if len(parts) > 1 else whole for part in parts]
+    whole = _weighed(rank(pool, query), sources)
+    ranked = [_weighed(rank(pool, part.query), sources) if len(parts) > 1 else whole for part in parts]
     most = options_of(material).words[1] // _WORDS_OF_A_QUOTE
     near = [_near(items, part.query, pool)[: 2 * most] for items, part in zip(ranked, parts, strict=True)]
     candidates = _in_turn(near, parts, pool) or _openings(pool)
@@ -163,11 +160,8 @@ def confidence(source_ids: Iterable[str], sources: Mapping[str, SourceFacts], *,
 
 
 def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Part], pool: Pool) -> list[Quote]:
-    """The best of each part, then the second of each, so that no part crowds out another.
-
-    A unit belongs to one quotation, and to the part for which it ranks high and whose own words it has; to one that is
-    not answered only where it says little of the others.
-    """
+    """The best of each part, then the second of each, so that no part crowds out another. A unit belongs to one
+    quotation, and to the part for which it ranks highest."""
     scores = [{_place(item): round(item.score / items[0].score, 4) for item in items} for items in ranked]
     taken: set[_Place] = set()
     quotes = []
@@ -176,8 +170,7 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Part], pool: Po
             if item is None or _place(item) in taken:
                 continue
             shares = tuple(share.get(_place(item), 0.0) for share in scores)
-            fit = [share * _fit(item, part, pool) for share, part in zip(shares, parts, strict=True)]
-            if fit.index(max(fit)) == number:
+            if shares.index(max(shares)) == number:
                 first, last = _first_position(item, parts[number].query, pool, taken), _last_position(item, pool)
                 taken |= {(item.source, position) for position in range(first, last + 1)}
                 quote = _quote(pool, item.source, first, last, shares)
@@ -185,25 +178,16 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Part], pool: Po
     return quotes
 
 
-def _fit(item: Ranked, part: Part, pool: Pool) -> float:
-    """How well a unit fits a part beside the others: by the share of the part's own words that it has, and by whether
-    anything answers the part."""
-    doc, query = pool.read[item.source], part.query
-    own = {term: weight for term, weight in query.weights(doc.language).items() if term in query.own_terms}
-    return (1.0 + held_share(own, doc.counts[item.position])) * (1.0 if part.found else _OF_AN_OPEN_PART)
-
-
-def _weighed(items: Sequence[Ranked], pool: Pool, sources: Mapping[str, SourceFacts]) -> list[Ranked]:
-    """The units by what they are worth to a reader: fragments and those of indexes less, and those of superseded
-    sources less and never more than the best of the newer version."""
+def _weighed(items: Sequence[Ranked], sources: Mapping[str, SourceFacts]) -> list[Ranked]:
+    """The units by what they are worth to a reader: those of indexes less, and those of superseded sources less and
+    never more than the best of the newer version."""
     best: dict[str, float] = {}
     for item in items:
         best.setdefault(item.source, item.score)
 
     def weighed(item: Ranked) -> Ranked:
         newer = sources[item.source].newer
-        share = _OF_A_FRAGMENT if is_fragment(item.unit, pool.read[item.source].language) else 1.0
-        share *= _OF_A_LIST if sources[item.source].lists_names else 1.0
+        share = _OF_A_LIST if sources[item.source].lists_names else 1.0
         score = item.score if newer is None else OLD_VERSION * min(item.score, best.get(newer, item.score))
         return item if newer is None and share == 1.0 else replace(item, score=share * score)
 

@@ -13,7 +13,6 @@ from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.short_answer import Candidate, chosen
 
 _MOST_OF_SEVERAL = 4
-_OF_ANOTHER_PART = 0.8
 _AGREEING = 0.15
 """What a measure gains for each doubling of the sources that give it."""
 
@@ -103,4 +102,4 @@ def _candidates(analysis: Analysis, part: int) -> list[Candidate]:
 def _share(quote: Quote, part: int) -> float:
     if part >= len(quote.shares) or quote.completes_table:
         return 0.0
-    return quote.shares[part] * (1.0 if quote.part == part else _OF_ANOTHER_PART)
+    return quote.shares[part]

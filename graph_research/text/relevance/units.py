@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Literal
 
 from graph_research.text.document import Block, Document, defines
-from graph_research.text.language.words import terms
 from graph_research.text.sentences import PROSE, sentence_spans
 
 UnitKind = Literal["sentence", "heading", "row", "definition", "line"]
@@ -20,9 +19,6 @@ MOST_CHARS = 600
 
 _SPACES_OF_A_SENTENCE = 5  # a longer heading may be a sentence that was written without a full stop
 _LETTER = re.compile(r"[^\W_]")
-_FIGURE_OR_END = re.compile(r"\d|[:：]\s*\S|[.!?:。！？：][\"”’»)\]]*$")
-_LEADING_NUMBER = re.compile(r"^\d{1,3}(?:\.\d{1,3})*\.\s")
-_FEWEST_TERMS = 5
 _NOTE_MARKS = re.compile(r"(?<=[.!?。！？\"”])(?:\[\d{1,3}\])+$")
 
 
@@ -51,15 +47,6 @@ def units(document: Document, language: str = "en") -> tuple[Unit, ...]:
     """
     found = tuple(_units(document, language))
     return tuple(unit for unit in found if unit.text != document.title) or found
-
-
-def is_fragment(unit: Unit, language: str) -> bool:
-    """Whether a unit is a few words that make no sentence and give no figure or value: an entry of an index, a caption,
-    a greeting."""
-    said = _LEADING_NUMBER.sub("", unit.text)
-    if unit.kind not in ("sentence", "heading") or _FIGURE_OR_END.search(said):
-        return False
-    return len(terms(unit.text, language)) < _FEWEST_TERMS
 
 
 def _units(document: Document, language: str) -> Iterator[Unit]:

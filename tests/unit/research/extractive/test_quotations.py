@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from graph_research.research.extractive.analysis import analyze
 from graph_research.research.extractive.short_answer import short_answer
-from graph_research.text.relevance.query import parse
-from graph_research.text.relevance.ranking import Pool, rank
 from tests.support.research.extractive_sources import written
 
 JURY = "# Hung jury\n\nIn most states the jurors of a criminal case must reach a unanimous verdict."
@@ -78,14 +76,6 @@ def test_a_sentence_that_leads_to_a_command_or_a_list_is_quoted_with_it() -> Non
         "Where does the pump stand?": "The pump stands in: the shed the well",
     }.items():
         assert said in [group.lead.text for group in analyze({**material, "question": question}).groups]
-
-
-def test_an_entry_of_an_index_comes_behind_a_sentence() -> None:
-    index = "# Pump manual\n\nWhoever holds the key long enough changes the setting of the timer.\n\n- timer, setting\n"
-    material = {**written([index]), "question": "What changes the setting of the timer?"}
-    best, *_ = analyze(material).groups
-    assert best.lead.text.startswith("Whoever")
-    assert rank(Pool(material["documents"]), parse("setting of the timer"))[0].unit.text == "timer, setting"
 
 
 def test_values_in_examples_of_code_are_no_conflict() -> None:

@@ -57,11 +57,3 @@ def test_a_heading_that_only_repeats_the_title_is_left_out() -> None:
     material = {**written([page, TIMES]), "question": "Which boats has the Alder ferry?"}
     _, manual = outline(analyze(material), LENGTHS["standard"], material["documents"])
     assert manual.heading == "3. Ferry manual"
-
-
-def test_the_best_sentence_of_two_parts_stands_under_the_one_whose_words_it_has() -> None:
-    rules = "# Satzung\n\nDer Austritt ist nur im Dezember möglich. Änderungen brauchen eine Mehrheit der Stimmen.\n"
-    question = "Bis wann kann ein Mitglied kündigen, und welche Mehrheit brauchen Änderungen der Satzung?"
-    material = {**written([rules]), "question": question}
-    found = outline(analyze(material), LENGTHS["standard"], material["documents"])
-    assert {section.part for section in found} == {1}

@@ -10,7 +10,7 @@ from graph_research.text.document import Document
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.markdown import markdown_document
 from graph_research.text.readers.plain import plain_document
-from graph_research.text.relevance.units import MOST_CHARS, Unit, is_fragment, units
+from graph_research.text.relevance.units import MOST_CHARS, units
 
 
 def test_rows_carry_the_header_of_their_table() -> None:
@@ -68,20 +68,3 @@ def test_a_unit_is_a_piece_of_the_text(text: str) -> None:
 def test_the_marks_of_notes_behind_a_sentence_are_no_part_of_it() -> None:
     document = markdown_document("It turns.[1][2] It hums [3] at night. It has the index [4]\n")
     assert [unit.text for unit in units(document)] == ["It turns.", "It hums [3] at night.", "It has the index [4]"]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("encrypted strings, comparing", True),
-        ("3. Authentication on a server", True),
-        ("Best regards", True),
-        ("It fell.", False),
-        ("250 g of flour", False),
-        ("Chair: Ines Brandt", False),
-        ("two hives for one season on the plot beside the northern path", False),
-    ],
-)
-def test_a_few_words_that_make_no_sentence_and_give_no_value_are_a_fragment(text: str, expected: bool) -> None:
-    assert is_fragment(Unit(0, len(text), text, "sentence", 0), "en") is expected
-    assert not is_fragment(Unit(0, len(text), text, "row", 0), "en")

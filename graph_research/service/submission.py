@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from graph_research.app.job_runner import JobRequest
-from graph_research.app.library import LibraryEmpty
 from graph_research.app.request import NO_LIMITS, RequestInvalid, RequestLimits, RunRequest, request_for
 from graph_research.app.revisions.ask import create_follow_up
 from graph_research.app.runs.run import new_run_id
+from graph_research.app.runs.state_edits import edited
 from graph_research.app.runs.status import delete_run
 from graph_research.app.wiring.mcp_servers import mcp_names
 from graph_research.app.workspace import Workspace
@@ -23,14 +23,15 @@ from graph_research.providers.search.base import LOCAL
 from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.service.backend import Backend
 from graph_research.service.errors import KeyReused, TooManyJobs
+from graph_research.service.libraries import libraries, library_folders, naming_folders, nothing_to_search
 from graph_research.service.models import JobSubmission
 from graph_research.service.rate_limit import Quota, check_quota, quota_of, submit_within_limit
 from graph_research.service.report_models import FollowUpQuestion, ForkSubmission, Options
 
-UPLOADS = "uploads"
-"""What a user's own documents are called among the folders of a library."""
 _WEB = "web"
 _SETTINGS = ("max_iterations", "max_sub_queries", "length", "report_type", "language", "audience")
+MOST_ADDED = 8
+"""Entries that a fork may add to a list of the state: as many as a plan may have."""
 _ASKED = "asked"
 """The key of what the user asked for, beside the request that was made of it."""
 
@@ -91,38 +92,9 @@ def options_of(workspace: Workspace, user: str) -> Options:
         graphs=list(workspace.settings.service_graphs),
         models=_offered_models(workspace),
         searches=list(_offered_searches(workspace)),
-        libraries=list(_libraries(workspace, user)),
+        libraries=list(libraries(workspace, user)),
         report_formats=list(REPORT_FORMATS),
     )
-
-
-def library_folders(workspace: Workspace, user: str, names: Sequence[str] | None) -> list[Path]:
-    """The folders that `names` mean, all of them without names: the user's uploads, where there are any, and those that
-    the operator shares."""
-    known = _libraries(workspace, user)
-    for name in names or ():
-        if name not in known:
-            raise RequestInvalid(f"no library {name[:80]!r}", help=f"use {', '.join(known)}")
-    chosen = [folder for name, folder in known.items() if names is None or name in names]
-    return [folder for folder in chosen if folder != known[UPLOADS] or _has_documents(folder)]
-
-
-def require_library(workspace: Workspace, user: str, names: Sequence[str] | None) -> list[Path]:
-    """The same; `LibraryEmpty` where none is left."""
-    folders = library_folders(workspace, user, names)
-    if not folders:
-        raise _nothing_to_search()
-    return folders
-
-
-def _libraries(workspace: Workspace, user: str) -> dict[str, Path]:
-    """The folders that the user may search, by name: those that the operator shares, and the user's own."""
-    shared = {Path(folder).name: (workspace.folder / folder).resolve() for folder in workspace.settings.library}
-    return {**shared, UPLOADS: workspace.home.user_library(user)}
-
-
-def _has_documents(folder: Path) -> bool:
-    return folder.is_dir() and any(folder.iterdir())
 
 
 def _model(workspace: Workspace, name: str | None) -> tuple[str, ...] | None:
@@ -153,12 +125,8 @@ def _searches(workspace: Workspace, names: Sequence[str] | None, folders: Sequen
         names = configured or ((LOCAL,) if folders else (_WEB,))
         names = [name for name in names if name != LOCAL or folders]
     if not names or (LOCAL in names and not folders):
-        raise _nothing_to_search()
+        raise nothing_to_search()
     return tuple(names)
-
-
-def _nothing_to_search() -> LibraryEmpty:
-    return LibraryEmpty("there is no document to search", help="upload documents with PUT /api/library/documents/NAME")
 
 
 def with_settings(workspace: Workspace, chosen: Mapping[str, Any]) -> Workspace:
@@ -178,10 +146,11 @@ async def submit(
     if before:
         check_same(before, _asked(submission))
         return before, await quota_of(backend.jobs, user)
-    new = new_job(backend.app.workspace, submission, user=user, job_id=job_id, idempotency_key=idempotency_key)
-    request = JobRequest.from_json(new.request).run
-    async with backend.app.prepared(request, run_id=job_id):
-        pass  # what is wrong with it is said now, and not when a worker begins it
+    workspace = backend.app.workspace
+    with naming_folders(workspace, user):
+        new = new_job(workspace, submission, user=user, job_id=job_id, idempotency_key=idempotency_key)
+        async with backend.app.prepared(JobRequest.from_json(new.request).run, run_id=job_id):
+            pass  # what is wrong with it is said now, and not when a worker begins it
     job, is_new = await submit_within_limit(backend.jobs, new)
     if not is_new:
         check_same(job, _asked(submission))
@@ -211,6 +180,7 @@ async def submit_fork(
     for model in wanted.roles.values():
         _model(backend.app.workspace, model)
     roles = [f"{role}={model}" for role, model in wanted.roles.items()]
+    _check_size(await backend.app.store.state(job.run_id, wanted.step), assignments)
     fork = partial(backend.app.fork, job.run_id, wanted.step, assignments=assignments, roles=roles)
     new = _Created(
         job=job,
@@ -220,6 +190,18 @@ async def submit_fork(
         limits=wanted.limits,
     )
     return await _submit_created(backend, new, lambda run_id: fork(run_id=run_id))
+
+
+def _check_size(state: Mapping[str, Any], assignments: Sequence[str]) -> None:
+    """`RequestInvalid` for a list that is set to many more entries than it had: a graph makes calls for each of them,
+    so that a fork would cost more than any submission."""
+    for channel, value in edited(state, assignments).items():
+        before = state.get(channel)
+        most = (len(before) if isinstance(before, list) else 0) + MOST_ADDED
+        if isinstance(value, list) and len(value) > most:
+            raise RequestInvalid(
+                f"{channel[:80]} is set to {len(value):,} entries", help=f"set at most {MOST_ADDED} more than it had"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

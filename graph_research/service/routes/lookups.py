@@ -15,6 +15,7 @@ from graph_research.research.audit.model import Audit
 from graph_research.service.backend import FromBackend, FromUser
 from graph_research.service.brought.checking import check_graph
 from graph_research.service.http.problems import problems
+from graph_research.service.libraries import naming_folders, require_library, without_folders
 from graph_research.service.models import Name
 from graph_research.service.rate_limit import count_within_limit
 from graph_research.service.report_models import (
@@ -27,7 +28,6 @@ from graph_research.service.report_models import (
 )
 from graph_research.service.submission import (
     options_of,
-    require_library,
     require_offered,
     with_settings,
 )
@@ -88,7 +88,8 @@ async def find_passages(
     workspace = backend.app.workspace
     folders = require_library(workspace, user.name, library)
     searched = with_settings(workspace, {"library": tuple(map(str, folders))})
-    found = await backend.turns.work(user.name, partial(search_passages, searched, text, most=limit))
+    with naming_folders(workspace, user.name):
+        found = await backend.turns.work(user.name, partial(search_passages, searched, text, most=limit))
     return PassageList(passages=found)
 
 
@@ -101,5 +102,7 @@ async def audit(wanted: AuditRequest, backend: FromBackend, user: FromUser, resp
     [folder] = require_library(workspace, user.name, [wanted.library])
     file = workspace.home.user_library(user.name) / document.name
     response.headers.update((await count_within_limit(backend.jobs, user.name)).headers())
-    found = await backend.turns.work(user.name, partial(check_report, workspace, file, folder))
-    return found.model_copy(update={"file": document.name, "run_id": ""})
+    with naming_folders(workspace, user.name):
+        found = await backend.turns.work(user.name, partial(check_report, workspace, file, folder))
+    unread = [without_folders(workspace, user.name, line) for line in found.unread]
+    return found.model_copy(update={"file": document.name, "run_id": "", "unread": unread})

@@ -11,6 +11,7 @@ from graph_research.app.revisions.refresh import refresh_run
 from graph_research.app.runs.bundles import verify_any
 from graph_research.service.backend import FromBackend, FromUser, ended_job
 from graph_research.service.http.problems import problems
+from graph_research.service.libraries import library_folders
 from graph_research.service.models import JobResource
 from graph_research.service.rate_limit import count_within_limit
 from graph_research.service.report_models import (
@@ -25,7 +26,7 @@ from graph_research.service.report_models import (
     VersionResource,
 )
 from graph_research.service.routes.jobs import IdempotencyKey
-from graph_research.service.submission import library_folders, submit_follow_up
+from graph_research.service.submission import submit_follow_up
 
 router = APIRouter(prefix="/api/research", tags=["revisions"])
 _READING, _CHANGING = problems(401, 404, 409, 422), problems(401, 404, 409, 413, 422)

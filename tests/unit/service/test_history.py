@@ -110,3 +110,17 @@ async def test_a_fork_takes_models_that_are_offered_only(service: ServiceClient,
     assert (refused.status_code, refused.json()["code"]) == (422, "request-invalid")
     unknown = await service.post(f"{JOBS}/{job}/forks", {**wanted, "roles": {"no role": "extractive"}})
     assert unknown.status_code == 422
+
+
+async def test_a_fork_takes_no_longer_lists_than_a_plan_would_add(service: ServiceClient, job: str) -> None:
+    """A graph makes calls for each entry."""
+    steps = (await service.get(f"{JOBS}/{job}/history")).json()["steps"]
+    step = next(row["step"] for row in steps if row["node"] == "review_plan")
+    [first, *rest] = (await service.get(f"{JOBS}/{job}/history/{step}")).json()["state"]["sub_queries"]
+    more = [{**first, "id": f"sq-9-{number}"} for number in range(9)]
+    allowed = await service.post(
+        f"{JOBS}/{job}/forks", {"step": step, "set": {"sub_queries": [first, *rest, *more[1:]]}}
+    )
+    assert allowed.status_code == 202, allowed.text
+    refused = await service.post(f"{JOBS}/{job}/forks", {"step": step, "set": {"sub_queries": [first, *rest, *more]}})
+    assert (refused.status_code, refused.json()["code"]) == (422, "request-invalid")

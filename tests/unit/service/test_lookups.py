@@ -76,3 +76,24 @@ async def test_a_report_is_audited_against_a_library(service: ServiceClient) -> 
     assert (audit["file"], audit["counts"]["supported"], audit["counts"]["not_found"]) == ("report.md", 1, 1)
     [supported] = [row for row in audit["sentences"] if row["verdict"] == "supported"]
     assert supported["quote"]["path"] == "power.html"
+
+
+async def test_what_can_not_be_read_is_called_as_the_user_knows_it(service: ServiceClient) -> None:
+    for name, content in (("report.md", REPORT.encode()), ("bad.pdf", b"not a PDF")):
+        await service.http.put(f"{DOCUMENTS}/{name}", content=content)
+    refused = await service.post(AUDITS, {"document": "bad.pdf", "library": "library"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "report-unreadable")
+    assert refused.json()["detail"].startswith("uploads/bad.pdf cannot be read")
+    audit = (await service.post(AUDITS, {"document": "report.md", "library": "uploads"})).json()
+    assert [line.partition(":")[0] for line in audit["unread"]] == ["uploads/bad.pdf"]
+
+
+async def test_a_shared_folder_that_is_gone_is_called_by_its_name(service: ServiceClient, user: User) -> None:
+    (user.folder / "library").rename(user.folder / "elsewhere")
+    for answer in (
+        await service.post(JOBS, {"question": "How high are tides?", "library": ["library"]}),
+        await service.get(PASSAGES, params={"text": "tides", "library": "library"}),
+    ):
+        assert answer.status_code == 422, answer.text
+        assert "library" in answer.json()["detail"]
+        assert str(user.folder) not in answer.text

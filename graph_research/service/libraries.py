@@ -1,0 +1,69 @@
+"""The folders that a user may search, by the names that the user knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from graph_research.app.library import LibraryEmpty
+from graph_research.app.request import RequestInvalid
+from graph_research.app.workspace import Workspace
+from graph_research.errors import UserMistake
+
+UPLOADS = "uploads"
+"""What a user's own documents are called among the folders of a library."""
+
+
+def libraries(workspace: Workspace, user: str) -> dict[str, Path]:
+    """The folders that the user may search, by name: those that the operator shares, and the user's own."""
+    shared = {Path(folder).name: (workspace.folder / folder).resolve() for folder in workspace.settings.library}
+    return {**shared, UPLOADS: workspace.home.user_library(user)}
+
+
+def library_folders(workspace: Workspace, user: str, names: Sequence[str] | None) -> list[Path]:
+    """The folders that `names` mean, all of them without names: the user's uploads, where there are any, and those that
+    the operator shares."""
+    known = libraries(workspace, user)
+    for name in names or ():
+        if name not in known:
+            raise RequestInvalid(f"no library {name[:80]!r}", help=f"use {', '.join(known)}")
+    chosen = [folder for name, folder in known.items() if names is None or name in names]
+    return [folder for folder in chosen if folder != known[UPLOADS] or _has_documents(folder)]
+
+
+def require_library(workspace: Workspace, user: str, names: Sequence[str] | None) -> list[Path]:
+    """The same; `LibraryEmpty` where none is left."""
+    folders = library_folders(workspace, user, names)
+    if not folders:
+        raise nothing_to_search()
+    return folders
+
+
+def nothing_to_search() -> LibraryEmpty:
+    """For a user who may search no document."""
+    return LibraryEmpty("there is no document to search", help="upload documents with PUT /api/library/documents/NAME")
+
+
+def without_folders(workspace: Workspace, user: str, text: str) -> str:
+    """A message in which the folders that the user may search have the names that the user knows: where they stand on
+    the service's machine is no user's business."""
+    known = libraries(workspace, user)
+    for name in sorted(known, key=lambda name: len(str(known[name])), reverse=True):
+        text = text.replace(str(known[name]), name)
+    return text
+
+
+@contextmanager
+def naming_folders(workspace: Workspace, user: str) -> Iterator[None]:
+    """Mistakes that are said in here name no folder of the service's machine."""
+    try:
+        yield
+    except UserMistake as error:
+        error.message = without_folders(workspace, user, error.message)
+        error.help = without_folders(workspace, user, error.help)
+        raise
+
+
+def _has_documents(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())

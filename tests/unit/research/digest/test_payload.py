@@ -44,6 +44,14 @@ def test_a_digest_fits_its_schema_and_is_read_back_as_it_was() -> None:
     assert len(schema["required"]) == 10
 
 
+@pytest.mark.requirement("11.7")
+def test_a_digest_has_the_first_ten_key_points() -> None:
+    points = [f"Point {number}." for number in range(12)]
+    made = make_payload("Short.", points, [], question="When?", original_chars=20_000, source_text_hash=HASH)
+    assert deserialize_payload(serialize_payload(made)) == made
+    assert made.key_points == points[:10]
+
+
 @pytest.mark.requirement("11.7", "23.1")
 @pytest.mark.parametrize(
     "change",

@@ -395,6 +395,29 @@ async def test_a_refiner_that_declines_ends_the_research_completed() -> None:
     assert "fish passage at the Tarn plant" not in [request.query for request in bench.web.requests]
 
 
+@pytest.mark.requirement("2.9", "4.2")
+async def test_the_gaps_that_the_refiner_puts_first_are_asked_first_and_counted_in_its_pause() -> None:
+    birds_gap = {
+        **FISH_GAP,
+        "description": "What became of the birds is not told.",
+        "suggested_queries": ["Tarn birds"],
+    }
+    birds, watcher = gap_id(birds_gap["description"]), Watcher()
+
+    def prefers_birds(request: ModelRequest) -> dict[str, Any]:
+        answer = ask_the_suggestions(request)
+        return {**answer, "iteration_recommendation": {**answer["iteration_recommendation"], "priority_gaps": [birds]}}
+
+    script = research_script(
+        analyzer=[{"findings": [OPENED], "gaps": [FISH_GAP, birds_gap]}, {"findings": [SMOLTS], "gaps": []}],
+        refiner=[prefers_birds],
+    )
+    state = (await Bench(script, hooks=watcher).run(max_iterations=2)).state
+    assert [row["gap_id"] for row in state["sub_queries"] if row["iteration"] == 2] == [birds, FISH]
+    [prompt] = [prompt for phase, prompt in watcher.seen if phase == "refinement"]
+    assert prompt.startswith("Refinement complete. Gaps addressed: 0/2.")
+
+
 async def waits_for_a_search(bench: Bench, query: str) -> None:
     """Return once the web was asked for `query`."""
     asked = asyncio.Event()

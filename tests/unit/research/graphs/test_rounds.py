@@ -83,6 +83,7 @@ async def test_a_round_that_finds_only_what_was_read_is_the_last_and_asks_for_no
     assert result.state["report"]
 
 
+@pytest.mark.requirement("2.9")
 async def test_the_report_is_written_again_where_the_refinement_asked_for_a_better_one() -> None:
     repeated = bench("cost and opening once more", ["Say more of fish."])
     result = await repeated.run(max_iterations=4)

@@ -87,6 +87,7 @@ def test_each_phase_is_measured_by_its_own_numbers() -> None:
     finding = {"confidence": "high", "source_ids": ["src-1"]}
     gap = {"id": "gap-1", "addressed": False}
     assert plan_metrics([query, query], "A brief.") == {"sub_query_count": 2, "has_research_brief": True}
+    assert plan_metrics([query], None) == {"sub_query_count": 1, "has_research_brief": False}
     assert gathering_metrics([source], [query])["source_count"] == 1
     analysed = analysis_metrics([finding, {**finding, "confidence": "low"}], [gap], [source])
     assert (analysed["finding_count"], analysed["high_confidence_count"]) == (2, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph_research.text.canonical import DocumentBuilder, canonical_text
@@ -22,6 +22,7 @@ def test_normalizing_twice_changes_nothing(text: str) -> None:
 
 @pytest.mark.requirement("11.10", "11.12")
 @given(TEXT)
+@example("caf\N{LATIN SMALL LETTER E}\N{COMBINING ACUTE ACCENT} noir")
 def test_canonical_text_is_nfc_with_single_spaces_and_can_be_hashed(text: str) -> None:
     canonical = canonical_text(text)
     assert unicodedata.is_normalized("NFC", canonical)

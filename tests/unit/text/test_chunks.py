@@ -53,6 +53,16 @@ def test_a_chunk_ends_at_the_best_border_after_the_target(border: str, expected:
 
 
 @pytest.mark.requirement("11.13")
+def test_a_sentence_ends_before_a_capital_letter_and_is_a_better_border_than_a_clause() -> None:
+    clause_first = "a" * 410 + ", " + "b" * 20 + ". C" + "c" * 300
+    assert chunks(Document(text=clause_first))[0].end == clause_first.index(" C")
+    abbreviated = "a" * 410 + ". b" + "b" * 20 + ". C" + "c" * 300
+    assert chunks(Document(text=abbreviated))[0].end == abbreviated.index(" C")
+    clause = "a" * 410 + " " + "b" * 20 + ", c" + "c" * 300
+    assert chunks(Document(text=clause))[0].end == clause.index(" c", 420)
+
+
+@pytest.mark.requirement("11.13")
 def test_no_border_before_400_characters_ends_a_chunk_and_none_is_longer_than_500() -> None:
     assert (TARGET_CHARS, MAX_CHARS, MIN_CHARS) == (400, 500, 50)
     early = "a" * 350 + ". B" + "a" * 100 + " " + "c" * 300
@@ -137,6 +147,14 @@ def test_a_snippet_is_shortened_at_the_end_that_holds_fewer_of_the_terms() -> No
     assert document.text[snippet.start - 1] == " "
 
 
+@pytest.mark.requirement("B16")
+def test_a_snippet_that_loses_its_end_ends_with_a_word() -> None:
+    document = plain_document("Mortality of salmon was low there. " + "Water flows in and out. " * 15)
+    [snippet] = select_evidence(document, "salmon mortality", max_chars=100)
+    assert 90 < snippet.end - snippet.start <= 100
+    assert document.text[snippet.end] == " "
+
+
 @pytest.mark.requirement("B17")
 def test_the_highest_score_is_that_of_all_terms_in_one_of_many_chunks() -> None:
     document = plain_document("Salmon mortality was low.\n\n" + "Water flows in and out of the lagoon. " * 40)
@@ -153,6 +171,8 @@ def test_a_question_of_one_term_takes_introduction_headings_and_conclusion() -> 
     document = html_document("".join(f"<h2>Part {n}</h2><p>{'Some words here. ' * 40}</p>" for n in range(4)))
     found = select_evidence(document, "turbines?", max_snippets=10)
     assert found[0].start == 0
+    assert len(found) == 5
+    assert found[-1].end == len(document.text)
     assert list(found) == sorted(found, key=lambda one: one.start)
     assert all("Part" in document.text[one.start : one.end] for one in found[:-1])
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)

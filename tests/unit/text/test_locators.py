@@ -32,6 +32,7 @@ def test_what_is_no_locator_is_refused(locator: str) -> None:
         parse_locator(locator)
 
 
+@pytest.mark.requirement("11.17")
 @pytest.mark.parametrize("locator", ["char:0-12", "page:3:char:0-1", "page:1:char:0-4", "page:2:char:1-99"])
 def test_a_locator_that_leads_out_of_the_text_or_its_page_is_refused(locator: str) -> None:
     text, pages = join_pages(["one", "two"])

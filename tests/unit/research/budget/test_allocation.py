@@ -32,6 +32,21 @@ def test_levels_keep_ever_less_and_each_share_belongs_to_its_level() -> None:
     assert [level_of(share) for share in LEVEL_SHARES.values()] == list(LEVEL_SHARES)
 
 
+@pytest.mark.requirement("13.4")
+@pytest.mark.parametrize(
+    ("least", "level", "below"),
+    [
+        (0.9, FidelityLevel.FULL, FidelityLevel.CONDENSED),
+        (0.6, FidelityLevel.CONDENSED, FidelityLevel.COMPRESSED),
+        (0.3, FidelityLevel.COMPRESSED, FidelityLevel.KEY_POINTS),
+        (0.15, FidelityLevel.KEY_POINTS, FidelityLevel.HEADLINE),
+        (0.0001, FidelityLevel.HEADLINE, FidelityLevel.DROPPED),
+    ],
+)
+def test_a_level_begins_at_its_least_share(least: float, level: FidelityLevel, below: FidelityLevel) -> None:
+    assert (level_of(least), level_of(least - 0.0001)) == (level, below)
+
+
 def test_what_fits_is_given_whole() -> None:
     allocation = allocate([regular("a"), regular("b")], 2_000)
     assert [one.level for one in allocation.items] == [FidelityLevel.FULL] * 2

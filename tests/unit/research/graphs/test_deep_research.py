@@ -791,7 +791,7 @@ async def test_the_hook_sees_every_channel_of_the_run() -> None:
     assert seen[3]["report"] == final["report"]
 
 
-@pytest.mark.requirement("1.4", "B24")
+@pytest.mark.requirement("1.4", "1.13", "B24")
 async def test_a_failed_gate_is_retried_once_although_the_supervisor_would_proceed() -> None:
     thin = {**PLAN, "sub_queries": PLAN["sub_queries"][:1]}
     bench = Bench(research_script(planner=[thin, PLAN]))

@@ -120,12 +120,25 @@ async def test_without_a_reported_limit_each_cut_takes_a_tenth_of_the_user_promp
     context: PlainContext,
 ) -> None:
     model = small(18_500)
-    await AGENT.call(make_services([model]), material(17_000), context)
+    result = await AGENT.call(make_services([model]), material(17_000), context)
     cuts = lengths(model)
     assert 2 <= len(cuts) <= 4
+    assert [note["retries"] for note in result.notes if note["kind"] == "window"] == [len(cuts) - 1]
     for before, after in pairwise(cuts):
         assert 0.88 * before < after <= 0.9 * before
     assert len({request.system for request in model.requests}) == 1
+
+
+@pytest.mark.requirement("14.2", "B11")
+async def test_a_prompt_that_is_refused_each_time_is_sent_four_times_a_tenth_shorter_each(
+    context: PlainContext,
+) -> None:
+    model = small(100)
+    with pytest.raises(ContextExceeded):
+        await AGENT.call(make_services([model]), material(40_000), context)
+    cuts = lengths(model)
+    assert len(cuts) == 4
+    assert all(0.88 * before < after <= 0.9 * before for before, after in pairwise(cuts))
 
 
 async def test_question_markers_and_schema_are_in_a_prompt_however_short(context: PlainContext) -> None:

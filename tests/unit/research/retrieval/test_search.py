@@ -11,10 +11,19 @@ import pytest
 
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.search.base import SearchHit, SearchProvider, SearchRequest
+from graph_research.research.agents.gathering.gatherer import gatherer
 from graph_research.research.report.build import build_report
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.retrieval.search import Searched, search_everywhere
-from tests.support.research.harness import Bench, FolderOfHits, PlainContext, hit, research_script, small_web
+from tests.support.research.harness import (
+    Bench,
+    FolderOfHits,
+    PlainContext,
+    hit,
+    make_services,
+    research_script,
+    small_web,
+)
 
 EVERY = ("web", "academic", "news")
 
@@ -63,6 +72,19 @@ async def test_one_that_hangs_or_fails_costs_its_own_hits_and_no_more_than_its_t
         ("slow", "ProviderUnavailable", "slow took longer than 0.01 seconds"),
         ("down", "ProviderUnavailable", "out of order"),
     ]
+
+
+@pytest.mark.requirement("2.4")
+async def test_a_search_counts_who_answered_and_what_was_found_twice(context: PlainContext) -> None:
+    down = Serving("down", fails=ProviderUnavailable("out of order", provider="down"))
+    search = gatherer(make_services({}, search=[Serving("one"), down, Serving("two"), Serving("one")]))
+    found = await search({"query": "tarn", "original_query": "tarn"}, context)
+    assert found["stats"] == {
+        "queries_executed": 3,
+        "queries_failed": 1,
+        "sources_collected": 2,
+        "duplicates_skipped": 1,
+    }
 
 
 async def test_an_error_that_is_not_a_search_error_is_raised() -> None:

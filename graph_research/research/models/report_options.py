@@ -55,8 +55,13 @@ class ReportOptions(Record):
 
     @property
     def summary_words(self) -> int:
-        """About so many words has the summary, and at most as many the conclusions."""
+        """About so many words has the summary."""
         return round(_SHARE_OF_SUMMARY * sum(self.words) / 2 / 10) * 10 + 40
+
+    @property
+    def conclusion_words(self) -> int:
+        """So many words have the conclusions at most: what is left to say once summary and sections are written."""
+        return round(self.summary_words / 2 / 10) * 10
 
     @property
     def most_additions(self) -> int:
@@ -72,7 +77,8 @@ class ReportOptions(Record):
     def most_section_words(self) -> int:
         """So many words all sections may have, so that with summary, conclusions and all additions the report has no
         more than are asked for."""
-        return self.words[1] - 2 * self.summary_words - self.most_additions * _WORDS_OF_AN_ADDITION
+        own = self.summary_words + self.conclusion_words
+        return self.words[1] - own - self.most_additions * _WORDS_OF_AN_ADDITION
 
     @property
     def least_proved(self) -> int:

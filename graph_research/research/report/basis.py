@@ -26,22 +26,24 @@ _TOLD = (Status.PROVED, Status.VERIFIED, Status.CITED, Status.ANALYSIS, Status.U
 
 
 def basis_of(report: Report, labels: Labels) -> list[str]:
-    """One line each: what was read, how sure the report is and why, how its sentences are proved, what limits it."""
+    """One line each: what was read, how sure the report is and why, what limits it."""
     cited = [source for source in report.sources if source.citations]
     told_above = (labels.limit_one_origin, labels.limit_undated, labels.limit_open)
     told_elsewhere = (*told_above, *_of_the_making(labels), labels.limit_left_out)
     return [
         *_read(report, cited, labels),
         *_confidence(report, labels),
-        *_sentences(report, labels),
         *(row for row in report.limitations if not _is_one_of(told_elsewhere, row)),
     ]
 
 
 def making_of(report: Report, labels: Labels) -> list[str]:
-    """What a citation shows, and what was discarded in writing, for the methodology. How many sentences the report
-    lacks is left to `report.json`: a reader cannot use it."""
-    return [row for row in report.limitations if _is_one_of(_of_the_making(labels), row)]
+    """How the sentences are proved, what a citation shows, and what was discarded in writing, for the methodology. How
+    many sentences the report lacks is left to `report.json`: a reader cannot use it."""
+    return [
+        *_sentences(report, labels),
+        *(row for row in report.limitations if _is_one_of(_of_the_making(labels), row)),
+    ]
 
 
 def _of_the_making(labels: Labels) -> tuple[str, ...]:

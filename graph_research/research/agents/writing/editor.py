@@ -143,6 +143,7 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
         "guidance": handoff.get("guidance"),
         "type": options.type.value,
         "summary_words": options.summary_words,
+        "conclusion_words": options.conclusion_words,
         "most_missing": options.most_additions,
         "checklist": [row["text"] for row in handoff.get("checklist") or []],
         "not_answered": list(handoff.get("not_answered") or []),

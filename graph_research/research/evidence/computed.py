@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
-from math import log, nan
+from math import isclose, log, nan
 
 from graph_research.text.language.quantities import Value, figures
 from graph_research.text.language.units import MULTIPLES, UNITS
@@ -18,6 +18,7 @@ CONSTANTS = frozenset({2, 4, 7, 8, 10, 12, 24, 30, 52, 60, 100, 365, 1000, 1024,
 _LONGEST = 200
 _MOST_READINGS = 64
 _YEAR = UNITS["year"][1]
+_SIZES = frozenset(UNITS.values())
 _RATIO = "ratio"
 _SIGNS = str.maketrans("×·÷−–", "**/--")
 _UNIT_WORDS = re.compile(r"[^\W\d_]+|[%€$£¥°]")
@@ -214,9 +215,12 @@ def _difference(one: _Reading, other: _Reading) -> list[_Reading]:
 
 
 def _scaled(reading: _Reading, factor: float) -> list[_Reading]:
-    """The reading times a constant. Of a rate this may also turn its period into another: 1 / 86400 of what there is in
-    a day is what there is in a second."""
+    """The reading times a constant, which may also only turn its unit into another of its kind: milliseconds / 1000 are
+    seconds. Of a rate it may turn the period into another: 1 / 86400 of what there is in a day is what there is in a
+    second."""
     scaled = [reading.times(factor)]
+    if any(unit == reading.unit and isclose(size * factor, reading.factor) for unit, size in _SIZES):
+        scaled.append(replace(reading, factor=reading.factor / factor))
     if reading.per:
         scaled.append(reading.times(factor, (reading.per[0], reading.per[1] * factor)))
     return scaled

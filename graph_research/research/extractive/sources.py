@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +13,14 @@ from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.scoring.origin import origins
 from graph_research.text.document import Document
+from graph_research.text.language.words import terms
 
 TIER_RANK: Mapping[str, int] = {tier.value: rank for rank, tier in enumerate(Tier)}
 """0 for the most credible tier, 4 for flagged ones."""
 
 _AUTHORITATIVE = frozenset({Tier.PRIMARY_SOURCE.value, Tier.AUTHORITATIVE.value})
 
+_NOT_OF_A_NAME = re.compile(r"[\d._-]+")
 EMBEDDER = "embedder"
 """Where the model puts its embedder, or None, beside what the handoff holds."""
 
@@ -36,6 +39,12 @@ class SourceFacts:
     page: str
     newer: str | None = None
     lists_names: bool = False
+
+    def named_by(self, asked: Collection[str]) -> frozenset[str]:
+        """Which of some terms of a question name the origin: any of a package (`sqlite3`, `python-django`) or site, but
+        of a name of several words all or none."""
+        named = frozenset(terms(_NOT_OF_A_NAME.sub(" ", self.origin)))
+        return named.intersection(asked) if " " not in self.origin or named.issubset(asked) else frozenset()
 
     @property
     def tier_rank(self) -> int:

@@ -19,7 +19,7 @@ from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.document import Document
 from graph_research.text.language.dates import dates_in
 from graph_research.text.language.questions import asks_when
-from graph_research.text.language.words import language_of, terms
+from graph_research.text.language.words import language_of, terms, words
 from graph_research.text.relevance.embedding import Embedder, nearness
 from graph_research.text.relevance.extremes import extreme_rows
 from graph_research.text.relevance.query import Query
@@ -133,10 +133,12 @@ class Ranked:
 
 @dataclass
 class Pool:
-    """The documents that compete, by source id. With an `embedder` they compete by meaning too."""
+    """The documents that compete, by source id. With an `embedder` they compete by meaning too. `makers` are terms of
+    questions that name who made a document."""
 
     documents: Mapping[str, Document]
     embedder: Embedder | None = None
+    makers: Mapping[str, Collection[str]] = field(default_factory=dict)
     read: dict[str, Analysed] = field(init=False)
     _extremes: dict[Query, dict[str, dict[int, float]]] = field(default_factory=dict, init=False, repr=False)
 
@@ -164,13 +166,29 @@ class Pool:
 
     def term_weights(self, query: Query, language: str) -> dict[str, float]:
         """The query's terms with the mixture of their rarity in the pool and in the language, less for those that most
-        passages of the pool hold: the subject of a manual says nothing of where in it something stands."""
+        passages of the pool hold, and for the name of who made the documents: the subject of a manual says nothing of
+        where in it something stands."""
         share = _IN_POOL * (1.0 - 1.0 / max(1, len(self.read)))  # of few documents it says little what they share
+        made = self._made(query.in_context, language)
         mixed = {}
         for term, weight in query.in_context.weights(language).items():
             common = sum(term in held for held in self._passages) / max(1, len(self._passages))
-            mixed[term] = ((1 - share) * _SCALE * weight + share * self.rarity(term)) * (1 - share * common)
+            rare = (1 - share) * _SCALE * weight + share * self.rarity(term)
+            mixed[term] = rare * (1 - share * common) * (1 - made[term])
         return mixed
+
+    def _made(self, query: Query, language: str) -> dict[str, float]:
+        """The query's terms, each with the share of the documents that are by who has the word as a name, a part of a
+        name with that of the name; 0 where nothing else is asked."""
+        shares = dict.fromkeys(query.weights(language), 0.0)
+        none, end, share = shares.copy(), 0, 0.0
+        for word in words(query.text, language) if self.makers else ():
+            if word.end > end:
+                end = word.end
+                share = sum(word.term in made for made in self.makers.values()) / len(self.read)
+            if word.term in shares:
+                shares[word.term] = share
+        return shares if any(share < 1.0 for share in shares.values()) else none
 
     def rarity(self, term: str) -> float:
         """How few units of the pool hold a term, as a logarithm."""

@@ -98,3 +98,22 @@ def test_an_index_ranks_behind_the_page_that_it_leads_to() -> None:
     assert analyze(material).groups[0].lead.source_id == "s0"
     material["sources"][0]["metadata"] = {"lists_names": True}
     assert analyze(material).groups[0].lead.source_id == "s1"
+
+
+HISTORY = "# History\n\nAlderbase is a database. Alderbase was once called otherwise than Alderbase is called now."
+BACKUP = "# Backup\n\nA copy of the files is a backup, and it may be taken while the server runs."
+
+
+def first_quoted(question: str, publisher: str | None) -> str:
+    material = {**written([HISTORY, BACKUP], publishers=[publisher, publisher]), "question": question}
+    return analyze(material).groups[0].lead.title
+
+
+def test_the_name_of_who_made_all_documents_counts_for_nothing_beside_what_is_asked() -> None:
+    assert first_quoted("How is a backup taken in Alderbase?", None) == "History"
+    assert first_quoted("How is a backup taken in Alderbase?", "alderbase2") == "Backup"
+    assert first_quoted("What is Alderbase?", "alderbase2") == "History"
+
+
+def test_only_a_whole_name_of_several_words_is_that_of_who_made_a_document() -> None:
+    assert first_quoted("How is a backup taken in Alderbase?", "alderbase trading house") == "History"

@@ -210,9 +210,14 @@ class Worker:
             if job.attempt:
                 await self._cancel_run(job.id)
         for job in await self._store.outdated():
-            if not job.keeps_run:
-                await self._runner.remove(job.id)
-            await self._store.delete(job.id)
+            try:
+                if not job.keeps_run:
+                    await self._runner.remove(job.id)
+                await self._store.delete(job.id)
+            except JobStoreUnusable:
+                raise
+            except GraphResearchError as error:  # the others are removed all the same
+                _log.warning("worker %s: job %s is not removed yet: %s", self.name, job.id, error, extra=_ids(job.id))
 
 
 def _ids(job_id: str) -> Mapping[str, str]:

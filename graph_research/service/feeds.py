@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -89,11 +89,11 @@ class Feeds:
         self._heartbeat_seconds = heartbeat_seconds
         self._feeds: dict[str, _Feed] = {}
 
-    async def follow(self, job: Job, after: int = 0) -> AsyncIterator[bytes]:
+    async def follow(self, job: Job, after: int = 0) -> AsyncGenerator[bytes]:
         """The server-sent events of a job's run behind number `after`, until it ends or waits: the stored ones with
         their number as id, `research:progress` between them, and at the end `job`, how the job stands then."""
         feed = self._feeds.get(job.id)
-        if feed is None:
+        if feed is None or feed.has_ended:  # for followers that have not read its end yet; the job may go on meanwhile
             feed = self._feeds[job.id] = _Feed()
             feed.poller = asyncio.create_task(self._poll(job, feed))
         feed.followers += 1
@@ -143,6 +143,8 @@ class Feeds:
             await feed.add(_job_frame(await self._jobs.get(job.user, job.id), feed.seq))
         except GraphResearchError as error:
             _log.warning("job %s: its events cannot be read: %s", job.id, error)
+        except Exception:  # noqa: BLE001 -- whatever it is, nobody waits for an end that does not come
+            _log.exception("job %s: its events cannot be read", job.id)
         await feed.end()
 
     async def _events(self, job: Job) -> AsyncIterator[Event]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, BackgroundTasks
+from fastapi import APIRouter, BackgroundTasks, Request
 from fastapi import Response as HttpResponse
 from fastapi.sse import EventSourceResponse
 
@@ -50,14 +50,18 @@ async def list_models(backend: FromBackend, user: FromUser) -> ModelList:  # noq
 
 @router.post("/responses", response_model=Response, responses=_answers(Response))
 async def create_response(
-    request: ResponseRequest, backend: FromBackend, user: FromUser, idempotency_key: IdempotencyKey = None
+    request: ResponseRequest,
+    connection: Request,
+    backend: FromBackend,
+    user: FromUser,
+    idempotency_key: IdempotencyKey = None,
 ) -> Response | HttpResponse:
     """Research a question: at once where `background` is set, else when the report is there, or with `stream` as
     events."""
     job = await _submitted(backend, user, request.model, question_of(request.input), idempotency_key)
     if request.stream:
         return EventSourceResponse(response_stream(backend, job))
-    found = (job, None) if request.background else await wait(backend, job)
+    found = (job, None) if request.background else await wait(backend, job, connection)
     return Response.of(*found, background=request.background)
 
 
@@ -77,13 +81,17 @@ async def cancel_response(response_id: str, backend: FromBackend, user: FromUser
 
 @router.post("/chat/completions", response_model=ChatCompletion, responses=_answers(ChatCompletion))
 async def create_chat_completion(
-    request: ChatRequest, backend: FromBackend, user: FromUser, idempotency_key: IdempotencyKey = None
+    request: ChatRequest,
+    connection: Request,
+    backend: FromBackend,
+    user: FromUser,
+    idempotency_key: IdempotencyKey = None,
 ) -> ChatCompletion | HttpResponse:
     """Research a question and answer with its report, or with `stream` as pieces of it once it is there."""
     job = await _submitted(backend, user, request.model, question_of(request.messages), idempotency_key)
     if request.stream:
         return EventSourceResponse(chat_stream(backend, job))
-    job, result = await wait(backend, job)
+    job, result = await wait(backend, job, connection)
     if result is None:
         raise NothingYet(why_none(job))
     used = usage_of(result)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing
 from typing import Any
 
 import orjson
 from fastapi.sse import format_sse_event
+from starlette.requests import ClientDisconnect, Request
 
 from graph_research.jobs.job import Job, ResultRow
 from graph_research.service.backend import Backend
@@ -87,10 +89,13 @@ async def chat_stream(backend: Backend, job: Job) -> AsyncIterator[bytes]:
     yield _DONE
 
 
-async def wait(backend: Backend, job: Job) -> tuple[Job, ResultRow | None]:
-    """The job when it has ended, and its result where it has one."""
-    async for _ in backend.feeds.follow(job):
-        pass
+async def wait(backend: Backend, job: Job, request: Request) -> tuple[Job, ResultRow | None]:
+    """The job when it has ended, and its result where it has one. `ClientDisconnect` where nobody waits for the answer
+    any more, which is noticed with the next event or heartbeat; the job goes on."""
+    async with aclosing(backend.feeds.follow(job)) as stream:
+        async for _ in stream:
+            if await request.is_disconnected():
+                raise ClientDisconnect
     return await ended(backend, job)
 
 

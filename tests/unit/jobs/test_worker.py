@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from graph_research.errors import UserMistake
+from graph_research.graph.errors import RunBusy
 from graph_research.jobs.errors import JobStoreUnusable
 from graph_research.jobs.job import Claim, Job, JobStatus, NewJob
 from graph_research.jobs.sqlite import SqliteJobStore
@@ -379,6 +380,31 @@ async def test_an_outdated_job_is_removed_with_its_run_unless_that_is_kept(
 
         await until(gone)
     assert runner.removed == ([] if keeps_run else ["a"])
+
+
+class StuckRunner(ScriptedRunner):
+    """Cannot remove the run `a`."""
+
+    async def remove(self, job_id: str) -> None:
+        if job_id == "a":
+            raise RunBusy("run a is driven by another process")
+        await super().remove(job_id)
+
+
+async def test_an_outdated_job_that_can_not_be_removed_keeps_no_other(store: SqliteJobStore, clock: HandClock) -> None:
+    runner = StuckRunner()
+    await submit(store, "a", "b")
+    async with working(QuickWorker(store, runner, name="w")):
+        for name in ("a", "b"):
+            await runner.end(name)
+            await until_status(store, name, JobStatus.COMPLETED)
+        clock.advance(TTL_SECONDS)
+
+        async def gone() -> bool:
+            return await store.find("b") is None
+
+        await until(gone)
+    assert await store.find("a") is not None
 
 
 async def test_a_worker_ends_when_there_is_nothing_left_to_do(store: SqliteJobStore, runner: ScriptedRunner) -> None:

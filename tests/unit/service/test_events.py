@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from graph_research.jobs.job import JobStatus
+from graph_research.service.feeds import Feeds
 from tests.support.cli.cli_user import QUESTION
 from tests.support.service.service_client import JOBS, ServiceClient
 
@@ -123,3 +124,30 @@ async def test_the_end_of_the_service_ends_every_stream(service: ServiceClient) 
             await asyncio.sleep(0.01)
         await service.feeds.close()
     assert stream.result() == []
+
+
+async def test_whoever_follows_a_job_that_went_on_gets_no_earlier_end(service: ServiceClient) -> None:
+    """Another follower has not read the end yet that was there before the job was answered."""
+    job_id = await service.submitted()
+    await service.finish(JobStatus.AWAITING_INPUT, waiting_for="which?")
+    slow = service.feeds.follow(await service.jobs.get("local", job_id))
+    assert b"AWAITING_INPUT" in await anext(slow)
+    await service.jobs.answer("local", job_id, "this one")
+    await service.finish()
+    [end] = await followed(service, job_id)
+    assert end.data["status"] == "COMPLETED"
+    await slow.aclose()
+    assert service.feeds.open_streams == 0
+
+
+async def test_a_stream_whose_events_can_not_be_read_ends(service: ServiceClient) -> None:
+    job_id = await service.submitted()
+    job = await service.jobs.get("local", job_id)
+    feeds = Feeds(service.app, _BrokenJobs(), poll_seconds=0.01)  # type: ignore[arg-type]  # -- one method is asked
+    async with asyncio.timeout(10):
+        assert [data async for data in feeds.follow(job)] == []
+
+
+class _BrokenJobs:
+    async def get(self, user: str, job_id: str) -> None:
+        raise RuntimeError("a row that nobody expects")

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import pytest
+from starlette.types import Message
 
 from graph_research.jobs.job import JobError, JobStatus
 from tests.support.cli.cli_user import QUESTION
@@ -185,3 +186,31 @@ async def test_the_document_has_the_errors_of_openais_routes_in_their_shape(serv
             }
             of_openai = ("application/json", "ErrorBody")
             assert schema == (of_openai if path.startswith("/v1/") else ("application/problem+json", "Problem")), path
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/responses", {"input": QUESTION}),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": QUESTION}]}),
+    ],
+)
+async def test_a_request_whose_client_has_gone_is_not_waited_for(
+    service: ServiceClient, path: str, body: dict[str, Any]
+) -> None:
+    received = iter([{"type": "http.request", "body": json.dumps(body).encode()}])
+    sent = list[Message]()
+
+    async def receive() -> Message:
+        return next(received, {"type": "http.disconnect"})
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"127.0.0.1:8420"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
+    async with asyncio.timeout(20):
+        await service.api(scope, receive, send)
+    assert service.feeds.open_streams == 0
+    [job] = (await service.get(JOBS)).json()["jobs"]
+    assert job["status"] == "QUEUED"

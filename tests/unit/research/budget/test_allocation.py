@@ -79,6 +79,13 @@ def test_below_the_headlines_regular_items_are_cut_alike_or_dropped_one_by_one()
     assert dropped.to_json()["items_dropped"] == 1
 
 
+@pytest.mark.requirement("13.5", "B29")
+def test_below_the_least_shares_regular_items_give_way_before_priority_items() -> None:
+    top = BudgetItem(id="top", tokens=1_000, tier=BudgetTier.PRIORITY)
+    assert tokens_of([top, regular("a")], 350) == {"top": 300, "a": 50}
+    assert tokens_of([top, regular("a")], 200) == {"top": 200, "a": 0}
+
+
 @pytest.mark.requirement("B29")
 def test_protected_items_that_do_not_fit_are_an_error() -> None:
     own = BudgetItem(id="own", tokens=1_000, tier=BudgetTier.PROTECTED)

@@ -70,6 +70,7 @@ async def test_max_searches_is_a_hard_cap_whatever_the_reflection_says() -> None
     result = await research(topic, max_searches=2)
     assert result.state["topic"]["searches_performed"] == 2
     assert len(topic.web.requests) == 2
+    assert len(topic.model.asked("reflector")) == 1, "where no search is left, there is nothing to reflect on"
 
 
 @pytest.mark.requirement("8.3", "22.3")
@@ -80,6 +81,7 @@ async def test_research_complete_stops_at_once() -> None:
     assert len(topic.web.requests) == 1
 
 
+@pytest.mark.requirement("8.2")
 async def test_a_refined_query_that_was_asked_before_stops_the_search() -> None:
     topic = bench(go_on("Opening of  the Tarn PLANT"))
     assert (await research(topic)).state["topic"]["searches_performed"] == 1

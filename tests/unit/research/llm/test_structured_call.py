@@ -44,6 +44,17 @@ async def test_an_answer_in_prose_and_a_code_block_is_read(context: PlainContext
     assert (result.degraded, result.attempts) == (None, 1)
 
 
+@pytest.mark.requirement("2.10")
+async def test_an_answer_that_nearly_fits_is_coerced_and_not_sent_back(context: PlainContext) -> None:
+    nearly = {"Research_Brief": "A brief.", "sub_queries": {"query": "a query of some length", "priority": "2"}}
+    result = await AGENT.call(make_services({"planner": [nearly]}), MATERIAL, context)
+    assert result.output == {
+        "research_brief": "A brief.",
+        "sub_queries": [{"query": "a query of some length", "priority": 2}],
+    }
+    assert (result.degraded, result.attempts) == (None, 1)
+
+
 async def test_an_answer_that_does_not_fit_is_sent_back_once_with_what_is_wrong(context: PlainContext) -> None:
     services = make_services({"planner": [{"research_brief": "b", "sub_queries": "none"}, PLAN]})
     result = await AGENT.call(services, MATERIAL, context)

@@ -164,6 +164,14 @@ async def test_a_plan_has_no_more_sub_queries_than_allowed_by_priority_and_each_
     assert not fits("planner.output", {**output, "sub_queries": output["sub_queries"] * 9})
 
 
+@pytest.mark.requirement("B23")
+async def test_eight_sub_queries_are_the_most_whatever_is_asked_for() -> None:
+    rows = [{"query": f"aspect {n} of the Tarn plant", "rationale": "r", "priority": n} for n in range(1, 13)]
+    plan = planner(make_services({"planner": [{"research_brief": "A brief.", "sub_queries": rows}]}, scouting=False))
+    handoff = {"original_query": "What is known?", "current_phase": "planning", "iteration": 1, "max_sub_queries": 12}
+    assert len((await plan(handoff, PlainContext()))["sub_queries"]) == 8  # type: ignore[arg-type]
+
+
 @pytest.mark.requirement("2.5", "B41")
 async def test_an_analysis_gives_findings_gaps_and_qualities_as_its_schema_says_and_asks_for_so_many_a_topic() -> None:
     source = source_id("https://tarn.gov/opening", DOCUMENTS["https://tarn.gov/opening"][0])

@@ -14,11 +14,12 @@ from graph_research.providers.errors import ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.providers.web.page_cache import KeptPages
 from graph_research.providers.web.page_reader import Page
+from graph_research.research.agents.gathering.gatherer import gatherer
 from graph_research.research.retrieval.page_fetch import PagePolicy, fetch_pages, promise
 from graph_research.research.retrieval.rank_fusion import fuse
 from graph_research.research.source_rules import SourceRules
 from graph_research.text.readers.plain import plain_document
-from tests.support.research.harness import Bench, FolderOfHits, PlainContext, hit
+from tests.support.research.harness import Bench, FolderOfHits, PlainContext, hit, make_services
 
 STOP = {"continue_searching": False, "refined_query": None, "research_complete": True, "rationale": "No more."}
 QUERY = "opening of the Tarn plant"
@@ -203,6 +204,18 @@ async def research(bench: Bench, **input: Any) -> RunResult:
 
 def web(request: SearchRequest) -> Sequence[SearchHit]:
     return [snippet(f"https://a.org/{n}", f"Tarn, part {n}.", relevance=1 - n / 10) for n in range(request.max_results)]
+
+
+@pytest.mark.requirement("B21")
+async def test_twice_as_many_pages_are_read_as_sources_are_taken(context: PlainContext) -> None:
+    def found(host: str) -> FolderOfHits:
+        return FolderOfHits(host, lambda request: [snippet(f"https://{host}.org/{n}") for n in range(3)])
+
+    shelf = Shelf({f"https://{host}.org/{n}": f"{PAGE} Of {host} {n}." for host in "abc" for n in range(3)})
+    search = gatherer(make_services({}, search=[found("a"), found("b"), found("c")], pages=shelf))
+    handoff = {"query": QUERY, "original_query": QUERY, "max_sources_per_query": 2}
+    output = await search(handoff, context)
+    assert (len(shelf.asked), len(output["sources"])) == (4, 2)
 
 
 async def test_the_archive_holds_the_page_and_the_state_says_what_was_read() -> None:

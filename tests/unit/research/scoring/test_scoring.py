@@ -81,7 +81,7 @@ def test_authority_and_credibility_follow_the_tier(tier: Tier, authority: float,
     assert score.composite == pytest.approx(0.25 * authority / 100 + 0.1 + 0.35 * 0.6 + 0.2 * credibility)
 
 
-@pytest.mark.requirement("17.2")
+@pytest.mark.requirement("17.2", "B31")
 @pytest.mark.parametrize(
     ("url", "tier"),
     [
@@ -163,8 +163,11 @@ def test_two_authoritative_documents_of_a_maker_on_its_own_product_may_be_high(
 @pytest.mark.requirement("2.6", "B9")
 def test_confirmed_and_speculation_come_from_the_claims_score() -> None:
     assert confidence_level(Confidence.HIGH, 0.95, 2) is Confidence.CONFIRMED
+    assert confidence_level(Confidence.HIGH, 0.9, 2) is Confidence.CONFIRMED
+    assert confidence_level(Confidence.HIGH, 0.89, 2) is Confidence.HIGH
     assert confidence_level(Confidence.MEDIUM, 0.95, 2) is Confidence.MEDIUM
-    assert confidence_level(Confidence.HIGH, 0.2, 2) is Confidence.SPECULATION
+    assert confidence_level(Confidence.HIGH, 0.3, 2) is Confidence.HIGH
+    assert confidence_level(Confidence.HIGH, 0.29, 2) is Confidence.SPECULATION
     assert confidence_level(Confidence.HIGH, 0.9, 0) is Confidence.SPECULATION
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from graph_research.research.evidence.computed import Computation, compute, wrong_multiples
-from graph_research.research.models.draft import Statement, StatementKind, StatementVerdict, VerdictWord
+from graph_research.research.models.draft import StatementKind, StatementVerdict, VerdictWord
 from graph_research.text.language.names import new_names
 from graph_research.text.language.opposites import PARTING
 from graph_research.text.language.quantities import ARTICLE_BEFORE, Value, figures
@@ -146,18 +146,6 @@ def judge(
     if missing:
         return _failed(f"not in the cited quotes: {_listed(missing)}", round(found.score, 2))
     return _judged_words(found, verdict, translated=ground.is_translated(text), related=ground.is_related(text))
-
-
-def missing_in(
-    statement: Statement, passages: Sequence[CitedPassage], *, question: str, context: str, language: str = ""
-) -> list[str]:
-    """The numbers, dates and names of a fact or an analysis that `judge` does not find in its passages, as written."""
-    given = [*(passage.quote for passage in passages), *statement.judged, question]
-    computations = [compute(expression, given) for expression in statement.computed]
-    ground = _Ground(
-        passages, question, context, computations, is_code=False, judged=statement.judged, language=language
-    )
-    return ground.missing(statement.text, statement.kind)
 
 
 def _judged_words(found: Support, verdict: StatementVerdict | None, *, translated: bool, related: bool) -> Judgement:

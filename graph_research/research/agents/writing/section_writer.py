@@ -12,7 +12,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.further_passages import nearest
-from graph_research.research.agents.writing.passages import Passages, nearer
+from graph_research.research.agents.writing.passages import nearer
 from graph_research.research.agents.writing.section_material import SectionNeeds, section_material, sources_of_section
 from graph_research.research.agents.writing.section_text import (
     answered_blocks,
@@ -24,7 +24,6 @@ from graph_research.research.agents.writing.section_text import (
 )
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.contradictions import told_by_writer
-from graph_research.research.evidence.neighbours import NeighboursEvidence
 from graph_research.research.evidence.quotes import QuoteFinder, attributed, nearest_quotes, quote_for
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import ALL_ROWS, Section
@@ -40,7 +39,7 @@ from graph_research.research.models.draft import (
 )
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.outline import OutlineSection
-from graph_research.research.models.report_options import MOST_OF_A_SECTION, report_language
+from graph_research.research.models.report_options import MOST_OF_A_SECTION
 from graph_research.research.models.source import Source
 from graph_research.research.report.draft import cited_only
 from graph_research.text.document import Document
@@ -107,7 +106,6 @@ def section_writer(services: Services) -> Handler:
         known = {**material.evidence, **asked}
         ids = {*(row["id"] for row in handoff["evidence"]), *known}
         blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), ids)
-        blocks = _completed(blocks, handoff, known, sources, documents)
         cited = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
         told = _told(answer, keys, known)
         cited |= {name for conflict in told for side in conflict.sides for name in side.evidence_ids}
@@ -129,20 +127,6 @@ def section_writer(services: Services) -> Handler:
         }
 
     return write
-
-
-def _completed(
-    blocks: Iterable[Block],
-    handoff: Mapping[str, Any],
-    known: Mapping[str, Evidence],
-    sources: Mapping[str, Source],
-    documents: Mapping[str, Document],
-) -> list[Block]:
-    """The blocks, whose statements also cite what states their numbers beside them."""
-    evidence = {**{row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]}, **known}
-    passages = Passages([row.to_json() for row in evidence.values()], sources, documents)
-    language = report_language(handoff.get("report_options"), handoff["question"])
-    return NeighboursEvidence(handoff["question"], passages.cited, language).applied(blocks)
 
 
 def _named_only(

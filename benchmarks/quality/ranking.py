@@ -36,6 +36,7 @@ _PARTS: dict[str, Switch] = {
     "passage": (module, "_PASSAGE", 0.0),
     "linked": (module, "_LINKED", 0.0),
     "length": (module, "_LENGTH", 0.0),
+    "counted": (module, "_COUNTED", 0.0),
     "dated": (module, "_DATED", 0.0),
     "pool": (module, "_IN_POOL", 0.0),
 }

@@ -24,6 +24,15 @@ def test_the_sentence_with_the_rare_words_of_the_question_is_first() -> None:
     assert best("How many sluices does the dam have?", text) == "The dam has 17 sluices."
 
 
+def test_a_sentence_that_states_how_many_there_are_is_before_those_that_only_name_them() -> None:
+    text = (
+        "# Dams\n\nTurbine 7 is out. The four turbines by the pass stood still. The licence is for the turbines.\n\n"
+        "Since its rebuilding the dam near Alder has sixteen old bulb turbines, of which all were at work last year.\n"
+    )
+    assert "sixteen" in best("How many turbines are there?", text)
+    assert "sechs" in best("Wie viele Tore hat das Wehr?", "Tor 7 am Wehr ist zu.\n\nDas Wehr hat sechs neue Tore.")
+
+
 @pytest.mark.parametrize("question", ["When did the dam start operation?", "In what year did the dam start operation?"])
 def test_a_question_for_a_time_prefers_a_sentence_with_a_date(question: str) -> None:
     text = "The operator of the dam may start any operation at night. The dam began operation on 14 March 2016."

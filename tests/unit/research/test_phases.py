@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from graph_research.app.definitions import schema_resolver
 from graph_research.graph.errors import HandoffInvalid
@@ -42,6 +44,7 @@ from tests.support.research.harness import (
 )
 
 SCHEMAS = schema_resolver()
+GRAPHS = Path(__file__).parents[3] / "graphs"
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -78,6 +81,19 @@ def test_every_agent_of_a_phase_gets_question_phase_and_iteration_from_one_on(ag
     assert {"original_query", "current_phase", "iteration"} <= set(known["required"])
     assert "research_id" in known["properties"]
     assert known["properties"]["iteration"]["minimum"] == 1
+
+
+@pytest.mark.requirement("2.1")
+@pytest.mark.parametrize("node", ["clarify", "plan", "digest", "analyze", "refine", "review_plan", "review_synthesize"])
+def test_the_graph_hands_each_agent_the_run_the_question_the_phase_and_the_iteration(node: str) -> None:
+    graph = yaml.safe_load((GRAPHS / "deep_research.yaml").read_text())
+    handed = graph["nodes"][node]["input"]["with"]
+    assert {name: handed[name] for name in ("research_id", "original_query", "iteration")} == {
+        "research_id": "research_id",
+        "original_query": "question",
+        "iteration": "iteration",
+    }
+    assert handed["current_phase"].strip('"') in PHASES
 
 
 @pytest.mark.requirement("1.11")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_research.research.digest.payload import make_payload, serialize_payload
 from graph_research.research.llm.prompt_fitting import MARK
-from graph_research.research.retrieval.excerpts import excerpt, fair_share
+from graph_research.research.models.source import Source
+from graph_research.research.retrieval.excerpts import excerpt, fair_share, reading_of
 from graph_research.text.document import Document
 from graph_research.text.readers.html import html_document
 
@@ -23,6 +28,35 @@ PAGE = html_document(
 def place(text: str) -> list[float]:
     start = PAGE.text.index(text)
     return [start, start + len(text), 1.0]
+
+
+DIGEST = serialize_payload(
+    make_payload(
+        "Of settings.", ["Forty of them."], [], question="Which?", original_chars=9_000, source_text_hash=PAGE.hash
+    )
+)
+SUMMARY = {"content": "A summary of the settings.", "metadata": {"excerpts": [{"text": "Its default is 20."}]}}
+
+
+@pytest.mark.requirement("B32")
+@pytest.mark.parametrize(
+    ("made", "most_chars", "shown"),
+    [
+        ({"content": DIGEST, "content_type": "digest/v1"}, 100_000, "Summary, not to be quoted: Of settings."),
+        ({"content": DIGEST, "content_type": "digest/v1", "metadata": SUMMARY["metadata"]}, 400, "Forty of them."),
+        (SUMMARY, 400, "A summary of the settings."),
+        (SUMMARY, 100_000, PAGE.text),
+        ({}, 100_000, PAGE.text),
+        ({}, 400, "It begins here."),
+    ],
+)
+def test_a_source_is_shown_as_its_digest_else_whole_else_as_its_summary_else_in_part(
+    made: dict[str, Any], most_chars: int, shown: str
+) -> None:
+    source = Source(id="src-0000000000", archive_hash=PAGE.hash, characters=len(PAGE.text), **made)
+    read = reading_of(source, {source.id: PAGE}, most_chars)
+    assert shown in read
+    assert len(read) <= most_chars
 
 
 def test_a_passage_comes_with_its_heading_and_its_neighbours() -> None:

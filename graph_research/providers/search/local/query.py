@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from graph_research.text.language.superlatives import superlatives_in
 from graph_research.text.language.terms import STOP_WORDS
@@ -18,7 +18,9 @@ _ACCENTED = re.compile("([a-z])[\u0300-\u036f]+")
 def query_terms(text: str, languages: Iterable[str]) -> dict[str, dict[str, float]]:
     """By language, the rarest terms of `text` with their weights; words as common as `the` count only where there is
     nothing else."""
-    return {language: _rarest(text[:_MOST_CHARS], language) for language in languages}
+    asked = text[:_MOST_CHARS]
+    telling = _telling(asked)
+    return {language: _rarest(asked, language, telling) for language in languages}
 
 
 def name_shares(text: str, languages: Iterable[str]) -> dict[str, float]:
@@ -38,22 +40,24 @@ def without_accents(terms: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", terms)))
 
 
-def _rarest(text: str, language: str) -> dict[str, float]:
-    """The terms that a document in `language` may have, without those as common in the question's own language. Where
-    nothing but a superlative is rare, which tables do not hold, all words count that are no stop words."""
+def _telling(text: str) -> frozenset[int]:
+    """Where the words start that are not as common as `the` in the text's own language; none where these are nothing
+    but a superlative, which tables do not hold."""
     own = language_of(text)
+    rare = frozenset(word.start for word in words(text, own) if word.weight > 0.0)
     superlatives = superlatives_in(text, own)
-    rare = {word.start for word in words(text, own) if word.weight > 0.0}
-    if all(any(one.start <= start < one.end for one in superlatives) for start in rare):
-        rare = set()
-    weights: dict[str, float] = {}
-    said: dict[str, bool] = {}
-    for word in words(text, language):
-        term = without_accents(word.term)
-        weights[term] = word.weight * (word.start in rare)
-        said[term] = text[word.start : word.end].lower() not in STOP_WORDS
-    found = {term: weight for term, weight in weights.items() if weight > 0.0}
-    found = found or dict.fromkeys(filter(said.__getitem__, said), 1.0) or dict.fromkeys(weights, 1.0)
+    only_those = all(any(one.start <= start < one.end for one in superlatives) for start in rare)
+    return frozenset() if only_those else rare
+
+
+def _rarest(text: str, language: str, telling: Collection[int]) -> dict[str, float]:
+    """The terms that a document in `language` may have, of the `telling` words alone; without any of these all words
+    count that are no stop words."""
+    written = words(text, language)
+    found = {without_accents(word.term): word.weight for word in written if word.weight and word.start in telling}
+    if not found:
+        said = [word for word in written if text[word.start : word.end].lower() not in STOP_WORDS]
+        found = {without_accents(word.term): 1.0 for word in said or written}
     return dict(sorted(found.items(), key=lambda item: -item[1])[:_MOST_TERMS])
 
 

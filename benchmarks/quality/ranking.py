@@ -34,6 +34,7 @@ _RULES: dict[str, Switch] = {
 _PARTS: dict[str, Switch] = {
     "around": (module, "_AROUND", 0.0),
     "passage": (module, "_PASSAGE", 0.0),
+    "document": (module, "_DOCUMENT", 0.0),
     "linked": (module, "_LINKED", 0.0),
     "length": (module, "_LENGTH", 0.0),
     "counted": (module, "_COUNTED", 0.0),

@@ -34,6 +34,9 @@ _AROUND = 0.5
 """Of the query's terms in title, heading and table header that the unit lacks."""
 _PASSAGE = 0.8
 """Of the BM25 score of its passage."""
+_DOCUMENT = 0.4
+"""How much of a passage's score is that of its whole document, so that the page on a matter goes before pages that
+mention it."""
 _LINKED = 0.3
 """Of the score of one of the best three units of other documents, for a document whose title stands there."""
 _LENGTH = 0.5
@@ -285,7 +288,9 @@ def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float]) -> list[fl
                 if term not in doc.counts[position]:
                     near[position] += terms[term]
     scores = []
-    for whole, passage in zip(pool.passage_scores(source, terms), doc.passages, strict=True):
+    document = _DOCUMENT * pool.document_score(source, terms)
+    for part, passage in zip(pool.passage_scores(source, terms), doc.passages, strict=True):
+        whole = (1.0 - _DOCUMENT) * part + document
         for position in passage:
             score = own[position] + _AROUND * near[position]
             beside = _PASSAGE * whole + _LENGTH * math.log1p(doc.lengths[position])

@@ -93,3 +93,12 @@ def test_when_to_do_something_asks_for_no_date() -> None:
     page = "# Logs\n\nUse a log where many write. Logs were added on 3 May 2019 where some write.\n"
     best = rank(Pool({"page": markdown_document(page)}), parse("When should I use a log where many write?"))[0]
     assert best.unit.text == "Use a log where many write."
+
+
+def test_of_sentences_that_say_the_same_the_one_of_the_page_on_the_matter_is_first() -> None:
+    work = "\n\n## Work\n\nThe sluices are cleaned in spring.\n"
+    mention = f"# Walks{work}\n## Birds\n\nThe dunlin came back to the shore, and so did the redshank.\n"
+    matter = f"# Dams{work}\n## Parts\n\nA gate of the sluices is cleaned with brushes, and the sluices have four.\n"
+    ranked = rank(pool(mention, matter), parse("How are sluices cleaned?"))
+    same = [item.source for item in ranked if item.unit.text == "The sluices are cleaned in spring."]
+    assert same == ["1", "0"]

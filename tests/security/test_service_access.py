@@ -88,6 +88,23 @@ async def test_the_open_routes_answer_everybody(shared: ServiceClient) -> None:
         assert (await shared.get(path)).status_code == 200, path
 
 
+async def test_no_answer_is_stored_sniffed_framed_or_told_to_other_sites(shared: ServiceClient) -> None:
+    ada = shared.as_user("ada")
+    job_id = await shared.submitted(headers=ada)
+    answers = [
+        *[await shared.get(path) for path in OPEN],
+        *[await shared.get(path, headers=ada) for path in (JOBS, f"{JOBS}/{job_id}", f"{JOBS}/nothing", "/nowhere")],
+        await shared.get(JOBS),
+        await shared.post(JOBS, {"question": "x" * 1_000_000}, headers=ada),
+    ]
+    for answer in answers:
+        assert answer.headers["Cache-Control"] == "no-store", answer.url
+        assert answer.headers["Referrer-Policy"] == "no-referrer", answer.url
+        assert answer.headers["X-Content-Type-Options"] == "nosniff", answer.url
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"], answer.url
+        assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"], answer.url
+
+
 @pytest.mark.requirement("21.1")
 async def test_the_job_of_another_user_is_unknown_to_every_route(shared: ServiceClient) -> None:
     job_id = await shared.submitted(headers=shared.as_user("ada"))

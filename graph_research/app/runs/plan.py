@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from graph_research.app.request import valid_text
 from graph_research.errors import UserMistake, suggestion
 from graph_research.graph.definition import yaml_tree
 from graph_research.graph.definition.yaml_tree import Scalar, Tree, YamlMapping, parse_yaml
@@ -176,6 +177,8 @@ class _Reader:
             self._add(given, f"{name} is a text")
         elif not text and required:
             self._add(given, f"{name} is empty")
+        elif not valid_text(text):
+            self._add(given, f"{name} has characters that no text has")
         elif len(text) > _MOST_CHARS:
             self._add(given, f"{name} has {len(text):,} characters, at most {_MOST_CHARS:,} are allowed")
         return text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from fastapi import APIRouter
 
 from graph_research.app.runs.plan import read_plan
@@ -28,7 +30,7 @@ async def put_plan(job_id: str, plan: PlanBody, backend: FromBackend, user: From
     """Put a plan in the place of the one that a job waits with. It goes on with it when it is answered."""
     job = await backend.jobs.get(user.name, job_id)
     await _planned(backend, job)
-    await backend.app.change_plan(job.run_id, read_plan(plan.model_dump_json(exclude_none=True), _PLACE))
+    await backend.app.change_plan(job.run_id, read_plan(json.dumps(plan.model_dump(exclude_none=True)), _PLACE))
     return await get_plan(job_id, backend, user)
 
 

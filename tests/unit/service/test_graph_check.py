@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import httpx
@@ -77,3 +78,17 @@ async def test_a_graph_that_takes_too_much_is_given_up(least: dict[str, float]) 
     allowance = {"memory_bytes": 1 << 29, "cpu_seconds": 10, "seconds": 20, **least}
     with pytest.raises(GraphRefused, match="too much"):
         await check_graph("graph: a", "", allowance=Allowance(**allowance))  # type: ignore[arg-type]  # -- of the parameters
+
+
+async def test_a_check_has_no_key_and_no_home_of_the_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The child process, replaced by one that says what it was given."""
+    told = tmp_path / "python"
+    told.write_text(f"#!{sys.executable}\nimport json, os\nprint(json.dumps(dict(os.environ)))\n")
+    told.chmod(0o700)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("GRAPH_RESEARCH_HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(told))
+    given = await check_graph("graph: a", "")
+    assert "sk-secret" not in given.values()
+    assert str(tmp_path) not in given["GRAPH_RESEARCH_HOME"]
+    assert given["GRAPH_RESEARCH_HOME"].startswith(given["HOME"])

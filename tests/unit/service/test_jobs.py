@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 
 import httpx
@@ -213,6 +214,12 @@ async def test_without_documents_the_library_of_others_is_not_searched(user: Use
     assert "web" in request["search"]
 
 
+async def test_without_documents_the_other_searches_of_the_operator_are_asked(user: User) -> None:
+    async with service_client(user, library=[], search_providers=("local", "arxiv")) as service:
+        job_id = await service.submitted()
+        assert (await service.jobs.get("local", job_id)).request["run"]["search"] == ["arxiv"]
+
+
 async def test_the_service_is_ready_while_it_has_a_worker(service: ServiceClient) -> None:
     assert (await service.get("/healthz")).json() == {"status": "ok"}
     assert (await service.get("/readyz")).json() == {"status": "ok"}
@@ -260,8 +267,10 @@ async def test_a_plan_that_can_not_be_used_is_refused(service: ServiceClient) ->
     answer = await service.post(JOBS, {"question": QUESTION, "plan_first": True})
     await service.drive()
     plan = f"{JOBS}/{answer.json()['id']}/plan"
-    for body in ({"sub_queries": []}, {"sub_queries": [{"query": "x", "priority": "soon"}]}):
-        assert (await service.http.put(plan, json=body)).status_code == 422
+    rows = [{"query": "x", "priority": "soon"}, {"query": "x", "rationale": "\ud800"}, {"query": "x\0"}]
+    for body in ({"sub_queries": []}, *({"sub_queries": [row]} for row in rows)):
+        refused = await service.http.put(plan, content=json.dumps(body), headers={"Content-Type": "application/json"})
+        assert (refused.status_code, refused.json()["code"]) in ((422, "invalid"), (422, "plan-invalid")), refused.text
 
 
 async def test_a_job_that_has_ended_is_removed_with_its_run(service: ServiceClient) -> None:

@@ -57,6 +57,7 @@ async def test_cancellation_closes_the_connection(server: WireServer) -> None:
     await asyncio.to_thread(server.wait_for_close)
 
 
+@pytest.mark.requirement("12.3")
 @pytest.mark.parametrize(
     ("header", "body", "becomes"),
     [
@@ -84,6 +85,7 @@ async def test_what_can_be_read_is_taken_for_what_it_is(
     assert (found.content_type, found.body) == (becomes, body)
 
 
+@pytest.mark.requirement("12.3")
 @pytest.mark.parametrize(
     ("header", "body", "words"),
     [

@@ -26,7 +26,6 @@ _LIMITS = tuple(
         rf"exceeds? (?:the )?context limit: *\d+ *\+ *\d+ *> *{_N}",
         rf"maximum number of tokens allowed \({_N}\)",
         rf"available context size \({_N} tokens",
-        rf"maximum context length (?:is|of)(?: only)? {_N}",
         rf"context length (?:is|of)(?: only)? {_N}",
         rf"\(context length {_N}\)",
         rf"context window (?:is|of|size)(?: only)?[ (]*{_N}",

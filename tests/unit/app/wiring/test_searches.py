@@ -94,7 +94,7 @@ async def test_a_library_that_is_named_is_searched_alone(tmp_path: Path) -> None
     assert (chosen.names, chosen.skipped) == (("local",), ())
 
 
-@pytest.mark.requirement("16.2")
+@pytest.mark.requirement("16.2", "B6")
 async def test_named_searches_without_their_key_are_left_out_as_long_as_one_remains(tmp_path: Path) -> None:
     chosen = await select_searches(workspace(tmp_path), ("google", "wikipedia", "searxng"), ())
     assert chosen.names == ("wikipedia",)

@@ -58,8 +58,6 @@ def read_pdf(data: bytes, limits: Limits) -> Document:
         document = extraction.by_pdfium(data, damage)
         if not document.text:
             raise DocumentUnreadable(damage) from error
-    if not document.text and not extraction.illegible:
-        document = extraction.by_pdfium(data, "")
     if not document.text:
         raise DocumentUnreadable("; ".join(extraction.warnings) or "it has no text; it may be a scan")
     return replace(document, warnings=tuple(extraction.warnings))
@@ -90,7 +88,7 @@ class _Extraction:
         try:
             pages = self._pdfium_pages(data)
         except pypdfium2.PdfiumError as error:
-            raise DocumentUnreadable(damage or "it is damaged") from error
+            raise DocumentUnreadable(damage) from error
         document = pdf_document(pages)
         if not document.text:
             self.warnings = [*before, *(warning for warning in self.warnings if warning not in before)]

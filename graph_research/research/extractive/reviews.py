@@ -15,9 +15,11 @@ _ENOUGH_SOURCES = 3
 
 
 def reflect(material: Mapping[str, Any]) -> dict[str, Any]:
-    """A search for each part of the sub-query, which commas part; complete after these, with three sources."""
+    """A search for each part of the sub-query, which commas part, then for its second step, if it has one; complete
+    after these, with three sources."""
     query, count = material["sub_query"], material["source_count"]
-    refined = next(iter(new_queries(_parts(query, material), [query, *material["queries"]])), None)
+    candidates = [*_parts(query, material), *filter(None, [material.get("second_step")])]
+    refined = next(iter(new_queries(candidates, [query, *material["queries"]])), None)
     go_on = refined is not None and material["searches_left"] > 0
     why = f"“{refined}” was not asked yet" if go_on else "there is no other query to try"
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -18,8 +19,10 @@ from graph_research.research.models.source import Source
 from graph_research.research.retrieval.query_novelty import asked_before
 from graph_research.research.retrieval.reading import chars_of_each
 from graph_research.research.retrieval.search import is_local
+from graph_research.research.retrieval.summarization import condenses
 from graph_research.text.document import Document
 from graph_research.text.language.terms import content_terms, occurring
+from graph_research.text.relevance.second_step import second_step
 from graph_research.text.sentences import sentence_spans
 from graph_research.text.wording import one_line, shortened
 
@@ -58,11 +61,11 @@ def reflector(services: Services) -> Handler:
             "source_count": len(sources),
             "quality_distribution": dict(sorted(Counter(row["quality"] for row in sources).items())),
             "found": [_line(row, found[row["id"]], most_chars, read_before) for row in sources],
-            "titles": [row["title"] for row in sources],
             "searches_left": searches_left,
             "enough_sources": ENOUGH_SOURCES,
             "is_local": is_local(services.search),
             "guidance": handoff.get("guidance"),
+            "second_step": await _second_step(services, handoff, documents),
         }
         result = await agent.call(services, material, ctx, windows=handoff.get("model_windows"))
         reflection = _consistent(Reflection.model_validate(result.output), handoff["queries"])
@@ -73,6 +76,18 @@ def reflector(services: Services) -> Handler:
         }
 
     return reflect
+
+
+async def _second_step(services: Services, handoff: Mapping[str, Any], documents: Mapping[str, Document]) -> str:
+    """What to search for next where no model says so."""
+    sources = handoff["sources"]
+    if not sources or condenses(services.models, "reflection", "gathering"):
+        return ""
+    best = sources[0]
+    text = documents[best["id"]].text
+    found = " ".join(text[start:end] for start, end, _ in best["metadata"].get("passages") or [(0, len(text), 1.0)])
+    held = {row["id"]: documents[row["id"]] for row in sources}
+    return await asyncio.to_thread(second_step, handoff["sub_query"]["query"], handoff["queries"], found, held)
 
 
 def _found(row: Mapping[str, Any], document: Document, query: str) -> str:

@@ -19,10 +19,10 @@ from graph_research.research.models.source import Source
 from graph_research.research.retrieval.query_novelty import asked_before
 from graph_research.research.retrieval.reading import chars_of_each
 from graph_research.research.retrieval.search import is_local
+from graph_research.research.retrieval.second_step import second_step
 from graph_research.research.retrieval.summarization import condenses
 from graph_research.text.document import Document
 from graph_research.text.language.terms import content_terms, occurring
-from graph_research.text.relevance.second_step import second_step
 from graph_research.text.sentences import sentence_spans
 from graph_research.text.wording import one_line, shortened
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from graph_research.research.retrieval.second_step import second_step
 from graph_research.text.document import Block, Document
-from graph_research.text.relevance.second_step import second_step
 
 QUESTION = "Where was the designer of the Alder Dam born?"
 DAM = "The Alder Dam was built in 1931. The designer of the Alder Dam was Ines Calloway."

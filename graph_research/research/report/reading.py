@@ -18,7 +18,7 @@ from graph_research.research.evidence.cited import (
 )
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import StatementKind, Writer, statements_of
-from graph_research.research.report.formatting import one_line
+from graph_research.research.report.formatting import one_line, quoted
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportClaim, ReportGap, ReportSource
 from graph_research.research.scoring.tiers import is_maker
@@ -196,12 +196,21 @@ def disagreements(report: Report) -> list[Disagreement]:
     return found
 
 
-def open_disagreements(report: Report) -> list[CitedContradiction]:
+def open_disagreements(report: Report, labels: Labels) -> list[CitedContradiction]:
     """The conflicts that are left open: as many as the account of the report counts, also where a section compares
-    the sides, since only here the words of each stand beside each other; what is said of them stands there."""
-    told = {row.contradiction.id for row in disagreements(report) if row.compared_in}
-    rows = [row for row in report.contradictions if row.is_open]
-    return [row.model_copy(update={"description": ""}) if row.id in told else row for row in rows]
+    the sides, since only here the words of each stand beside each other. That section is named in place of a
+    description."""
+    told = {row.contradiction.id: row.compared_in for row in disagreements(report) if row.compared_in}
+    return [
+        row.model_copy(update={"description": _compared_in(told[row.id], report, labels)}) if row.id in told else row
+        for row in report.contradictions
+        if row.is_open
+    ]
+
+
+def _compared_in(places: Sequence[int], report: Report, labels: Labels) -> str:
+    headings = (quoted(one_line(report.sections[place - 1].heading), labels) for place in places)
+    return labels.compared_in.format(sections=labels.comma.join(headings))
 
 
 def explained_differences(report: Report) -> list[CitedContradiction]:

@@ -192,7 +192,7 @@ class _Layout:
 
     def _disagreements(self) -> Iterator[Element]:
         """Those that are open. What only differs in scope, date, unit or definition is in the page."""
-        if left_open := open_disagreements(self.report):
+        if left_open := open_disagreements(self.report, self.labels):
             yield Heading(self.labels.disagreements, 1)
             marked = [self.labels.disagreements_marked] if disputed_statements(self.report) else []
             yield Paragraph(line(" ".join([self.labels.disagreements_lead, *marked])))

@@ -50,6 +50,7 @@ class Labels:
     disagreements: str
     disagreements_lead: str
     disagreements_marked: str
+    compared_in: str
     open_questions: str
     question: str
     conclusions: str

@@ -63,7 +63,7 @@ def render_html(
         groups=reading.grouped_sources(report),
         folders=reading.cited_folders(report),
         products=[row.name for row in report.newest_versions],
-        left_open=reading.open_disagreements(report),
+        left_open=reading.open_disagreements(report, labels),
         explained=reading.explained_differences(report),
         more_evidence=reading.more_evidence(report),
         open_gaps=reading.open_gaps(report),
@@ -146,7 +146,7 @@ def page_template() -> Template:
 
 def _places_of(disputed: Mapping[str, CitedContradiction], report: Report) -> dict[str, str]:
     """The element of the disagreement that a statement is a side of, by the statement's id."""
-    numbers = {row.id: n for n, row in enumerate(reading.open_disagreements(report), 1)}
+    numbers = {row.id: n for n, row in enumerate((row for row in report.contradictions if row.is_open), 1)}
     return {name: f"disagreement-{numbers[row.id]}" for name, row in disputed.items()}
 
 

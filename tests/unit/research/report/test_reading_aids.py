@@ -161,6 +161,9 @@ def test_what_is_said_of_a_disagreement_stands_once_in_the_section_that_compares
     report = report.model_copy(update={"sections": sections})
     assert (said in render_markdown(report)) is not is_compared
     assert (said in render_html(report, texts=finished_research.texts())) is not is_compared
+    where = ENGLISH.compared_in.format(sections=f"“{section.heading}”")
+    assert (where in render_markdown(report)) is is_compared
+    assert (where in render_html(report, texts=finished_research.texts())) is is_compared
 
 
 def test_the_apparatus_of_a_long_report_is_short() -> None:

@@ -22,6 +22,7 @@ from graph_research.research.retrieval.excerpts import excerpt_of
 from graph_research.research.retrieval.page_fetch import FetchedPages, PagePolicy, fetch_pages
 from graph_research.research.retrieval.query_privacy import PublicWords, word_list
 from graph_research.research.retrieval.rank_fusion import FusedHit, fuse
+from graph_research.research.retrieval.screening import screened
 from graph_research.research.retrieval.search import Searched, mixed, search_everywhere
 from graph_research.research.scoring.source import score_source
 from graph_research.research.scoring.tiers import is_makers_site, preliminary_quality, tier_of_address
@@ -29,7 +30,6 @@ from graph_research.research.scoring.versions import versions_in
 from graph_research.research.source_rules import ExcludedSource, SourceRules, sift
 from graph_research.text.document import source_id
 from graph_research.text.language.tags import question_language
-from graph_research.text.name_lists import lists_names
 from graph_research.text.relevance.query import parse
 
 _ALONE = {"sub_query": {"id": "sq-1-1"}, "iteration": 1, "max_sources_per_query": 5}
@@ -85,8 +85,11 @@ def gatherer(services: Services) -> Handler:
         fused = _unknown(fuse(searched.lists, rules.flagged_domains), known)
         followed = await fetch_pages(fused, handoff["query"], ctx, reading)
         allowed, excluded = _allowed(followed.fused, rules)
-        kept = sorted(_judged(_distinct(allowed, known)), key=lambda pair: (not rules.protects(pair[0].hit), pair[1]))
-        taken = [*kept[:most], *_beside(kept[:most], further, _seen(rows), rules)]
+        before = [Source.model_validate(row) for row in rows]
+        texts = await _texts_of_libraries(before, ctx)
+        kept = screened(_distinct(allowed, known), texts)
+        kept = sorted(kept, key=lambda judged: not rules.protects(judged[0].hit))
+        taken = [*kept[:most], *_beside(kept[:most], further, _seen(rows), rules, texts)]
         now = ctx.now()
         sources = [
             _source(document.hit, names_only, handoff, ctx, now, services.settings, rules)
@@ -196,20 +199,21 @@ async def _looked_up(
 
 
 def _beside(
-    taken: Sequence[tuple[FusedHit, bool]], further: Sequence[Searched], known: Seen, rules: SourceRules
+    taken: Sequence[tuple[FusedHit, bool]],
+    further: Sequence[Searched],
+    known: Seen,
+    rules: SourceRules,
+    texts: Sequence[tuple[str, str]],
 ) -> list[tuple[FusedHit, bool]]:
-    """The documents of `further` searches beside those that are `taken`, in the same form."""
+    """The documents of `further` searches beside those that are `taken`, in the same form, and beside the `texts` of
+    libraries that are known."""
     for document, _ in taken:
         for hit in document.hits:
             known.add(Identity.of_hit(hit), hit.url or hit.document.hash)
     lists = [hits[:_OF_ONE_THING] for searched in further for hits in searched.lists]
     fused = _unknown(fuse(lists, rules.flagged_domains), known)
-    return _judged(_distinct(_allowed(fused, rules)[0], known))
-
-
-def _judged(documents: Sequence[FusedHit]) -> list[tuple[FusedHit, bool]]:
-    """Each document with whether it only lists names."""
-    return [(document, lists_names(document.hit.document)) for document in documents]
+    held = [(document.hit.metadata.get("library") or "", document.hit.document.text) for document, _ in taken]
+    return screened(_distinct(_allowed(fused, rules)[0], known), [*texts, *held])
 
 
 def _seen(known: Sequence[Mapping[str, Any]]) -> Seen:
@@ -223,6 +227,15 @@ def _seen(known: Sequence[Mapping[str, Any]]) -> Seen:
 def _unknown(fused: Sequence[FusedHit], seen: Seen) -> list[FusedHit]:
     """The documents that were not met before."""
     return [document for document in fused if all(seen.find(Identity.of_hit(hit)) is None for hit in document.hits)]
+
+
+async def _texts_of_libraries(sources: Sequence[Source], ctx: Context) -> list[tuple[str, str]]:
+    """The library and the text of each source that comes from a library."""
+    return [
+        (source.metadata["library"], await ctx.get_text(source.archive_hash))
+        for source in sources
+        if source.metadata.get("library")
+    ]
 
 
 def _distinct(fused: Sequence[FusedHit], known: Seen) -> list[FusedHit]:

@@ -1,0 +1,35 @@
+"""Screening of search hits: near-copies of a better one in the same library, and pages that only list names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graph_research.providers.search.base import SearchHit
+from graph_research.research.retrieval.rank_fusion import FusedHit
+from graph_research.research.scoring.origin import NEAR_DUPLICATE, word_runs
+from graph_research.text.name_lists import lists_names
+
+
+def screened(fused: Sequence[FusedHit], known: Sequence[tuple[str, str]] = ()) -> list[tuple[FusedHit, bool]]:
+    """The documents without near-copies: those of which nearly all that was found stands in a better document of the
+    same library, such as an older version or another format, so that a copy takes no place of a document that says
+    something else. Pages that only list names come last, marked with True.
+
+    `known` are the libraries and texts of sources that are there already.
+    """
+    better = [(library, word_runs(text)) for library, text in known if library]
+    kept: list[tuple[FusedHit, bool]] = []
+    judged = [(document, lists_names(document.hit.document)) for document in fused]
+    for document, names_only in sorted(judged, key=lambda pair: pair[1]):
+        library = document.hit.metadata.get("library")
+        found = _found(document.hit) if library else frozenset()
+        if found and any(of == library and len(found & runs) >= NEAR_DUPLICATE * len(found) for of, runs in better):
+            continue
+        kept.append((document, names_only))
+        if library:
+            better.append((library, word_runs(document.hit.document.text)))
+    return kept
+
+
+def _found(hit: SearchHit) -> frozenset[str]:
+    return frozenset().union(*(word_runs(hit.document.text[part.start : part.end]) for part in hit.passages))

@@ -47,6 +47,7 @@ async def test_four_stages_lead_from_the_question_to_a_report() -> None:
     bench = Bench(script(), graph="pipeline")
     result = await bench.run()
     assert result.status == "completed"
+    assert result.state["phase"] == "synthesis"
     assert await bench.nodes() == ["decompose", "retrieve", "summarize", "score", "synthesize"]
     assert not bench.model.asked("comparer"), "the short way does without"
     assert [row["query"] for row in result.state["sub_queries"]] == [

@@ -129,8 +129,9 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
 def months_alone(text: str) -> Iterator[WrittenDate]:
     """The months that a text names without a day or a year, behind a word that shows that a month is meant ("in May"),
     or as the whole of it."""
-    dated = list(dates_in(text))
-    for match in _MONTH_ALONE.finditer(text):
+    found = list(_MONTH_ALONE.finditer(text))
+    dated = list(dates_in(text)) if found else []
+    for match in found:
         start, end = match.span("name" if match["name"] else "whole")
         if not any(one.start < end and start < one.end for one in dated):
             yield WrittenDate(start=start, end=end, year=0, month=_month(text[start:end]), day=0)

@@ -72,7 +72,7 @@ def _is_end(text: str, start: int, boundary: int, language: str) -> bool:
         return False
     before, after = text[max(start, end - _FOUND_BEFORE) : end], text[next_start]
     spaced = text[boundary - 1].isspace() or text[boundary].isspace()
-    if not spaced and after.isalnum():
+    if not spaced and (after.isalnum() or after == "<"):  # `filter.<driver>.required`
         return before[-1:] in _UNSPACED_ENDS
     if _behind_dots("never_last", language).search(before):
         return False

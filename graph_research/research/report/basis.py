@@ -133,7 +133,8 @@ def _confidence(report: Report, labels: Labels) -> Iterator[str]:
 
 
 def _claims(report: Report, labels: Labels) -> Iterator[str]:
-    """How many claims one origin alone makes, where the report has several, and how many are disputed or weak."""
+    """How many claims one origin alone makes, where the report has several, and how many are disputed or weak: nothing
+    of these where all cited sources are, which the limitations say."""
     tiers = {source.id: source.tier for source in report.sources}
     lone = [claim for claim in report.claims if claim.origins < _CONFIRMED]
     if lone and report.statistics.origins_cited > 1:
@@ -142,7 +143,7 @@ def _claims(report: Report, labels: Labels) -> Iterator[str]:
         template = labels.reason_lone_authorities if good == len(lone) else some
         yield template.format(n=len(lone), all=len(report.claims), good=good)
     weak = [row for row in report.claims if row.contradiction or all(tiers.get(name) in _WEAK for name in row.support)]
-    if weak:
+    if weak and not all(source.tier in _WEAK for source in report.sources if source.citations):
         yield labels.reason_weak_claims.format(weak=len(weak), all=len(report.claims))
 
 

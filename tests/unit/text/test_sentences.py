@@ -25,6 +25,7 @@ def split(text: str) -> list[str]:
         "It uses asyncio.TaskGroup for that.",
         "Some tools, e.g. hammers, i.e. these, are old.",
         "Use os.path.join() to join.",
+        "Set filter.<driver>.required to true.",
         "The U.S. Government agreed.",
         "Section 2.1. explains it.",
         "9.2. Must the system be stopped?",

@@ -163,7 +163,8 @@ def _arranged(
     laid_out = {
         " ".join(row["heading"].split()): row["layout_words"] for row in rows if row.get("layout_words") is not None
     }
-    return _with_words(_with_every_finding(sections[:_MOST_SECTIONS], findings), laid_out, handoff)
+    present = {name: words_of(section.blocks) for name, section in previous.items()}
+    return _with_words(_with_every_finding(sections[:_MOST_SECTIONS], findings), laid_out, present, handoff)
 
 
 def _other_language(handoff: Mapping[str, Any]) -> str | None:
@@ -218,12 +219,20 @@ def _terms(text: str) -> list[str]:
 
 
 def _with_words(
-    sections: Sequence[OutlineSection], laid_out: Mapping[str, int], handoff: Mapping[str, Any]
+    sections: Sequence[OutlineSection],
+    laid_out: Mapping[str, int],
+    present: Mapping[str, int],
+    handoff: Mapping[str, Any],
 ) -> list[OutlineSection]:
     """Each section's words, so that together they are as many as all sections should have: those that its table and its
-    block to copy take, and of the others its share."""
+    block to copy take, and of the others its share, that of a kept section by its `present` words."""
     total = ReportOptions.model_validate(handoff.get("report_options") or {}).section_words
-    wished = [section.words or 1 + 60 * len(section.finding_ids) for section in sections]
+    wished = [
+        present[section.id]
+        if section.action is SectionAction.KEEP
+        else section.words or 1 + 60 * len(section.finding_ids)
+        for section in sections
+    ]
     fixed = [min(laid_out.get(section.heading, 0), words) for section, words in zip(sections, wished, strict=True)]
     held = min(1.0, _MOST_LAID_OUT * total / sum(fixed)) if any(fixed) else 0.0
     rest = [words - own for words, own in zip(wished, fixed, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,12 +16,13 @@ from graph_research.text.locators import resolve
 from graph_research.text.sentences import sentence_spans
 
 _AROUND_CHARS = 150
-"""Of the text on either side of a quote a prompt shows the sentences that lie whole in so much of it, or this much of
-a longer one."""
+"""Of the text on either side of a quote a prompt shows the sentences that lie whole in so much of it, or of a longer
+one the words."""
 ENOUGH_CHARS = 200
 """A quote that long is read without the text around it."""
 _FOLLOWING_CHARS = 450
 """So much of the text behind a quote is shown where a condition may follow."""
+_SPACE = re.compile(r"\s+")
 _PLAIN = str.maketrans("⟦⟧", "[]")
 """Brackets of a source are shown as others, so that only the program marks a quote."""
 
@@ -186,16 +188,18 @@ def _one_line(text: str) -> str:
 
 
 def _next_sentence(text: str, first: int, start: int, end: int) -> int:
-    """Where the first sentence begins that begins between `first` and the quote from `start` to `end`; `first` where
-    the quote itself begins in the middle of a sentence that is longer."""
+    """Where the first sentence begins that begins between `first` and the quote from `start` to `end`; where the quote
+    itself begins in the middle of a sentence that is longer, the first whole word."""
     begins = [begin for begin, _ in sentence_spans(text, first, end)][1:]
+    begins += [space.end() for space in _SPACE.finditer(text, first - 1, start)]
     return next((begin for begin in begins if begin <= start), first)
 
 
 def _last_sentence(text: str, start: int, end: int, last: int) -> int:
-    """Where the last sentence ends that ends between the quote from `start` to `end` and `last`; `last` where the quote
-    itself ends in the middle of a sentence that is longer."""
-    ends = [stop for _, stop in sentence_spans(text, start, last)][:-1]
+    """Where the last sentence ends that ends between the quote from `start` to `end` and `last`; where the quote itself
+    ends in the middle of a sentence that is longer, the last whole word."""
+    ends = [space.start() for space in _SPACE.finditer(text, end, last + 1)]
+    ends += [stop for _, stop in sentence_spans(text, start, last)][:-1]
     return next((stop for stop in reversed(ends) if stop >= end), last)
 
 

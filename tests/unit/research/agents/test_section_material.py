@@ -441,6 +441,8 @@ def test_a_quote_is_shown_with_whole_sentences_around_it() -> None:
         ("The gate is closed in winter.", "⟦The gate is closed in winter.⟧"),
         ("is closed", "The gate ⟦is closed⟧ in winter."),
         ("very old times", f"{'very ' * 30}⟦very old times⟧. The gate is closed in winter."),
+        ("times", f"{'very ' * 29}old ⟦times⟧. The gate is closed in winter."),
+        ("It was first", f"⟦It was first⟧ built in {'very ' * 27}very"),
     ],
 )
 def test_a_piece_of_a_sentence_is_shown_only_where_the_quote_is_in_that_sentence(quote: str, shown: str) -> None:

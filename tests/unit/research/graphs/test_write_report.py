@@ -13,7 +13,7 @@ from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.evidence.cited import CitedStatement
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.extractive.model import ExtractiveModel
-from graph_research.research.models.draft import BlockType, statements_of
+from graph_research.research.models.draft import BlockType, Draft, statements_of, words_of
 from graph_research.research.report.documents.markdown import escape, render_markdown
 from graph_research.research.report.model import Report
 from graph_research.research.report.page.html import render_html
@@ -426,18 +426,27 @@ async def test_a_second_round_keeps_what_it_can_and_asks_only_for_the_rest() -> 
         previous = request.material["previous"]
         if not previous:
             return answer
-        actions = ("keep", "revise", "drop")
-        rows = zip(answer["sections"], previous, actions, strict=True)
-        return {"sections": [{**row, "previous": old["id"], "action": action} for row, old, action in rows]}
+        kept, revised, dropped = zip(answer["sections"], previous, strict=True)
+        return {
+            "sections": [
+                {**kept[0], "findings": [], "words": 0, "previous": kept[1]["id"], "action": "keep"},
+                {**revised[0], "previous": revised[1]["id"], "action": "revise"},
+                {**dropped[0], "previous": dropped[1]["id"], "action": "drop"},
+            ]
+        }
 
     gap = {"description": "Who else?", "suggested_queries": ["other stores of rows"], "priority": 1}
     [analysis] = STORES.script()["analyzer"]
     bench = bench_of(outliner=[outline], analyzer=[{**analysis, "gaps": [gap]}])
-    result = await bench.run(question=STORES.question, max_iterations=2, report_options=SHORT)
+    result = await bench.run(question=STORES.question, max_iterations=2, report_options={**SHORT, "length": "700"})
     assert result.state["iteration"] == 2
     asked = [request.material["section"]["heading"] for request in bench.model.asked("section_writer")]
     assert asked[3:] == ["What the figures say"]
-    assert "Larch wrote 180 rows" in bench.model.asked("section_writer")[-1].material["previous"]
+    [revised] = bench.model.asked("section_writer")[3:]
+    assert "Larch wrote 180 rows" in revised.material["previous"]
+    asked_for = bench.model.asked("outliner")[1].material
+    kept = Draft.model_validate(result.state["draft"]).sections[0]
+    assert revised.material["section"]["words"] + words_of(kept.blocks) < asked_for["section_words"]
     assert [row["heading"] for row in result.state["draft"]["sections"]] == [
         "Who waits for whom",
         "What the figures say",

@@ -64,7 +64,7 @@ def test_of_undated_pages_of_a_maker_whose_version_stands_above_no_date_is_misse
     sources = [report.sources[0].model_copy(update={"id": f"s{n}", **undated}) for n in range(4)]
     versions = [NamedVersion(name="Larch", version="3.1.4")]
     said = as_of(report.model_copy(update={"sources": sources, "newest_versions": versions}), ENGLISH)
-    assert said.startswith("Describes Larch 3.1.4, the newest that the sources name. Confidence: ")
+    assert said.startswith("Newest versions that the sources name: Larch 3.1.4. Confidence: ")
     assert said.endswith(ENGLISH.basis_no_dates) is is_said
     assert (len(said.split(". ")) == 2) is not is_said
 
@@ -88,6 +88,7 @@ def test_claims_of_one_publisher_alone_are_told_with_how_many_of_them_are_author
     ):
         [line] = [line for line in basis_of(built(sources=sources), ENGLISH) if line.startswith("Confidence")]
         assert f"2 of 2 claims {good}" in line
+        assert ("disputed or rest on weak sources" in line) is (sources is not unverified)
 
 
 @pytest.mark.parametrize("language", languages.LANGUAGES)
@@ -128,7 +129,7 @@ def test_the_newest_versions_the_confidence_and_the_age_of_the_sources_stand_bel
     )
     said = as_of(report, ENGLISH)
     assert said == (
-        "Describes SQLite 3.9.1, PostgreSQL 15.2, the newest that the sources name. "
+        "Newest versions that the sources name: SQLite 3.9.1, PostgreSQL 15.2. "
         "Confidence: low (reasons: “Basis and limits”). "
         "Dates of the cited sources: 22 November 2018 to 4 March 2021; without a date: 1."
     )

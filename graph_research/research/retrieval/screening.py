@@ -17,7 +17,8 @@ def screened(fused: Sequence[FusedHit], known: Sequence[tuple[str, str]] = ()) -
 
     `known` are the libraries and texts of sources that are there already.
     """
-    better = [(library, word_runs(text)) for library, text in known if library]
+    libraries = {document.hit.metadata.get("library") for document in fused}
+    better = [(library, word_runs(text)) for library, text in known if library in libraries]
     kept: list[tuple[FusedHit, bool]] = []
     judged = [(document, lists_names(document.hit.document)) for document in fused]
     for document, names_only in sorted(judged, key=lambda pair: pair[1]):

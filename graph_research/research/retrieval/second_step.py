@@ -20,8 +20,9 @@ def second_step(question: str, asked: Sequence[str], found: str, documents: Mapp
     won in 1999?" finds the film, and asks then for its name with "directed". Empty where nothing is lacking, or no unit
     names anything new.
     """
-    held = occurring(frozenset(content_terms(question)), found)
-    lacking = [term for term in content_terms(question) if term not in held]
+    terms = content_terms(question)
+    held = occurring(frozenset(terms), found)
+    lacking = [term for term in terms if term not in held]
     if not lacking:
         return ""
     known = " ".join([question, *asked]).casefold()

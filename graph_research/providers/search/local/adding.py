@@ -112,7 +112,7 @@ class Adding:
         self._partly += [failure for failure in failures if failure.partly]
         trashed = [file for file in files if self._bibliography.is_trashed(file.url)]
         self._failed += [Failure(path=str(file.path), reason=_TRASHED) for file in trashed]
-        return [file for file in files if not file.references and file not in trashed]
+        return [file for file in files if not file.references and not self._bibliography.is_trashed(file.url)]
 
     def _is_unread_file(self) -> bool:
         """Whether a single file was added that gave no document."""

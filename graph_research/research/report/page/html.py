@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -51,6 +51,7 @@ def render_html(
     whole = _whole_texts(report, archive, proved)
     picture = sanitized_svg(picture_svg)
     disputed = reading.disputed_statements(report)
+    left_open = reading.open_disagreements(report, labels)
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     return page_template().render(
         report=report,
@@ -63,7 +64,7 @@ def render_html(
         groups=reading.grouped_sources(report),
         folders=reading.cited_folders(report),
         products=[row.name for row in report.newest_versions],
-        left_open=reading.open_disagreements(report, labels),
+        left_open=left_open,
         explained=reading.explained_differences(report),
         more_evidence=reading.more_evidence(report),
         open_gaps=reading.open_gaps(report),
@@ -77,7 +78,7 @@ def render_html(
         opens_with_limit=reading.opens_with_limit(report),
         passages=[_quote_in_context(citation, archive, proved, whole) for citation in report.citations],
         whole_texts=whole,
-        disputed=_places_of(disputed, report),
+        disputed=_places_of(disputed, left_open),
         other_values=reading.other_values(report, disputed),
         places=_Places(),
         labels=labels,
@@ -144,9 +145,9 @@ def page_template() -> Template:
     return environment.get_template("report")
 
 
-def _places_of(disputed: Mapping[str, CitedContradiction], report: Report) -> dict[str, str]:
+def _places_of(disputed: Mapping[str, CitedContradiction], left_open: Sequence[CitedContradiction]) -> dict[str, str]:
     """The element of the disagreement that a statement is a side of, by the statement's id."""
-    numbers = {row.id: n for n, row in enumerate((row for row in report.contradictions if row.is_open), 1)}
+    numbers = {row.id: n for n, row in enumerate(left_open, 1)}
     return {name: f"disagreement-{numbers[row.id]}" for name, row in disputed.items()}
 
 

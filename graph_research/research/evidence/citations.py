@@ -200,6 +200,8 @@ class _Numbering:
             verdict=verdict,
             fabricated=[*unknown, *fabricated],
             place=statement.place,
+            code=list(statement.code),
+            strong=list(statement.strong),
         )
 
     def _cite_all(self, evidence_ids: Iterable[str]) -> tuple[list[Citation], list[str]]:

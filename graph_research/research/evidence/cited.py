@@ -73,7 +73,8 @@ class CitedStatement(Record):
 
     `status` is how far it is proved, `problem` why it is unsupported. `support` is the score of its words, 0 to 1;
     `verdict` and `reason` are what a verifier model said of it, null and empty where none did. `fabricated` are the
-    ids and numbers that its writer made up. `place` tells a cell or sentence from others that read the same.
+    ids and numbers that its writer made up. `place` tells a cell or sentence from others that read the same. `code` and
+    `strong` are the stretches of the text that are set as code and in bold.
     """
 
     id: str
@@ -88,6 +89,8 @@ class CitedStatement(Record):
     verdict: StatementVerdict | None = None
     fabricated: list[str] = Field(default_factory=list)
     place: str = ""
+    code: list[str] = Field(default_factory=list)
+    strong: list[str] = Field(default_factory=list)
 
 
 class CitedBlock(BlockOf[CitedStatement]):

@@ -50,7 +50,8 @@ class Statement(Record):
     The first id of a quote is the one quoted; further ids are other sources that say the same ("also in"). `computed`
     are arithmetic expressions over numbers of the evidence, such as `1.61 - 1.34`, whose values the text states.
     `judged` are the numbers of an analysis that its writer sets by judgement, each as the text has it: "50 %". `place`
-    tells it from others that read the same, as `placed` sets it; empty where nothing did.
+    tells it from others that read the same, as `placed` sets it; empty where nothing did. `code` and `strong` are the
+    stretches of the text that are set as code and in bold (`inline_marks.py`); the id does not depend on them.
     """
 
     text: str
@@ -59,6 +60,8 @@ class Statement(Record):
     computed: list[str] = Field(default_factory=list)
     judged: JudgedValues = Field(default_factory=list)
     place: str = ""
+    code: list[str] = Field(default_factory=list)
+    strong: list[str] = Field(default_factory=list)
 
     @property
     def id(self) -> str:

@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 from graph_research.research.evidence.cited import (
     Citation,
+    CitedBlock,
     CitedContradiction,
     CitedSection,
     CitedSide,
     CitedStatement,
 )
 from graph_research.research.evidence.claim_support import Status
-from graph_research.research.models.draft import StatementKind, Writer, statements_of
+from graph_research.research.models.draft import BlockType, StatementKind, Writer, statements_of
 from graph_research.research.report.formatting import one_line, quoted
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportClaim, ReportGap, ReportSource
@@ -213,6 +214,17 @@ def _compared_in(places: Sequence[int], report: Report, labels: Labels) -> str:
     return labels.compared_in.format(sections=labels.comma.join(headings))
 
 
+def what_to_do(report: Report, contradiction: CitedContradiction) -> CitedStatement | None:
+    """What the report advises about a conflict: the first sentence of analysis that rests on every side, the last of
+    those that stand together."""
+    sides = [_with_longer(side.citations, report.citations) for side in contradiction.sides]
+    for group in (group for section in report.sections for block in section.blocks for group in _together(block)):
+        inferred = [row for row in group if row.status is Status.ANALYSIS and _cites_all(row.citations, sides)]
+        if inferred:
+            return inferred[-1]
+    return None
+
+
 def explained_differences(report: Report) -> list[CitedContradiction]:
     """Those whose sides no section compares and mean something else: another date, unit, scope or definition."""
     return [row.contradiction for row in disagreements(report) if not row.compared_in and not row.contradiction.is_open]
@@ -262,9 +274,16 @@ def _compares(section: CitedSection, sides: Sequence[Set[str]]) -> bool:
     if section.writer is not Writer.MODEL or len(sides) < 2:
         return False
     groups = [
-        group
-        for block in section.blocks
-        for group in (block.sentences, *block.items, [cell for row in block.rows for cell in row])
+        group for block in section.blocks for group in (*_together(block), [cell for row in block.rows for cell in row])
     ]
-    cited = ({name for statement in group for name in statement.citations} for group in groups)
-    return any(all(names & side for side in sides) for names in cited)
+    return any(_cites_all((name for row in group for name in row.citations), sides) for group in groups)
+
+
+def _together(block: CitedBlock) -> list[list[CitedStatement]]:
+    """The sentences of a paragraph and of each item; no code, which advises nothing."""
+    return [] if block.type is BlockType.CODE else [block.sentences, *block.items]
+
+
+def _cites_all(names: Iterable[str], sides: Sequence[Set[str]]) -> bool:
+    cited = set(names)
+    return all(cited & side for side in sides)

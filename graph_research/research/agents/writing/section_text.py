@@ -20,6 +20,7 @@ from graph_research.research.models.draft import (
     rewritten,
     words_of,
 )
+from graph_research.research.models.inline_marks import one_line, unmarked
 from graph_research.research.models.report_options import MOST_OF_WORDS
 
 _MOST_UNFOUND = 2
@@ -87,13 +88,15 @@ def _without_repetitions(blocks: Iterable[Block]) -> Iterator[Block]:
 
 def answered_statement(row: Mapping[str, Any], *, is_code: bool = False) -> Statement:
     """The statement of an answer. Evidence ids in its text become its evidence, numbers in brackets are left out: no
-    writer knows the report's, and sources have their own. The words of a quote and of code stay as they are."""
+    writer knows the report's, and sources have their own; its marks for code and bold stand beside it. The words of a
+    quote and of code stay as they are."""
     statement = Statement.model_validate(row)
     if is_code or statement.kind is StatementKind.QUOTE:
         return statement
     text, marked, _ = without_markers(statement.text)
     ids = list(dict.fromkeys([*statement.evidence_ids, *marked]))
-    return statement.model_copy(update={"text": text, "evidence_ids": ids})
+    judged = [unmarked(value).text for value in statement.judged]
+    return statement.model_copy(update={**unmarked(text)._asdict(), "evidence_ids": ids, "judged": judged})
 
 
 def _blocks(row: Mapping[str, Any]) -> Iterator[Block]:
@@ -105,9 +108,9 @@ def _blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     yield Block(type=alone, sentences=sentences, language=row.get("language") or "")
     items = [item for group in row.get("items") or [] if (item := _statements(group))]
     yield Block(type=BlockType.LIST, items=items, ordered=bool(row.get("ordered")))
-    header = [" ".join(text.split()) for text in row.get("header") or []]
+    header = [one_line(text) for text in row.get("header") or []]
     rows = [answered_row(line, place) for place, line in enumerate(row.get("rows") or [], 1)]
-    caption = " ".join((row.get("caption") or "").split())
+    caption = one_line(row.get("caption") or "")
     yield from with_answers([_rectangular(Block(type=BlockType.TABLE, header=header, rows=rows, caption=caption))])
 
 
@@ -136,7 +139,7 @@ def answered_row(line: Mapping[str, Any], place: int = 0) -> list[Statement]:
     states = judged or _NUMBER.findall(line["label"]) not in ([], [str(place)])
     return [
         Statement(
-            text=line["label"],
+            **unmarked(line["label"])._asdict(),
             kind=StatementKind.ANALYSIS if judged else StatementKind.TRANSITION,
             evidence_ids=cited if states else [],
             judged=judged,

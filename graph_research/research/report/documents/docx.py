@@ -159,6 +159,8 @@ class _Writer:
             run = paragraph.add_run(_text(span.text))
             run.bold = span.style is Style.STRONG or None
             run.italic = span.style is Style.EMPHASIS or None
+            if span.style is Style.CODE:
+                run.font.name = _CODE_FONT
             if span.citation or span.url:
                 link = OxmlElement("w:hyperlink")
                 if span.citation:

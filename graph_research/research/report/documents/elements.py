@@ -19,6 +19,7 @@ class Style(StrEnum):
     PLAIN = "plain"
     STRONG = "strong"
     EMPHASIS = "emphasis"
+    CODE = "code"
     NUMBER = "number"
 
 

@@ -57,6 +57,7 @@ from graph_research.research.report.reading import (
     open_disagreements,
     open_gaps,
     opens_with_limit,
+    what_to_do,
 )
 
 _CONTENTS_FROM, _MOST_CONTENTS = 5, 20
@@ -204,6 +205,8 @@ class _Layout:
         yield Heading(topic[:1].upper() + topic[1:], 2)
         if description := one_line(description_beside_values(contradiction)):
             yield Paragraph(line(description))
+        if advice := what_to_do(self.report, contradiction):
+            yield Paragraph(self.sentences.paragraph([advice]))
         yield self.sentences.sides(contradiction)
 
     def _sources(self) -> Iterator[Element]:

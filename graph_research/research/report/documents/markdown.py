@@ -30,6 +30,7 @@ _STAR = re.compile(r"\*")
 _STARS = re.compile(r"\*+(?=[^\s*])|\*+$")
 """Where emphasis may begin. Underscores behind a letter and stars before a space only end it."""
 _ENTITY = re.compile(r"&(?=#?\w+;)")
+_BAR = r"\|"
 _NOT_IN_ANCHORS = re.compile(r"[^\w\s-]")
 _LINE_START = re.compile(r"^(?=[#+*=-])|^(\d{1,9})(?=[.)](?:\s|$))")
 
@@ -85,7 +86,7 @@ def _to_heading(span: Span, anchors: Sequence[str]) -> Span:
 def _element(element: Element) -> str:
     match element:
         case Heading(text, level):
-            return f"{'#' * (level + 1)} {escape(text)}"
+            return f"{'#' * (level + 1)} {escape(text, starts_line=False)}"
         case Paragraph(spans, is_quoted):
             return ("> " if is_quoted else "") + _spans(spans)
         case Items(items, ordered):
@@ -108,6 +109,13 @@ def fenced(text: str, language: str) -> str:
     return f"{fence}{name}\n{text}\n{fence}"
 
 
+def code(text: str) -> str:
+    """A stretch of code within a line that nothing in it ends, also in a cell of a table."""
+    said = one_line(text).replace("|", _BAR)
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", said)), default=0))
+    return f"{fence}{said}{fence}" if fence == "`" else f"{fence} {said} {fence}"
+
+
 def _table(table: Table) -> str:
     heads = [escape(head, starts_line=False) for head in table.header]
     rows = [heads, ["---"] * len(heads), *([_spans(cell, starts_line=False) for cell in row] for row in table.rows)]
@@ -126,6 +134,8 @@ def _span(span: Span, *, starts_line: bool) -> str:
         return ""
     if span.citation or span.style is Style.NUMBER:
         return span.text
+    if span.style is Style.CODE:
+        return code(span.text)
     is_emphasis = span.style in (Style.STRONG, Style.EMPHASIS)
     text = escape(span.text, starts_line=starts_line, within_emphasis=is_emphasis)
     if span.url:

@@ -20,7 +20,7 @@ from graph_research.research.report.documents.elements import (
     Table,
 )
 from graph_research.research.report.documents.layout import elements_of
-from graph_research.research.report.documents.markdown import fenced
+from graph_research.research.report.documents.markdown import code, fenced
 from graph_research.research.report.formatting import who_served
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
@@ -83,6 +83,8 @@ def _span(span: Span, cited: dict[str, str]) -> str:
         return "; "
     if span.citation:
         return f"[@{cited[span.citation]}, [{span.citation}](#{span.citation})]"
+    if span.style is Style.CODE:
+        return code(span.text)
     text = _escaped(span.text)
     if span.url:
         return f"[{text}](<{span.url.replace('<', '%3C').replace('>', '%3E')}>)"

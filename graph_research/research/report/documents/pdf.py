@@ -148,6 +148,8 @@ def _spans(spans: Iterable[Span]) -> str:
 def _span(span: Span) -> str:
     if span is LINE_BREAK:
         return "#linebreak()"
+    if span.style is Style.CODE:
+        return f"#raw({_string(span.text)})"
     text = f"#{_text(span.text)}"
     if span.citation:
         return f"#link(<{span.citation}>)[{text}]"

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from graph_research.research.evidence.cited import Citation, CitedBlock, CitedContradiction, CitedStatement
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import EMPTY_CELL, StatementKind
-from graph_research.research.report.clauses import Clause, clauses_of
 from graph_research.research.report.documents.elements import (
     LINE_BREAK,
     Span,
@@ -29,6 +28,7 @@ from graph_research.research.report.reading import (
     same_source,
     source_marks,
 )
+from graph_research.research.report.sentence_parts import Clause, InlineMarks, clauses_of
 
 ANALYSIS = "°"
 """Stands behind a sentence of analysis; the report says once what it means. A table has analysis in italics."""
@@ -45,6 +45,7 @@ class Sentences:
         self._behind = Counter(map(publisher, cited.values()))
         self._disputed = disputed_statements(report)
         self._other_values = other_values(report, self._disputed)
+        self._marks = InlineMarks(report)
 
     def paragraph(self, statements: Sequence[CitedStatement]) -> Spans:
         """Running text. Each sentence of analysis has the mark, so that a fact before it is not taken for analysis."""
@@ -118,7 +119,7 @@ class Sentences:
 
     def _cell(self, cell: CitedStatement, *, is_numbered: bool = True) -> Spans:
         style = Style.EMPHASIS if cell.status is Status.ANALYSIS else Style.PLAIN
-        text = (Span(self._said(cell), style),) if self._said(cell) else ()
+        text = self._set(cell, self._said(cell), style)
         return joined([text, self.numbers(cell.citations) if is_numbered else (), self._status(cell)])
 
     def _status(self, statement: CitedStatement) -> Spans:
@@ -151,8 +152,16 @@ class Sentences:
 
     def _clause(self, statement: CitedStatement, clause: Clause) -> Spans:
         said = quoted(clause.text, self._labels) if statement.kind is StatementKind.QUOTE else clause.text
-        numbered = joined([(Span(said),) if said else (), self.numbers(clause.citations)])
+        numbered = joined([self._set(statement, said), self.numbers(clause.citations)])
         return (*numbered, Span(clause.end)) if clause.end else numbered
+
+    def _set(self, statement: CitedStatement, text: str, style: Style = Style.PLAIN) -> Spans:
+        """The text of a statement or clause in its style, but for code and what is in bold."""
+        stretches = self._marks.stretches(statement, text) if text else ()
+        return tuple(
+            Span(piece, Style.CODE if is_code else Style.STRONG if is_strong else style)
+            for piece, is_code, is_strong in stretches
+        )
 
     def _said(self, statement: CitedStatement) -> str:
         text = one_line(statement.text)

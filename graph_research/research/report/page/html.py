@@ -19,13 +19,13 @@ from graph_research.research.evidence.cited import Citation, CitedContradiction
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.report import formatting, reading
 from graph_research.research.report.basis import as_of, basis_of, making_of
-from graph_research.research.report.clauses import clauses_of
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.page.flow import flow_of
 from graph_research.research.report.page.source_view import Mark, Paragraph, around, paragraphs
 from graph_research.research.report.page.svg_sanitizer import sanitized_svg
+from graph_research.research.report.sentence_parts import InlineMarks, clauses_of
 from graph_research.text.language.tags import direction
 from graph_research.text.wording import shortened
 
@@ -80,6 +80,7 @@ def render_html(
         whole_texts=whole,
         disputed=_places_of(disputed, left_open),
         other_values=reading.other_values(report, disputed),
+        inline=InlineMarks(report),
         places=_Places(),
         labels=labels,
     )
@@ -139,6 +140,7 @@ def page_template() -> Template:
         "same_source": reading.same_source,
         "runs": reading.runs,
         "source_marks": reading.source_marks,
+        "what_to_do": reading.what_to_do,
         "direction": direction,
         "letter": reading.letter,
     }

@@ -112,6 +112,26 @@ def test_each_sentence_of_analysis_has_a_mark_a_cell_is_in_italics_and_the_repor
     assert "*much higher* [2] |" in rendered("md", whole).decode()
 
 
+def test_code_and_bold_are_set_in_every_format_and_names_of_code_in_all_sentences_but_quotations() -> None:
+    first = {
+        **fact("Cost: set --limit and main | to 1.61.", COST_AUDIT),
+        "code": ["--limit", "main |"],
+        "strong": ["Cost:"],
+    }
+    later = fact("So --limit, not --limit-rate, is the main part.", COST_AUDIT)
+    whole = report(conclusions=[{"type": "list", "items": [[first], [later]]}])
+    assert "- **Cost:** set `--limit` and `main \\|` to 1.61. [2]" in rendered("md", whole).decode()
+    assert "- So `--limit`, not --limit-rate, is the main part. [2]" in rendered("md", whole).decode()
+    page = rendered("html", whole).decode()
+    assert "<b>Cost:</b> set <code>--limit</code> and <code>main |</code> to 1.61." in page
+    items = [row for row in Document(io.BytesIO(rendered("docx", whole))).paragraphs if "--limit" in row.text]
+    assert [run.text for row in items for run in row.runs if run.font.name] == ["--limit", "main |", "--limit"]
+    assert "Cost:" in [run.text for row in items for run in row.runs if run.bold]
+    printed = PdfReader(io.BytesIO(rendered("pdf", whole)))
+    assert any("--limit" in page.extract_text() for page in printed.pages)
+    assert "**Cost\\:** set `--limit` and" in rendered("pandoc", whole).decode()
+
+
 def test_a_row_that_rests_on_one_source_has_its_number_once_and_other_rows_have_one_in_each_cell() -> None:
     label = {"text": "Audit", "kind": "transition"}
     empty = {"text": "", "kind": "transition"}

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from graph_research.research.models.draft import Writer, statements_of
+from graph_research.research.evidence.claim_support import Status
+from graph_research.research.models.draft import StatementKind, Writer, statements_of
 from graph_research.research.registry import research_handlers
 from graph_research.research.report.basis import as_of, basis_of, making_of
 from graph_research.research.report.documents.markdown import render_markdown
@@ -165,6 +166,21 @@ def test_what_is_said_of_a_disagreement_stands_once_in_the_section_that_compares
     where = ENGLISH.compared_in.format(sections=f"“{section.heading}”")
     assert (where in render_markdown(report)) is is_compared
     assert (where in render_html(report, texts=finished_research.texts())) is is_compared
+
+
+def test_a_disagreement_comes_with_what_the_section_that_compares_its_sides_advises() -> None:
+    report = built()
+    sides = [name for side in report.contradictions[0].sides for name in side.citations]
+    first = next(statements_of(report.sections[0].blocks)).model_copy(update={"citations": sides})
+    advice = "Plan with the higher one until an invoice is found."
+    inferred = first.model_copy(update={"text": advice, "kind": StatementKind.ANALYSIS, "status": Status.ANALYSIS})
+    blocks = [CitedBlock(sentences=[first, inferred])]
+    section = report.sections[0].model_copy(update={"blocks": blocks, "writer": Writer.MODEL})
+    report = report.model_copy(update={"sections": [section]})
+    told = render_markdown(report).partition("## Where sources disagree\n")[2].partition("\n## ")[0]
+    page = render_html(report, texts=finished_research.texts()).partition('<section id="disagreements">')[2]
+    assert told.count(advice) == page.count(advice) == 1
+    assert advice not in told.partition("### ")[0]
 
 
 def test_the_apparatus_of_a_long_report_is_short() -> None:

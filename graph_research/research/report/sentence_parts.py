@@ -1,15 +1,17 @@
-"""Which clause of a sentence each of its sources bears out: numbers stand there and not in a heap at the end."""
+"""The parts of a sentence: which clause each of its sources bears out, so that numbers stand there and not in a heap
+at its end, and what is set as code or in bold."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from graph_research.research.evidence.cited import Citation, CitedStatement
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.report.formatting import one_line
-from graph_research.research.report.model import ReportSource
+from graph_research.research.report.model import Report, ReportSource
 from graph_research.text.language.words import held_share, term_weights
 
 _ENDS = re.compile(r"; |；")
@@ -60,3 +62,48 @@ def _clause_of(quotes: Sequence[str], source: ReportSource | None, texts: Sequen
     shares = [held_share(term_weights(text), held) for text in texts]
     best, following = sorted(shares, reverse=True)[:2]
     return shares.index(best) if best >= max(_LEAST_HELD, _TIMES_THE_NEXT * following) else None
+
+
+class Stretch(NamedTuple):
+    """A part of a sentence's text, and how it is set."""
+
+    text: str
+    is_code: bool = False
+    is_strong: bool = False
+
+
+class InlineMarks:
+    """The stretches of the sentences of one report.
+
+    What a writer sets as code in one sentence is code in all, if it cannot be a common word there: `--depth` and
+    `git gc`, but not `main`. A quotation is never changed.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+
+    @cached_property
+    def _shared(self) -> frozenset[str]:
+        names = {name for row in self._report.statements() for name in row.code}
+        return frozenset(name for name in names if not name.isalpha() or name[1:] != name[1:].lower())
+
+    def stretches(self, statement: CitedStatement, text: str) -> Iterator[Stretch]:
+        """The text, which is the statement's or one of its clauses, in order and without gaps."""
+        if statement.kind is StatementKind.QUOTE:
+            yield Stretch(text)
+            return
+        for part, is_strong in _cut(text, statement.strong):
+            for piece, is_code in _cut(part, self._shared.union(statement.code)):
+                yield Stretch(piece, is_code, is_strong)
+
+
+def _cut(text: str, names: Collection[str]) -> Iterator[tuple[str, bool]]:
+    """The text cut at the names that stand in it as whole words, the longest first, and which pieces are names."""
+    within = sorted((name for name in names if name and name in text), key=lambda name: (-len(name), name))
+    if not within:
+        yield text, False
+        return
+    pattern = "|".join(map(re.escape, within))
+    for place, piece in enumerate(re.split(rf"(?<![\w-])({pattern})(?![\w-])", text)):
+        if piece:
+            yield piece, place % 2 == 1

@@ -1,0 +1,39 @@
+"""The two marks of Markdown that a writer may set within a sentence: `code` and **strong**.
+
+A draft holds the text without marks and, beside it, what they stood around: checks, claims and exports see the words
+alone, and every format sets them in its own way.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_STRONG = re.compile(r"`[^`\n]+`|(?<![\w*])\*\*(?=\S)((?:`[^`\n]+`|[^*`\n])+)(?<=\S)\*\*(?![\w*])")
+"""Code, in which stars are stars, or what is in bold, which may have code in it."""
+
+
+class Unmarked(NamedTuple):
+    """A text without its marks, and what stood in them, each once, in the order of the text."""
+
+    text: str
+    code: list[str]
+    strong: list[str]
+
+
+def unmarked(text: str) -> Unmarked:
+    """The text without its marks. A backtick or star without its partner stays."""
+    strong = [_without_code(match[1]) for match in _STRONG.finditer(text) if match[1]]
+    prose = _STRONG.sub(lambda match: match[1] or match[0], text)
+    code = [match.strip() for match in _CODE.findall(prose)]
+    return Unmarked(_without_code(prose), [name for name in dict.fromkeys(code) if name], list(dict.fromkeys(strong)))
+
+
+def one_line(text: str) -> str:
+    """The text without marks on one line, as headings, captions and titles are set."""
+    return " ".join(unmarked(text).text.split())
+
+
+def _without_code(text: str) -> str:
+    return _CODE.sub(lambda match: match[1].strip(), text)

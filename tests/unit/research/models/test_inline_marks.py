@@ -1,0 +1,43 @@
+"""The marks that a writer may set within a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_research.research.models.inline_marks import one_line, unmarked
+
+
+def test_the_text_stands_without_its_marks_and_what_they_stood_around_beside_it() -> None:
+    marked = unmarked("**Partial clone:** `--filter` leaves out blobs, and so does `git fetch`, see `--filter`.")
+
+    assert marked.text == "Partial clone: --filter leaves out blobs, and so does git fetch, see --filter."
+    assert marked.code == ["--filter", "git fetch"]
+    assert marked.strong == ["Partial clone:"]
+
+
+def test_code_within_bold_is_both() -> None:
+    assert unmarked("**The `fsync` setting:** leave it on") == (
+        "The fsync setting: leave it on",
+        ["fsync"],
+        ["The fsync setting:"],
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["f(*args, **kwargs) and **rest", "2**3 and 4**5", "a ` alone", "``two`` of them", "** no **", "5 * 3 ** 2"],
+)
+def test_what_is_no_mark_stays(text: str) -> None:
+    assert unmarked(text) == (text, [], [])
+
+
+def test_stars_within_code_are_stars() -> None:
+    assert unmarked("`**kwargs` collects **what** is `*left*`") == (
+        "**kwargs collects what is *left*",
+        ["**kwargs", "*left*"],
+        ["what"],
+    )
+
+
+def test_a_heading_is_one_line_without_marks() -> None:
+    assert one_line("What `gc`\n costs") == "What gc costs"

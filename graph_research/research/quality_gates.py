@@ -10,6 +10,8 @@ from graph_research.research.models.finding import Confidence
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.source import Quality
 
+NO_SURE_FINDING = "No high-confidence findings"
+"""What the gate of the analysis objects to where no finding is held with high confidence."""
 HIGH_CONFIDENCE = frozenset({Confidence.HIGH, Confidence.CONFIRMED})
 """A confirmed finding was high before its claim was scored, so the gate counts both."""
 
@@ -63,7 +65,7 @@ def findings_gate(findings: Rows, sources: Rows) -> ValidationResult:
         issues.append("Insufficient findings (minimum: 2)")
     high = sum(1 for row in findings if row["confidence"] in HIGH_CONFIDENCE)
     if findings and high == 0:
-        issues.append("No high-confidence findings")
+        issues.append(NO_SURE_FINDING)
     cited = {source_id for row in findings for source_id in row["source_ids"]}
     coverage = len(cited) / max(1, len(sources))
     if coverage < 0.3:

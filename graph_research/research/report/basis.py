@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.source import Tier
+from graph_research.research.quality_gates import NO_SURE_FINDING
 from graph_research.research.report.formatting import day, one_line
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
@@ -29,7 +30,9 @@ def basis_of(report: Report, labels: Labels) -> list[str]:
     """One line each: what was read, how sure the report is and why, what limits it."""
     cited = [source for source in report.sources if source.citations]
     told_above = (labels.limit_one_origin, labels.limit_undated, labels.limit_open)
-    told_elsewhere = (*told_above, *_of_the_making(labels), labels.limit_left_out)
+    unrated = labels.limit_checks.format(issues=labels.checks[NO_SURE_FINDING])
+    told_by_read = (labels.limit_weak, unrated) if _is_unrated(cited) else ()
+    told_elsewhere = (*told_above, *told_by_read, *_of_the_making(labels), labels.limit_left_out)
     return [
         *_read(report, cited, labels),
         *_confidence(report, labels),
@@ -76,11 +79,16 @@ def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator
             behind.setdefault(source.origin, _name(source, [row.name for row in report.newest_versions]))
     names = list(behind.values())
     named = labels.comma.join([*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])])
-    unnamed = labels.basis_read_unnamed if cited else labels.basis_read
-    template = labels.basis_read_names if names else unnamed
+    unnamed = labels.basis_read_unrated if _is_unrated(cited) else labels.basis_read_unnamed
+    template = labels.basis_read_names if names else unnamed if cited else labels.basis_read
     yield template.format(
         read=sum(source.is_read for source in report.sources), cited=len(cited), origins=len(names), names=named
     )
+
+
+def _is_unrated(cited: Sequence[ReportSource]) -> bool:
+    """Whether none of the sources says who made it, so that no rule can tell how reliable it is."""
+    return bool(cited) and all(row.origin == UNNAMED and row.tier == Tier.UNVERIFIED for row in cited)
 
 
 def _name(source: ReportSource, products: Sequence[str]) -> str:

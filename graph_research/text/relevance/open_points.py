@@ -70,10 +70,11 @@ def left_open(point: str, told: Sequence[Told]) -> str:
 
 
 def is_rest_of(rest: str, point: str) -> bool:
-    """Whether a text is less than an open point and asks in its words alone, so that nothing else is left open."""
+    """Whether a text asks for less than an open point and most of its words are the point's, so that it is no other
+    question."""
     language = language_of(point)
     asked, left = asked_words(point, language), asked_words(rest, language)
-    return left < asked and len(left) > 0
+    return not asked <= left and len(left & asked) > len(left) / 2
 
 
 def single_questions(point: str) -> list[str]:

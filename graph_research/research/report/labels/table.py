@@ -110,6 +110,7 @@ class Labels:
     basis: str
     basis_read: str
     basis_read_unnamed: str
+    basis_read_unrated: str
     basis_read_names: str
     basis_dates: str
     basis_date: str

@@ -12,6 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import StatementKind, Writer, statements_of
+from graph_research.research.quality_gates import NO_SURE_FINDING
 from graph_research.research.registry import research_handlers
 from graph_research.research.report.basis import as_of, basis_of, making_of
 from graph_research.research.report.documents.markdown import render_markdown
@@ -102,6 +103,17 @@ def test_sources_that_name_nobody_and_no_date_are_no_origins_and_have_no_empty_c
 
     assert basis_of(report, labels)[0] == labels.basis_read_unnamed.format(read=3, cited=3)
     assert f"\n| {number} | {title} |\n" in render_markdown(report)
+
+
+def test_sources_that_name_nobody_are_told_once_as_not_rated_and_not_as_doubtful() -> None:
+    nameless = {"publisher": None, "authors": [], "url": "usage/notes.html", "tier": "UNVERIFIED"}
+    report = built(sources=[{**row, **nameless} for row in finished_research.SOURCES])
+    unsure = ENGLISH.limit_checks.format(issues=ENGLISH.checks[NO_SURE_FINDING])
+    limitations = [*report.limitations, ENGLISH.limit_weak.format(n=3, all=3), unsure]
+    told = basis_of(report.model_copy(update={"limitations": limitations}), ENGLISH)
+
+    assert told[0] == ENGLISH.basis_read_unrated.format(read=3, cited=3)
+    assert not any("unverified" in row or "high-confidence" in row for row in told)
 
 
 def test_the_basis_tells_what_limits_the_report_and_the_methodology_what_was_discarded_in_writing() -> None:

@@ -14,6 +14,7 @@ from graph_research.app.application import Application
 from graph_research.app.request import NO_LIMITS, RequestLimits, RunRequest
 from graph_research.app.revisions.ask import follows_up, join_follow_up
 from graph_research.app.runs.report import Built, NoReport
+from graph_research.app.runs.research_state import research_state
 from graph_research.app.runs.run import RunResult
 from graph_research.app.runs.status import delete_run, goes_on, is_driven, is_new_fork
 from graph_research.app.runs.steering import waits_with_plan
@@ -281,7 +282,7 @@ def _error_of(run: RunResult) -> tuple[str, str]:
 
 def _source_rows(state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The sources in the state of a run with every dimension of their scores."""
-    sources = [Source.model_validate(source) for source in state.get("sources") or ()]
+    sources = [Source.model_validate(source) for source in research_state(state).get("sources") or ()]
     return [
         {
             "source_id": source.id,

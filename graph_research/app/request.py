@@ -81,6 +81,11 @@ class RunRequest:
     timeout_seconds: float | None = None
     now: str | None = None
 
+    @property
+    def has_own_graph(self) -> bool:
+        """Whether the graph was written by the user, so that its state need not be that of a research."""
+        return is_file_name(self.graph)
+
     def to_json(self) -> dict[str, Any]:
         """The request as plain JSON, for the run's metadata."""
         return {**asdict(self), "roles": {role: list(specs) for role, specs in self.roles.items()}}

@@ -17,6 +17,7 @@ from graph_research.app.application import Application
 from graph_research.app.request import RunRequest
 from graph_research.app.research import ResearchResult, report_folder, reported
 from graph_research.app.runs.plan import read_plan
+from graph_research.app.runs.research_state import research_state
 from graph_research.app.runs.run import RunResult, new_run_id
 from graph_research.app.runs.status import check_answered
 from graph_research.app.workspace import Workspace
@@ -195,7 +196,7 @@ async def _drive(
     if interrupted:
         raise CommandEnded(INTERRUPTED)
     if isinstance(result, ResearchResult):
-        _say_what_failed((await app.store.state(run_id)).get("search_failures") or [], result)
+        _say_what_failed(research_state(await app.store.state(run_id)).get("search_failures") or [], result)
     if code := end_of(result):
         raise CommandEnded(code)
 

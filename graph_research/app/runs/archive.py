@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from graph_research.app.runs.research_state import research_state
 from graph_research.app.store import Store, open_store
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
@@ -46,7 +47,7 @@ async def archive_run(workspace: Workspace, store: Store, run_id: str, now: date
     than 30 % was shown with `content_archive_enabled`. Raises `OSError` where the folder cannot be written.
     """
     settings, folder = workspace.settings, archive_folder(workspace)
-    state = await store.state(run_id)
+    state = research_state(await store.state(run_id))
     compressed = (state.get("metadata") or {}).get("content_archive_hashes") or {}
     dropped = (state.get("metadata") or {}).get("dropped_content_ids") or []
     written: list[Path] = []

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graph_research.app.runs.research_state import research_state
 from graph_research.app.runs.revisions import revised_state
 from graph_research.app.runs.state_edits import at_path
 from graph_research.app.store import Store, open_store, request_of
@@ -135,13 +136,12 @@ def _place(step: StepRecord) -> tuple[str, int, int]:
 
 def _claims(state: Mapping[str, Any]) -> dict[str, Any]:
     """Claims by their text: an id says nothing across two runs."""
-    claims = state.get("claims") or []
-    return {str(claim.get("text")): claim for claim in claims if isinstance(claim, Mapping)}
+    return {str(claim.get("text")): claim for claim in research_state(state).get("claims") or []}
 
 
 def _sentences(state: Mapping[str, Any]) -> dict[str, Any]:
     """The kinds of the report's sentences by their texts."""
-    draft = stored_draft(state.get("draft") or {})
+    draft = stored_draft(research_state(state).get("draft") or {})
     return {shown_text(statement): statement.kind.value for statement in draft.statements()}
 
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from graph_research.app.graphs.catalog import graph_file
 from graph_research.app.runs.bundles import opened_bundle
+from graph_research.app.runs.research_state import research_state
 from graph_research.app.wiring.models import hosts_of
 from graph_research.app.wiring.services import definition_registry
 from graph_research.app.workspace import Workspace, with_neighbours
@@ -81,7 +82,7 @@ async def _bundle(workspace: Workspace, name: str) -> Inspection:
         state = await store.state(packed.run_id)
         calls = await store.call_rows(packed.run_id, None)
         kinds = Counter(call.kind for call in calls if call.kind not in INNER_CALLS)
-        sources = [source.get("url") for source in state.get("sources") or [] if isinstance(source, Mapping)]
+        sources = [source.get("url") for source in research_state(state).get("sources") or []]
         return Inspection(
             **fields,
             models=sorted(set(specs)),

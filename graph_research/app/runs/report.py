@@ -15,6 +15,7 @@ from graph_research.app.graphs.run_trace import Trace, trace_of
 from graph_research.app.request import RunRequest
 from graph_research.app.runs.archive import archive_error
 from graph_research.app.runs.limits.budget import LimitReached
+from graph_research.app.runs.research_state import MISSHAPEN, research_state
 from graph_research.app.runs.revisions import stored_revisions, up_to
 from graph_research.app.runs.status import error_text, goes_on, is_driven, limit_of
 from graph_research.app.store import Store, open_store, request_of
@@ -125,7 +126,7 @@ async def build_revised(
     """The report with these `revisions`, stored or not."""
     prices = prices or Prices()
     record = await store.run(run_id)
-    state = await store.state(run_id) if state is None else state
+    state = research_state(await store.state(run_id) if state is None else state)
     request = request_of(record)
     limit = await limit_of(store, record, prices)
     if "draft" not in state or "question" not in record.input:
@@ -147,14 +148,22 @@ async def build_revised(
     facts = replace(
         _facts(record, calls, events, request, prices, limit), archive_error=await archive_error(store, run_id)
     )
-    report = build_report(
-        revised(state, held, texts),
-        texts=texts,
-        layouts=layouts,
-        run=facts,
-        version=len(revisions) + 1,
-        revisions=list(map(shown, held)),
-    )
+    try:
+        report = build_report(
+            revised(state, held, texts),
+            texts=texts,
+            layouts=layouts,
+            run=facts,
+            version=len(revisions) + 1,
+            revisions=list(map(shown, held)),
+        )
+    except MISSHAPEN as problem:
+        if not request.has_own_graph:
+            raise
+        raise NoReport(
+            f"the state of run {run_id} is not that of a research: {type(problem).__name__}: {problem}"[:300],
+            hint=Hint(Action.SHOW_STEPS, run_id),
+        ) from problem
     trace = await trace_of(store, run_id, calls, events)
     return Built(report=report, texts=texts, layouts=layouts, graph=request.graph, trace=trace, saved=facts.saved)
 

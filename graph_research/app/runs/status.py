@@ -11,6 +11,7 @@ import orjson
 
 from graph_research.app.runs.archive import archive_error
 from graph_research.app.runs.limits.budget import Budget, LimitReached, limit_reached
+from graph_research.app.runs.research_state import research_state
 from graph_research.app.store import Store, open_store, question_of, request_of
 from graph_research.app.wiring.models import prices_of
 from graph_research.app.workspace import Workspace
@@ -184,7 +185,7 @@ async def status_of(store: Store, run_id: str, prices: Prices) -> RunSummary:
     """Where a run of an open store stands."""
     record = await store.run(run_id)
     limit = await limit_of(store, record, prices)
-    state = await store.state(run_id)
+    state = research_state(await store.state(run_id))
     answered = [call for call in await store.calls(run_id) if call.status == CallStatus.ANSWERED]
     return RunSummary(
         run_id=run_id,

@@ -47,17 +47,18 @@ class Snapshot:
     waiting: str = ""
 
     def with_state(self, state: Mapping[str, Any]) -> Snapshot:
-        """The counts of a committed state; channels it lacks count as empty."""
+        """The counts of a committed state; channels it lacks, or that hold something else, count as empty."""
         from graph_research.research.models.plan import SubQueryStatus
 
-        sub_queries = state.get("sub_queries") or []
+        sub_queries = _rows(state, "sub_queries")
+        iteration = state.get("iteration")
         return replace(
             self,
-            iteration=state.get("iteration") or 1,
+            iteration=iteration if isinstance(iteration, int) and iteration else 1,
             done=sum(query.get("status") != SubQueryStatus.PENDING for query in sub_queries),
             planned=len(sub_queries),
-            sources=len(state.get("sources") or []),
-            findings=len(state.get("findings") or []),
+            sources=len(_rows(state, "sources")),
+            findings=len(_rows(state, "findings")),
         )
 
     def facts(self) -> str:
@@ -105,6 +106,11 @@ class Progress:
         if snapshot != self.snapshot:
             self.snapshot = snapshot
             self._show(snapshot)
+
+
+def _rows(state: Mapping[str, Any], channel: str) -> list[Mapping[str, Any]]:
+    value = state.get(channel)
+    return value if isinstance(value, list) and all(isinstance(row, Mapping) for row in value) else []
 
 
 def _waiting(event: Shown) -> str:

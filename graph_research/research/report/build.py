@@ -53,8 +53,8 @@ AnyRecord = TypeVar("AnyRecord", bound=Record)
 
 def archived(state: Mapping[str, Any]) -> dict[str, str | None]:
     """Archive hash to layout hash of every text that a report of this state shows; what a caller has to fetch."""
-    hashes: dict[str, str | None] = {evidence["archive_hash"]: None for evidence in state.get("evidence") or []}
-    for source in state.get("sources") or []:
+    hashes: dict[str, str | None] = {row["archive_hash"]: None for row in _with_texts(state, "evidence")}
+    for source in _with_texts(state, "sources"):
         hashes[source["archive_hash"]] = source.get("layout_hash")
     return hashes
 
@@ -63,10 +63,17 @@ def cited_texts(state: Mapping[str, Any]) -> set[str]:
     """The archive hashes, and those of the layouts, of every text that the report of this state may cite: whose
     evidence is named anywhere in its draft or in a contradiction."""
     named = orjson.dumps([state.get("draft"), state.get("contradictions")], default=str)
-    evidence = state.get("evidence") or []
+    evidence = _with_texts(state, "evidence")
     cited = {row["archive_hash"] for row in evidence if orjson.dumps(row["id"]) in named}
     layouts = archived(state)
     return cited | {layout for text_hash in cited if (layout := layouts.get(text_hash))}
+
+
+def _with_texts(state: Mapping[str, Any], channel: str) -> list[Mapping[str, Any]]:
+    """The rows that name an archived text; none of a graph whose channel of that name holds something else."""
+    rows = state.get(channel)
+    named = {"id", "archive_hash"}
+    return [row for row in rows if isinstance(row, Mapping) and named <= {*row}] if isinstance(rows, list) else []
 
 
 def build_report(

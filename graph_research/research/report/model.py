@@ -59,10 +59,11 @@ class MatrixRow(Record):
 
 class ReportRevision(Record):
     """A change of the report after its run that holds in this version. `what` names what was changed, `at` is when.
-    `change` says what an edit did: `text`, `confidence` or `drop`; it is empty for other kinds."""
+    `change` says what an edit did: `text`, `confidence` or `drop`, and of a refresh that it gave sentences another
+    wording: `rewritten`; it is empty for all else."""
 
     kind: str
-    change: Literal["", "text", "confidence", "drop"] = ""
+    change: Literal["", "text", "confidence", "drop", "rewritten"] = ""
     what: str
     at: str
 

@@ -15,6 +15,8 @@ from graph_research.research.models.record import Record
 from graph_research.research.models.source import Source
 from graph_research.research.report.model import ReportRevision
 
+Change = Literal["", "text", "confidence", "drop", "rewritten"]
+
 
 class RevisionKind(StrEnum):
     """Kinds of revisions."""
@@ -31,6 +33,11 @@ class _Revision(Record):
 
     what: str
     at: str
+
+    @property
+    def change(self) -> Change:
+        """What it does to the report, where its kind does not say that."""
+        return ""
 
 
 class Exclusion(_Revision):
@@ -58,8 +65,8 @@ class Edit(_Revision):
     confidence: float | None = None
 
     @property
-    def change(self) -> Literal["text", "confidence", "drop"]:
-        """What it does to the report; a new text counts before a new confidence."""
+    def change(self) -> Change:
+        """A new text counts before a new confidence."""
         if self.drop:
             return "drop"
         return "confidence" if self.text is None else "text"
@@ -78,6 +85,11 @@ class Refresh(_Revision):
     sentences: dict[str, Statement] = Field(default_factory=dict)
     rows: dict[str, list[Statement]] = Field(default_factory=dict)
     contradictions: list[Contradiction] = Field(default_factory=list)
+
+    @property
+    def change(self) -> Change:
+        """Whether a sentence or a row takes the place of one."""
+        return "rewritten" if self.sentences or self.rows else ""
 
 
 class FollowUp(_Revision):
@@ -106,8 +118,7 @@ _ADAPTER: TypeAdapter[Exclusion | Edit | Refresh | FollowUp | Undo] = TypeAdapte
 
 def shown(revision: Revision) -> ReportRevision:
     """The revision as a report names it."""
-    change = revision.change if isinstance(revision, Edit) else ""
-    return ReportRevision(kind=revision.kind.value, change=change, what=revision.what, at=revision.at)
+    return ReportRevision(kind=revision.kind.value, change=revision.change, what=revision.what, at=revision.at)
 
 
 def revision_of(row: str | bytes) -> Revision:

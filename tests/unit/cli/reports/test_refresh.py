@@ -75,6 +75,9 @@ def test_the_new_wording_that_is_shown_is_quoted_and_nothing_that_stood_there_be
     assert shown == ({now} if quoted else {""})
     assert set(done["revised"]["sentences_removed"]) == {before}
     assert set(done["revised"]["sentences_added"]) == ({now} if quoted else set())
+    notice = report(user)["notice"]
+    said = "sentences whose source changed, rewritten or left out: Tariff"
+    assert (said if quoted else "without the sentences whose source changed: Tariff") in notice
 
 
 BOATS = "# Boats\n\n| Boat | Built | Inspected | Seats |\n|---|---|---|---|\n| Heron | 1998 | 12 May 2023 | 4 |\n"

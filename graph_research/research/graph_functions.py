@@ -239,7 +239,7 @@ def gap_queries(gaps: Rows) -> list[str]:
 def further_sub_query(questions: Sequence[str], sub_queries: Rows, iteration: int) -> Row:
     """What is still to be found as one further sub-query of the round."""
     number = 1 + sum(row["iteration"] == iteration for row in sub_queries)
-    query = " ".join(questions)
+    query = "; ".join(questions)
     row = SubQuery(
         id=sub_query_id(iteration, number), query=query, status=SubQueryStatus.COMPLETED, iteration=iteration
     )

@@ -9,6 +9,7 @@ import pytest
 from graph_research.research.graph_functions import (
     abort_record,
     failures_of,
+    further_sub_query,
     gathering_stats,
     marked,
     pending,
@@ -142,3 +143,9 @@ def test_a_sub_query_is_looked_for_where_it_says_as_far_as_the_run_looks_there()
     assert types_of({"source_types": ["news", "academic"]}, every) == ["academic", "news"]
     assert types_of({"source_types": ["news"]}, ["web"]) == ["web"]
     assert types_of({"source_types": []}, every) == types_of({}, every) == every
+
+
+def test_what_is_still_to_be_found_is_one_sub_query_whose_questions_can_be_told_apart() -> None:
+    row = further_sub_query(["clone by depth", "merge base lost"], [{"iteration": 2}, {"iteration": 1}], 2)
+    assert row["query"] == "clone by depth; merge base lost"
+    assert row["id"] == "sq-2-2"

@@ -12,6 +12,7 @@ from typing import Any
 from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, options_of, question_of, read_sources
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Block, Document
+from graph_research.text.language.words import read_sentence
 from graph_research.text.relevance.alike import numbers_in, says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
@@ -180,19 +181,27 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Part], pool: Po
 
 
 def _weighed(items: Sequence[Ranked], sources: Mapping[str, SourceFacts]) -> list[Ranked]:
-    """The units by what they are worth to a reader: those of indexes less, and those of superseded sources less and
-    never more than the best of the newer version."""
+    """The units by what they are worth to a reader: those of indexes, and those that are nothing but names, less, and
+    those of superseded sources less and never more than the best of the newer version."""
     best: dict[str, float] = {}
     for item in items:
         best.setdefault(item.source, item.score)
 
     def weighed(item: Ranked) -> Ranked:
         newer = sources[item.source].newer
-        share = _OF_A_LIST if sources[item.source].lists_names else 1.0
+        is_list = sources[item.source].lists_names or (not item.covered and _is_of_names(item.unit.text))
+        share = _OF_A_LIST if is_list else 1.0
         score = item.score if newer is None else OLD_VERSION * min(item.score, best.get(newer, item.score))
         return item if newer is None and share == 1.0 else replace(item, score=share * score)
 
     return sorted(map(weighed, items), key=lambda item: -item.score)
+
+
+def _is_of_names(text: str) -> bool:
+    """Whether a text has words with capital letters and, but for filling ones, no other: authors, a publisher."""
+    _, written = read_sentence(text)
+    firsts = [text[word.start] for word in written if word.weight > 0.0]
+    return any(map(str.isupper, firsts)) and not any(map(str.islower, firsts))
 
 
 def _near(items: Sequence[Ranked], query: Query, pool: Pool) -> list[Ranked]:

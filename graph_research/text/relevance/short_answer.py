@@ -15,6 +15,9 @@ _YES_NO_WORDS = 40
 _MOST_WORDS = 80
 _MOST = 3
 
+_FILLING = (
+    0.1  # of the weight of a question's rarest word: a word of so little, such as "does", is none that it asks for
+)
 _SAID = 1.5  # what words weigh that are no mere filling: a rare one, or several common ones
 _LABELLED = re.compile(r"([^\W\d_][^.:!?\n]{0,30}):\s+\S(?!.*[.!?。！？]$)")
 
@@ -57,10 +60,11 @@ def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
 
 
 def _held(query: Query, text: str) -> dict[str, float]:
-    """The terms of the question that stand in a text, with their weights."""
+    """The terms that the question asks for and a text holds, with their weights."""
     language, written = read_sentence(text)
     asked = query.weights(language)
-    return {word.term: asked[word.term] for word in written if word.weight > 0.0 and word.term in asked}
+    least = _FILLING * max(asked.values(), default=0.0)
+    return {word.term: asked[word.term] for word in written if asked.get(word.term, 0.0) > least}
 
 
 def states_something(query: Query, candidate: Candidate) -> bool:

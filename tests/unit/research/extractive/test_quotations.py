@@ -109,6 +109,13 @@ def first_quoted(question: str, publisher: str | None) -> str:
     return analyze(material).groups[0].lead.title
 
 
+def test_authors_and_publisher_below_a_title_are_not_quoted() -> None:
+    makers = "M. Ostrander, P. Quillivic and S. Adebarro.\n\nThe Institute of Estuary Science."
+    study = f"# Survival of smolts\n\n{makers}\n\nIn May the trap held 412 fish. Of these 4 smolts died."
+    groups = analyze({**written([study]), "question": "How many smolts died?"}).groups
+    assert {group.lead.text for group in groups} == {"In May the trap held 412 fish.", "Of these 4 smolts died."}
+
+
 def test_the_name_of_who_made_all_documents_counts_for_nothing_beside_what_is_asked() -> None:
     assert first_quoted("How is a backup taken in Alderbase?", None) == "History"
     assert first_quoted("How is a backup taken in Alderbase?", "alderbase2") == "Backup"

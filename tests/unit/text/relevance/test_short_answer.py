@@ -82,6 +82,16 @@ def test_further_texts_hold_what_the_first_leaves_of_the_question() -> None:
     assert chosen(question, [first, again, other]) == [0, 2, 1]
 
 
+def test_a_word_that_only_fills_the_question_makes_no_text_further() -> None:
+    texts = [
+        "The lagoon killed 4 percent of the smolts.",
+        "Salmon of the lagoon die as smolts in two turbines.",
+        "The licence does not name the chamber.",
+    ]
+    candidates = [Candidate(text, 1.0 - 0.1 * n) for n, text in enumerate(texts)]
+    assert chosen(parse("What does the lagoon do to smolts?"), candidates) == [0, 1]
+
+
 def test_further_texts_fit() -> None:
     long = Candidate("The start of operation was delayed: " + "many conditions for fish and mud, " * 12, 0.88)
     short = Candidate("Operation of the lagoon was tested from 9 January 2016.", 0.5)

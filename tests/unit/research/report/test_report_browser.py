@@ -183,6 +183,18 @@ def test_a_report_with_tables_and_code_never_scrolls_sideways(visit, width):
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.parametrize(("text", "fits"), [("1.61 billion euros", True), ("1.61 billion euros, " * 4, False)])
+def test_on_a_phone_a_table_of_three_columns_is_seen_whole_unless_its_cells_are_long(visit, text, fits):
+    cell = finished_research.fact(text, finished_research.COST_AUDIT)
+    table = {"type": "table", "header": ["Account", "Cost", "What follows"], "rows": [[cell] * 3] * 2}
+    page, _, _ = visit(rendered(built(draft={"summary": [table]})))
+    page.set_viewport_size({"width": 390, "height": 800})
+    shown, whole = page.locator(".table .scroll").first.evaluate("one => [one.clientWidth, one.scrollWidth]")
+    assert (shown == whole) == fits
+    least = min(page.locator(".grid td:last-child").evaluate_all("all => all.map(one => one.offsetWidth)"))
+    assert fits or least > 120, "long cells are no columns of single words"
+
+
 def test_a_printed_report_has_its_text_and_tables_and_no_panels(visit):
     page, _, _ = visit(rendered(written_report.built()))
     page.emulate_media(media="print")

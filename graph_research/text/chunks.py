@@ -79,9 +79,7 @@ class _Cutter:
     def _without_short_rest(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         if len(spans) < 2 or spans[-1][1] - spans[-1][0] >= MIN_CHARS:
             return spans
-        start, end = spans[-2][0], spans[-1][1]
-        if end - start <= MAX_CHARS:
-            return [*spans[:-2], (start, end)]
+        start, end = spans[-2][0], spans[-1][1]  # more than a piece holds, since what fits is one
         middle = self._boundary((start + end) // 2, start + MAX_CHARS - MIN_CHARS)
         return [*spans[:-2], (start, _before(self._text, middle)), (self._after(middle), end)]
 

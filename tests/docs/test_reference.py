@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ import typer
 from graph_research.cli import _application, errors
 from graph_research.graph.checkpoint.ports import Maintenance, RunLog, TextStore
 from graph_research.providers.keys import KEYS
+from graph_research.research.evidence.claim_support import Status
+from graph_research.research.models.draft import StatementKind
+from graph_research.research.report.labels.languages import labels_for
 from graph_research.settings.config import Settings
 from graph_research.settings.folder_policy import why_not
 from graph_research.settings.sources import ENV_PREFIX
@@ -117,6 +121,18 @@ def test_the_page_of_the_report_has_every_field_of_its_schema() -> None:
     }
     for heading, shape in shapes.items():
         assert set(fields_in(page, heading)) == set(shape["properties"]), heading
+
+
+@pytest.mark.requirement("B45")
+@pytest.mark.parametrize(("field", "words"), [("kind", StatementKind), ("status", Status)])
+def test_the_page_of_the_report_and_the_report_call_sentences_what_the_json_calls_them(
+    field: str, words: type[StrEnum]
+) -> None:
+    rows = [row["rest"] for row in ROW.finditer((REFERENCE / "report.md").read_text()) if row["name"] == field]
+    assert any(set(re.findall(r"`(\w+)`", rest)) == {*words} for rest in rows)
+    called = labels_for("en").statuses
+    assert called.keys() == {*Status}
+    assert {status for status in Status if called[status] != status} == {Status.USER}
 
 
 @pytest.mark.parametrize("port", [RunLog, TextStore, Maintenance], ids=lambda port: port.__name__)

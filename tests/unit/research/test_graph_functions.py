@@ -17,7 +17,7 @@ from graph_research.research.graph_functions import (
     types_of,
     unaddressed,
 )
-from graph_research.research.topic_functions import brought_new, new_sources, topic_results
+from graph_research.research.topic_functions import brought_new, new_sources, topic_results, upserted
 
 
 def sub_query(name: str, status: str = "pending", **more: Any) -> dict[str, Any]:
@@ -45,6 +45,14 @@ def test_where_no_source_was_found_the_question_is_searched_for_unless_it_was() 
     *before, asked = reopened(rows, [], "the question")
     assert before == rows
     assert {**asked, "id": "sq-1-3", "query": "the question", "status": "pending", "priority": 3} == asked
+
+
+@pytest.mark.requirement("5.2")
+def test_what_a_round_found_joins_what_was_known_and_takes_the_place_of_what_it_changed() -> None:
+    known = [{"id": "a", "content": "old"}, {"id": "b", "content": "kept"}]
+    found = [{"id": "c", "content": "new"}, {"id": "a", "content": "changed"}]
+    assert [row["content"] for row in upserted(known, found)] == ["changed", "kept", "new"]
+    assert upserted(known, []) == known
 
 
 def test_researched_sub_queries_are_marked_and_the_others_left_alone() -> None:

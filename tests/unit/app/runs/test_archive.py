@@ -131,7 +131,7 @@ async def test_what_was_hardly_shown_becomes_a_record_in_the_folder_that_is_set(
     assert records["src-0000000001"]["archive_reason"] == "compressed"
 
 
-@pytest.mark.requirement("13.10", "B37")
+@pytest.mark.requirement("13.10", "B7", "B37")
 async def test_archived_content_is_restored_by_its_hash_and_a_changed_file_is_not(tmp_path: Path) -> None:
     space = workspace(tmp_path, content_archive_enabled=True, deep_research_archive_content=False)
     paths = await archive_run(space, OneRun(), "r1", NOW)
@@ -168,7 +168,7 @@ async def test_outdated_files_go_by_themselves_but_cited_ones_and_those_of_other
     assert await expire(space, OneRun(), NOW + timedelta(hours=25)) == 2
 
 
-@pytest.mark.requirement("13.3")
+@pytest.mark.requirement("13.3", "B7")
 @pytest.mark.parametrize(("hours", "gone"), [(167, set()), (169, {".json"}), (24 * 30 + 1, {".json", ".txt"})])
 async def test_records_go_after_168_hours_and_texts_after_30_days(tmp_path: Path, hours: int, gone: set[str]) -> None:
     space = workspace(tmp_path, content_archive_enabled=True)

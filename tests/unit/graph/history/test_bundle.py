@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from graph_research import MemoryCheckpointer, load_graph
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.errors import RunExists
-from graph_research.graph.history.bundle import pack, unpack
+from graph_research.graph.history.bundle import pack, store_bundle, unpack
 from graph_research.graph.history.bundle_archive import BundleInvalid
 from graph_research.graph.history.replay import replay
+from graph_research.graph.state.rows import Instruction
 from tests.support.graph.harness import graph_of, runtime
 from tests.unit.graph.history.test_fork import CHILD, PARENT, Asker, finished
 
@@ -35,13 +36,16 @@ async def packed(store: Checkpointer, run_id: str = "p") -> bytes:
 @pytest.mark.requirement("6.6", "B36")
 async def test_a_run_comes_out_of_its_bundle_as_it_went_in(store: Checkpointer, tmp_path: Path) -> None:
     await finished(store)
+    wish = Instruction("guidance", "prefer official documents")
+    await store.instruct("p", wish)
     file = tmp_path / "run.grb"
     file.write_bytes(await packed(store))
     bundle = unpack(file)
     assert bundle.packed.sha256 == hashlib.sha256(file.read_bytes()).hexdigest()
     assert (bundle.packed.run_id, bundle.packed.bytes) == ("p", file.stat().st_size)
     other = MemoryCheckpointer()
-    await other.create(bundle.run, bundle.first)
+    await store_bundle(other, bundle)
+    assert await other.instructions("p") == [wish]
     for read in ("run", "state", "steps", "calls", "events", "run_row"):
         assert await getattr(other, read)("p") == await getattr(store, read)("p"), read
     assert await other.text_hashes("p") == await store.text_hashes("p")

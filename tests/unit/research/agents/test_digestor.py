@@ -98,7 +98,7 @@ def test_a_long_source_becomes_a_digest_with_provable_evidence() -> None:
     assert "_raw_content" not in json.dumps(output)
 
 
-@pytest.mark.requirement("11.24", "22.1")
+@pytest.mark.requirement("11.24", "13.11", "22.1")
 def test_events_and_record_tell_sizes_but_never_the_text() -> None:
     ctx = PlainContext()
     given = archived(ctx, 1)

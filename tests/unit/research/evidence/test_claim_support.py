@@ -83,12 +83,14 @@ def test_a_fact_may_rest_on_several_quotes_but_not_on_an_invalid_one():
     assert found.problem == "not in the cited quotes: 16"
 
 
+@pytest.mark.requirement("B45")
 def test_a_fact_needs_one_valid_citation():
     assert judged("It stands.") == (Status.UNSUPPORTED, 0.0, "no citation")
     invalid = [passage("It stands there.", valid=False)]
     assert judge("It stands.", StatementKind.FACT, invalid) == (Status.UNSUPPORTED, 0.0, "no valid citation")
 
 
+@pytest.mark.requirement("B45")
 def test_a_quote_is_its_first_citations_quote_to_the_character():
     text = "It stands there."
     assert judged(text, text, kind=StatementKind.QUOTE) == (Status.PROVED, 1.0, "")
@@ -98,6 +100,7 @@ def test_a_quote_is_its_first_citations_quote_to_the_character():
     assert judge(text, StatementKind.QUOTE, invalid).problem == "citation [1] is not valid"
 
 
+@pytest.mark.requirement("B45")
 @pytest.mark.parametrize(
     ("word", "status", "problem"),
     [
@@ -114,6 +117,7 @@ def test_a_verifiers_word_decides_over_the_words_of_a_fact_but_over_no_number(wo
     assert (wrong.status, wrong.problem) == (Status.UNSUPPORTED, "not in the cited quotes: 32,000")
 
 
+@pytest.mark.requirement("B45")
 def test_an_analysis_names_what_it_rests_on_and_brings_no_number_or_name_of_its_own():
     def problem(text: str, *quotes: str) -> str:
         return judged(text, *quotes, kind=StatementKind.ANALYSIS).problem
@@ -188,6 +192,7 @@ def test_a_computed_number_is_checked_against_the_quotes():
     assert made_up.problem == "1.61 - 1.27: 1.27 is not in the cited quotes"
 
 
+@pytest.mark.requirement("B45")
 @pytest.mark.parametrize("kind", [StatementKind.TRANSITION, StatementKind.LIMIT])
 def test_a_transition_and_a_limit_may_repeat_a_figure_of_the_question_and_bring_no_other(kind):
     text = "Of the 16 turbines, this is left."

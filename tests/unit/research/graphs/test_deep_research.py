@@ -301,7 +301,7 @@ async def test_failed_sub_queries_are_searched_again_once_where_the_supervisor_a
     assert asked.count("opening of the Tarn plant") == 1
 
 
-@pytest.mark.requirement("1.1", "1.5", "5.2")
+@pytest.mark.requirement("1.1", "1.5", "5.2", "B1")
 async def test_a_gap_leads_to_a_second_iteration_that_keeps_what_was_found_and_closes_it() -> None:
     bench = Bench(
         research_script(
@@ -326,11 +326,12 @@ async def test_a_gap_leads_to_a_second_iteration_that_keeps_what_was_found_and_c
     assert state["gaps"][0]["addressed_in"] == 2
     report = render_html(await bench.report(state), texts={})
     assert "resolved in iteration 2" in report
-    assert [(row["id"], row["gap_id"], row["status"]) for row in state["sub_queries"]][-1] == (
-        "sq-2-1",
-        FISH,
-        "completed",
-    )
+    assert [(row["id"], row["gap_id"], row["status"]) for row in state["sub_queries"]] == [
+        ("sq-1-1", None, "completed"),
+        ("sq-1-2", None, "completed"),
+        ("sq-2-1", FISH, "completed"),
+    ]
+    assert [row["sub_query_id"] for row in state["topics"]] == ["sq-1-1", "sq-1-2", "sq-2-1"]
     assert len(state["sources"]) == 4
     assert "Nine of ten smolts" in state["report"]
     asked = [request.query for request in bench.web.requests]

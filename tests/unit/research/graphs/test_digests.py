@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -27,9 +27,9 @@ def long_pages(_request: SearchRequest) -> Sequence[SearchHit]:
     return [hit(text, url=url, title=url.rpartition("/")[2]) for url, text in TEXTS.items()]
 
 
-def bench(**changes: Sequence[object]) -> Bench:
+def bench(search: Callable[[SearchRequest], Sequence[SearchHit]] = long_pages, **changes: Sequence[object]) -> Bench:
     script = research_script(digestor=[CONDENSED], **changes)
-    return Bench(script, search=long_pages, settings={"digest": ALWAYS})
+    return Bench(script, search=search, settings={"digest": ALWAYS})
 
 
 @pytest.mark.requirement("11.3", "11.25", "B28", "23.2")
@@ -60,10 +60,20 @@ async def test_digests_are_made_between_gathering_and_analysis_and_every_citatio
 async def test_a_further_round_does_not_digest_a_source_again() -> None:
     gap = {"description": "What became of the fish?", "suggested_queries": ["fish at Tarn"], "priority": 1}
     analyzer = [{"findings": [], "gaps": [gap]}, {"findings": [], "gaps": []}]
-    made = bench(analyzer=analyzer)
+    later = "https://tarn.gov/fish"
+
+    def pages(request: SearchRequest) -> Sequence[SearchHit]:
+        found = (
+            [hit(FILLER * 99 + "Fish pass the Tarn plant.", url=later, title="fish")] if "fish" in request.query else []
+        )
+        return [*found, *long_pages(request)]
+
+    made = bench(pages, analyzer=analyzer)
     state = (await made.run(max_iterations=2)).state
     assert state["iteration"] == 2
-    assert len(made.model.asked("digestor")) == len(TEXTS)
+    assert (await made.nodes()).count("digest") == 2
+    assert [row["url"] for row in state["sources"] if row["iteration"] == 2] == [later]
+    assert len(made.model.asked("digestor")) == len(TEXTS) + 1
     assert not any(row["metadata"]["_digest_cache_hit"] for row in state["sources"])
 
 

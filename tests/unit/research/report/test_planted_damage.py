@@ -162,6 +162,7 @@ DAMAGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 }
 
 
+@pytest.mark.requirement("B45")
 @pytest.mark.parametrize("name", DAMAGES)
 def test_each_damage_is_found_and_named(name: str) -> None:
     damage, problem = DAMAGES[name]

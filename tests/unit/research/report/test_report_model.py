@@ -284,6 +284,7 @@ def test_a_cancelled_run_without_a_draft_says_what_exists():
 def test_a_run_that_timed_out_after_synthesis_keeps_its_report_and_says_that_it_is_partial():
     text = render_markdown(built(run=finished_research.facts(status="aborted", cause="timeout")))
     assert "ran out of time" in text
+    assert "This report was written before that and may lack what was still to come." in text
     assert "## Short answer" in text
 
 

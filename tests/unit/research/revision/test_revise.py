@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from graph_research.research.models.draft import Draft
 from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.source import Source
@@ -130,6 +132,7 @@ def test_rows_of_a_table_that_keep_only_their_label_go() -> None:
     assert [[cell.text for cell in row] for row in kept.summary[0].rows] == [["Cost", study.TURBINES["quote"]]]
 
 
+@pytest.mark.requirement("B45")
 def test_the_users_words_are_theirs_and_never_proved() -> None:
     after = report(REWORDED)
     theirs = [row for row in after.statements() if row.kind == "user"]

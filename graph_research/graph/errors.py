@@ -133,3 +133,11 @@ class StoreDamaged(GraphResearchError):
 
 class StoreUnreachable(StoreDamaged):
     """The database that holds the store could not be reached for as long as patience lasts; the run can go on later."""
+
+
+class RunTooLarge(UserMistake):
+    """A run took more than whoever drives it allows to any: nothing more of it is written, and no edge is taken."""
+
+
+ENDS_THE_DRIVE = (StoreDamaged, RunTooLarge)
+"""No node fails by these and no edge is taken for them: whoever drives the run gets them."""

@@ -16,6 +16,7 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.identity import Change, definition, detailed_changes
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import Event, NodeStarted, RunEnded, RunResumed, RunStarted
+from graph_research.graph.execution.bounds import Bounds
 from graph_research.graph.execution.event_channel import EventChannel, EventStream
 from graph_research.graph.execution.graph_run import GraphRun
 from graph_research.graph.execution.node_result import Suspended
@@ -50,6 +51,8 @@ class Runtime:
 
     `interactive` lets `ask` nodes stop a run; `timeout_seconds` bounds each drive of a run, beside `limits.seconds`;
     `pauses_before` says of each node of the graph itself whether a run pauses before it, as with `pause: before`;
+    `bounds` are what a run may take in all, beside the limits of its graph: a stream that passes them raises
+    `RunTooLarge`;
     requests to cancel are looked for every `poll_seconds`. Every stream raises `StoreDamaged` when the store fails,
     and leaves a run that can be resumed when it is closed early or cancelled.
     """
@@ -64,6 +67,7 @@ class Runtime:
         poll_seconds: float = 0.25,
         timeout_seconds: float | None = None,
         pauses_before: Callable[[str], bool] | None = None,
+        bounds: Bounds | None = None,
         new_run_id: Callable[[], str] = lambda: f"run-{secrets.token_hex(6)}",
     ) -> None:
         self.graph = graph
@@ -73,6 +77,7 @@ class Runtime:
         self._poll_seconds = poll_seconds
         self._timeout_seconds = timeout_seconds
         self._pauses_before = pauses_before
+        self._bounds = bounds
         self._new_run_id = new_run_id
         self._driven: dict[str, RunLoop] = {}
         self._starting: dict[str, bool] = {}
@@ -231,6 +236,7 @@ class Runtime:
             event_channel=event_channel,
         )
         session.pauses_before = self._pauses_before
+        session.bounds = self._bounds
         return session
 
     async def _drive(self, session: RunSession, prepare: _Prepare, earlier: EventStream | None = None) -> None:

@@ -9,7 +9,7 @@ from inspect import isawaitable
 from typing import Any
 
 from graph_research.graph.definition.spec import RetrySpec
-from graph_research.graph.errors import NodeFailed, StoreDamaged
+from graph_research.graph.errors import ENDS_THE_DRIVE, NodeFailed
 from graph_research.graph.execution.cancel_scope import cancel_requested
 from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Suspended, Unrecorded, failure_of
@@ -57,7 +57,7 @@ async def run_attempts(
                     output = await call_node(visit, handoff, context)
             output = visit.accepted(output, scope)
             return output if use is None else use(output), context
-        except (Suspended, StoreDamaged, Unrecorded):
+        except (Suspended, *ENDS_THE_DRIVE, Unrecorded):
             raise
         except (Exception, asyncio.CancelledError) as problem:
             if cancel_requested(problem):
@@ -140,9 +140,9 @@ async def _call_subgraph(visit: NodeVisit, handoff: Mapping[str, Any], context: 
 
 
 def first_of(several: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Of what parallel work raised: a broken store first, then the first failure."""
+    """Of what parallel work raised: what ends the drive first, then the first failure."""
     flat = [problem for problem in several.exceptions if not isinstance(problem, asyncio.CancelledError)]
-    return next((problem for problem in flat if isinstance(problem, StoreDamaged)), flat[0])
+    return next((problem for problem in flat if isinstance(problem, ENDS_THE_DRIVE)), flat[0])
 
 
 def _is_retried(retry: RetrySpec, problem: BaseException, event: Cause) -> bool:

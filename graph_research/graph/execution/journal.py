@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from graph_research.graph.errors import StoreDamaged
+from graph_research.graph.errors import ENDS_THE_DRIVE
 from graph_research.graph.events import CallRecorded, Draft, Note, Progress
 from graph_research.graph.execution.cancel_scope import cancel_requested
 from graph_research.graph.execution.run_session import RunSession
@@ -136,7 +136,7 @@ class JournalContext:
         began = clock.monotonic()
         try:
             answer, copy = encode_with_copy(await fn(), texts)
-        except StoreDamaged:
+        except ENDS_THE_DRIVE:
             raise
         except (Exception, asyncio.CancelledError) as problem:
             if cancel_requested(problem):

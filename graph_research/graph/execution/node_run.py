@@ -10,7 +10,7 @@ import orjson
 
 from graph_research.errors import GraphResearchError
 from graph_research.graph.definition.spec import CALLING_KINDS
-from graph_research.graph.errors import HandoffInvalid, InputInvalid, NodeFailed, StoreDamaged
+from graph_research.graph.errors import ENDS_THE_DRIVE, HandoffInvalid, InputInvalid, NodeFailed
 from graph_research.graph.events import Draft, InputRequested, NodeFinished
 from graph_research.graph.execution.attempts import run_attempts
 from graph_research.graph.execution.fan_out import run_items
@@ -49,7 +49,7 @@ class NodeRun(NodeVisit):
         except GaveUp as end:
             failure, context = end.failure, end.context
         except GraphResearchError as problem:
-            if isinstance(problem, StoreDamaged):
+            if isinstance(problem, ENDS_THE_DRIVE):
                 raise
             failure = failure_of(self.active, Cause.ERROR, problem)
         seconds = clock.monotonic() - began

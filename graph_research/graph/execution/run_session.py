@@ -15,6 +15,7 @@ from graph_research.graph.checkpoint.ports import missing_text
 from graph_research.graph.context import Clock
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import Draft, Event, event_of, packed_events
+from graph_research.graph.execution.bounds import Bounds
 from graph_research.graph.execution.event_channel import EventChannel
 from graph_research.graph.execution.routing import Routes
 from graph_research.graph.state.address import Address
@@ -80,6 +81,8 @@ class RunSession:
         """Attempts of earlier processes, by `Address.key`, whose calls the journal holds."""
         self.pauses_before: Callable[[str], bool] | None = None
         """Whether the run pauses before a node of the root graph, beside those with a `pause`; None: before none."""
+        self.bounds: Bounds | None = None
+        """What the run may take in all; None: what its graph allows."""
         self.seed = run_id
         """What ids and random numbers derive from."""
         self.inherited: Callable[[str], Awaitable[Sequence[CallRow]]] | None = None
@@ -104,6 +107,8 @@ class RunSession:
         self._step = -1
         self._seq = 0
         self._call = 0
+        self._characters = 0
+        """Of all that was stored, counted where there are `bounds`."""
 
     async def recall(self) -> None:
         """Load what the store holds of the run."""
@@ -114,6 +119,8 @@ class RunSession:
             if not row.node and not row.scope and row.status in CLEARS_FAILURES:
                 self.failures_cleared_at = row.step
         self.earlier_visits = visits
+        if self.bounds is not None:
+            self._characters = await _stored_characters(self.store, self.run_id, list(visits))
         self.earlier_call_keys, self._call = await self.store.call_keys(self.run_id)
         self._seq = await self.store.last_seq(self.run_id)
         run = await self.store.run_row(self.run_id)
@@ -188,7 +195,11 @@ class RunSession:
         alone: bool = False,
     ) -> Awaitable[None]:
         """One transaction, begun when this is awaited; with `new` it stores the run itself. Its events are sent when it
-        and all earlier writes are durable; the call returns when the consumer has received them."""
+        and all earlier writes are durable; the call returns when the consumer has received them. `RunTooLarge` where
+        the run takes more than its `bounds`; then nothing is written."""
+        if self.bounds is not None:
+            self._characters += sum(map(len, self._texts.values())) + sum(len(row.delta or b"") for row in steps)
+            self.bounds.check(steps=self._step + 1, calls=self._call, characters=self._characters)
         batch = packed = None
         if events or self.event_channel.open:
             at, seq = self.clock.now(), self._seq + 1
@@ -224,3 +235,10 @@ class RunSession:
             events = self._batches.popleft().events
             if self.event_channel.open:
                 self.event_channel.send(events)
+
+
+async def _stored_characters(store: Checkpointer, run_id: str, scopes: Sequence[str]) -> int:
+    """The characters of the updates and texts that a run has stored."""
+    rows = [row for scope in scopes for row in await store.step_rows(run_id, scope)]
+    texts = await store.texts(await store.text_hashes(run_id))
+    return sum(map(len, texts.values())) + sum(len(row.delta or b"") for row in rows)

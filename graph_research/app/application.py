@@ -280,7 +280,8 @@ class Application:
     async def prepared(self, request: RunRequest, *, run_id: str | None = None) -> AsyncIterator[Run]:
         """A new run, checked and not stored yet."""
         chosen = await self._free_id(run_id)
-        graph_file(self.workspace, request.graph)
+        if request.definition is None:
+            graph_file(self.workspace, request.graph)
         request = await with_searches(self.workspace, request)
         async with self._assembled(chosen, request) as (run, _):
             run = planned_within_limits(run)

@@ -281,8 +281,9 @@ def _error_of(run: RunResult) -> tuple[str, str]:
 
 
 def _source_rows(state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The sources in the state of a run with every dimension of their scores."""
-    sources = [Source.model_validate(source) for source in research_state(state).get("sources") or ()]
+    """The sources in the state of a run with every dimension of their scores, each once: a graph of one's own may have
+    found one twice."""
+    sources = {row["id"]: Source.model_validate(row) for row in research_state(state).get("sources") or ()}
     return [
         {
             "source_id": source.id,
@@ -294,7 +295,7 @@ def _source_rows(state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
             "tier": source.tier,
             **source.score.model_dump(),
         }
-        for source in sources
+        for source in sources.values()
     ]
 
 

@@ -18,6 +18,8 @@ from graph_research.research.models.report_options import ReportOptions, ReportT
 from graph_research.settings.config import ROLES, Settings
 from graph_research.settings.groups import REDUCTION, SOURCE_RULES
 
+OWN_GRAPH = "own graph"
+"""What the graph of a run is called whose request holds its definition; nothing else can be called so."""
 QUESTION_CHARS = 50_000
 """The longest question."""
 
@@ -55,15 +57,17 @@ class RequestInvalid(UserMistake):
 class RunRequest:
     """What a run is asked for. Paths are absolute; `now` fixes the clock.
 
-    `question` is that of a research; None for a run of any other graph. `inputs` are values for the graph's input
-    channels; of those of a research the graph takes what it declares. An empty `search` is chosen when the run is
-    created; `skipped` names those that were left out then, and why. `economies` say what was planned smaller then to
-    keep within its limits. `settings` are those that decide which calls are made, for a replay. `max_cost` is in USD,
-    `max_tokens` counts input and output. The run pauses before each of the nodes `pause_before`, and before every node
-    while it `steps`.
+    `question` is that of a research; None for a run of any other graph. `definition` is the text of a graph that stands
+    in no file of this machine and may name what is known here. `inputs` are values for the graph's input channels; of
+    those of a research the graph takes what it declares. An empty `search` is chosen when the run is created; `skipped`
+    names those that were left out then, and why. `economies` say what was planned smaller then to keep within its
+    limits. `settings` are those that decide which calls are made, for a replay. `max_cost` is in USD, `max_tokens`
+    counts input and output. The run pauses before each of the nodes `pause_before`, and before every node while it
+    `steps`.
     """
 
     graph: str = "deep_research"
+    definition: str | None = None
     question: str | None = None
     inputs: Mapping[str, Any] = field(default_factory=dict)
     models: tuple[str, ...] = (EXTRACTIVE,)
@@ -84,7 +88,7 @@ class RunRequest:
     @property
     def has_own_graph(self) -> bool:
         """Whether the graph was written by the user, so that its state need not be that of a research."""
-        return is_file_name(self.graph)
+        return self.definition is not None or is_file_name(self.graph)
 
     def to_json(self) -> dict[str, Any]:
         """The request as plain JSON, for the run's metadata."""
@@ -104,6 +108,7 @@ def request_for(
     question: str | None = None,
     *,
     graph: str = "deep_research",
+    definition: str | None = None,
     inputs: Mapping[str, Any] | None = None,
     roles: Sequence[str] = (),
     max_cost: float | None = None,
@@ -115,7 +120,7 @@ def request_for(
 ) -> RunRequest:
     """Complete a question, or the name of a graph and its `inputs`, with the settings in force. `roles` are `ROLE=SPEC`
     texts, which win over the settings. `ask` nodes ask only in an `interactive` run; None: in one without a question.
-    A research that is to show its `plan_first` waits once it is made.
+    A research that is to show its `plan_first` waits once it is made. A `definition` takes the place of a named graph.
 
     Raises `QuestionInvalid` and `RequestInvalid`; nothing is started and nothing but file names is looked at.
     """
@@ -133,7 +138,8 @@ def request_for(
         given = {name: _as_json(value) for name, value in configured.items() if value is not None} | given
     return RunRequest(
         question=checked,
-        graph=_graph_name(graph, workspace.folder),
+        graph=_graph_name(graph, workspace.folder) if definition is None else OWN_GRAPH,
+        definition=definition,
         inputs=given,
         models=models,
         roles=roles_of_run,
@@ -156,7 +162,8 @@ def changed_request(
     all_roles = {**request.roles, **_roles_of(roles, workspace.folder)}
     if graph is None:
         return replace(request, roles=all_roles, steps=False)
-    return replace(request, graph=_graph_name(graph, workspace.folder), roles=all_roles, pause_before=(), steps=False)
+    named = _graph_name(graph, workspace.folder)
+    return replace(request, graph=named, definition=None, roles=all_roles, pause_before=(), steps=False)
 
 
 RequestLimits = tuple[float | None, int | None, float | None]

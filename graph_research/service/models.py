@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from graph_research.app.request import QUESTION_CHARS
@@ -32,16 +32,43 @@ _JOB: JsonDict = {
     "cancel_requested": False,
     "error": None,
 }
+_DEFINITION_CHARS = 50_000
+_GRAPH = """graph: search_twice
+version: "1"
+state:
+  question: {type: string, input: true}
+  also: {type: string, input: true, default: ""}
+  sources: {type: array, reduce: append, default: [], output: true}
+start: search
+nodes:
+  search:
+    run: search
+    each: "[question] + ([also] if also else [])"
+    as: query
+    input: {schema: search.input, with: {query: query, original_query: question}}
+    output: {schema: search.output, into: {sources: 'flatten(outputs, "sources")'}}
+  done: {end: completed}
+edges:
+  - {from: search, to: done}
+"""
+_OWN: JsonDict = {"question": _QUESTION, "definition": _GRAPH, "inputs": {"also": "tidal range"}}
 Name = Annotated[str, Field(min_length=1, max_length=128)]
 
 
 class JobSubmission(BaseModel):
     """A question to be researched. What is not given is as the operator of the service has set it."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"question": _QUESTION}]})
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"question": _QUESTION}, _OWN]})
 
     question: str = Field(min_length=1, max_length=QUESTION_CHARS)
     graph: Name = Field("deep_research", description="A research graph that the operator offers")
+    definition: str | None = Field(
+        None,
+        min_length=1,
+        max_length=_DEFINITION_CHARS,
+        description="A graph of your own as YAML in place of one that is offered; its channel `question` is an input",
+    )
+    inputs: dict[Name, Any] = Field({}, max_length=100, description="Of a `definition`, its other input channels")
     model: Name | None = Field(None, description="A model that the operator offers")
     search: list[Name] | None = Field(None, max_length=20, description="The searches to be asked, such as `local`")
     library: list[Name] | None = Field(
@@ -63,6 +90,14 @@ class JobSubmission(BaseModel):
     pause_before: list[Name] = Field(
         [], max_length=50, description="Nodes of the graph before which the job awaits input, to `step` or `continue`"
     )
+
+    @model_validator(mode="after")
+    def _of_one_graph(self) -> JobSubmission:
+        if self.definition is not None and "graph" in self.model_fields_set:
+            raise ValueError("name a graph or bring a definition, not both")
+        if self.inputs and self.definition is None:
+            raise ValueError("inputs are those of a definition")
+        return self
 
 
 class JobFailure(BaseModel):
@@ -119,6 +154,14 @@ class ResultResource(BaseModel):
     claim_count: int
     source_count: int
     has_contradictions: bool
+
+
+class OutputsResource(BaseModel):
+    """The output channels of a job's graph, as its latest step left them."""
+
+    job_id: str
+    status: JobStatus
+    outputs: Mapping[str, Any]
 
 
 class SourceResource(BaseModel):

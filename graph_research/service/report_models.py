@@ -287,9 +287,11 @@ class PassageList(BaseModel):
 
 
 class Options(BaseModel):
-    """What a submission may name: graphs, models, searches, libraries, and the formats of a report."""
+    """What a submission may name: graphs, models, searches, libraries, and the formats of a report. `own_graphs`:
+    whether it may bring a graph of the user's own."""
 
     graphs: list[str]
+    own_graphs: bool
     models: list[str]
     searches: list[str]
     libraries: list[str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.providers.search.base import LOCAL
 from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.service.backend import Backend
+from graph_research.service.brought.own_graphs import check_definition, check_inputs, may_bring_graphs, of_one_kind
 from graph_research.service.errors import KeyReused, TooManyJobs
 from graph_research.service.libraries import libraries, library_folders, naming_folders, nothing_to_search
 from graph_research.service.models import JobSubmission
@@ -64,13 +66,16 @@ def run_request(workspace: Workspace, submission: JobSubmission, *, user: str) -
         "default_provider": _model(workspace, submission.model),
         "task_timeout": submission.timeout_seconds,
         "library": tuple(map(str, folders)),
-        "search_providers": _searches(workspace, submission.search, folders),
+        "search_providers": _searches(workspace, submission, folders),
     }
-    require_offered(workspace, submission.graph)
+    if submission.definition is None:
+        require_offered(workspace, submission.graph)
     return request_for(
         with_settings(workspace, chosen),
         submission.question,
         graph=submission.graph,
+        definition=submission.definition,
+        inputs=submission.inputs,
         max_cost=submission.max_cost,
         max_tokens=submission.max_tokens,
         interactive=submission.interactive,
@@ -86,10 +91,12 @@ def require_offered(workspace: Workspace, graph: str) -> None:
         raise RequestInvalid(f"no graph {graph[:80]!r} is offered", help=f"use {offered}")
 
 
-def options_of(workspace: Workspace, user: str) -> Options:
+def options_of(backend: Backend, user: str) -> Options:
     """What a submission of the user may name."""
+    workspace = backend.app.workspace
     return Options(
         graphs=list(workspace.settings.service_graphs),
+        own_graphs=may_bring_graphs(backend),
         models=_offered_models(workspace),
         searches=list(_offered_searches(workspace)),
         libraries=list(libraries(workspace, user)),
@@ -114,8 +121,9 @@ def _offered_searches(workspace: Workspace) -> Sequence[str]:
     return workspace.settings.search_providers or (LOCAL, _WEB, *workspace.searches.names, *mcp_names(workspace))
 
 
-def _searches(workspace: Workspace, names: Sequence[str] | None, folders: Sequence[Path]) -> tuple[str, ...]:
+def _searches(workspace: Workspace, submission: JobSubmission, folders: Sequence[Path]) -> tuple[str, ...]:
     """The searches of a run; `local` only where there are folders: without any it would search those of others."""
+    names: Sequence[str] | None = submission.search
     configured = workspace.settings.search_providers
     offered = _offered_searches(workspace)
     for name in names or ():
@@ -126,6 +134,8 @@ def _searches(workspace: Workspace, names: Sequence[str] | None, folders: Sequen
         names = [name for name in names if name != LOCAL or folders]
     if not names or (LOCAL in names and not folders):
         raise nothing_to_search()
+    if submission.definition is not None:
+        names = of_one_kind(names, chosen=submission.search is not None)
     return tuple(names)
 
 
@@ -147,10 +157,13 @@ async def submit(
         check_same(before, _asked(submission))
         return before, await quota_of(backend.jobs, user)
     workspace = backend.app.workspace
+    if submission.definition is not None:
+        await check_quota(backend.jobs, user)
+        await check_definition(backend, user, submission.definition)
     with naming_folders(workspace, user):
         new = new_job(workspace, submission, user=user, job_id=job_id, idempotency_key=idempotency_key)
-        async with backend.app.prepared(JobRequest.from_json(new.request).run, run_id=job_id):
-            pass  # what is wrong with it is said now, and not when a worker begins it
+        async with backend.app.prepared(JobRequest.from_json(new.request).run, run_id=job_id) as run:
+            check_inputs(run, submission.inputs)  # what is wrong is said now, and not when a worker begins it
     job, is_new = await submit_within_limit(backend.jobs, new)
     if not is_new:
         check_same(job, _asked(submission))
@@ -241,4 +254,7 @@ async def _submit_created(
 
 
 def _asked(submission: JobSubmission) -> dict[str, Any]:
-    return submission.model_dump(mode="json", exclude_unset=True)
+    asked = submission.model_dump(mode="json", exclude_unset=True)
+    if submission.definition is not None:  # which is kept once
+        asked["definition"] = hashlib.sha256(submission.definition.encode("utf-8", "surrogatepass")).hexdigest()
+    return asked

@@ -214,6 +214,9 @@ class Settings(BaseModel):
     service_graphs: Specs = Field(
         ("deep_research", "pipeline"), description="graphs that users of the service may choose"
     )
+    service_own_graphs: bool | None = Field(
+        None, description="users of the service may run graphs of their own; unset: where it has no tokens"
+    )
     telemetry_content: bool = Field(
         False, description="send questions, prompts, answers, queries and messages of errors with OpenTelemetry traces"
     )

@@ -77,6 +77,7 @@ _MAY_NOT = {
     "research_max_concurrency": "how much your machine does at once",
     "service_models": "what users of your service may choose",
     "service_graphs": "what users of your service may choose",
+    "service_own_graphs": "what users of your service may choose",
     "telemetry_content": "what your traces show of your work",
     "tavily_extract": "who learns which pages you read",
     "deep_research_archive_retention_days": "what is removed from your data home",

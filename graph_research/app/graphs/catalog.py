@@ -18,9 +18,11 @@ class UnknownGraph(UserMistake):
     """No file and no known graph goes by this name."""
 
 
-def load(workspace: Workspace, name: str, registry: Registry) -> Graph:
-    """The graph that `name` means: a file ending in `.yaml` or `.yml`, else a known graph. `GraphInvalid` has every
-    finding."""
+def load(workspace: Workspace, name: str, registry: Registry, definition: str | None = None) -> Graph:
+    """The graph that `name` means: a file ending in `.yaml` or `.yml`, else a known graph; or the one of a
+    `definition`, which stands in no file. `GraphInvalid` has every finding."""
+    if definition is not None:
+        return load_graph(f"{name}.yaml", registry=registry, text=definition)
     return load_graph(graph_file(workspace, name), registry=registry)
 
 

@@ -24,13 +24,14 @@ async def draw(
     name: str,
     format: GraphFormat,
     *,
+    definition: str | None = None,
     run_id: str | None = None,
     flat: bool = False,
     theme: Theme = "auto",
 ) -> tuple[str | bytes, str | None]:
-    """The graph as `mermaid`, `dot`, `svg`, `html`, `json` (texts) or `png` (bytes), and a warning if the run was one
-    of another version. `UnknownRun`, `OtherGraph`, `CannotDraw`."""
-    graph = load(workspace, name, definition_registry(with_neighbours(workspace, name)))
+    """The graph of that name, or of a `definition`, as `mermaid`, `dot`, `svg`, `html`, `json` (texts) or `png`
+    (bytes), and a warning if the run was one of another version. `UnknownRun`, `OtherGraph`, `CannotDraw`."""
+    graph = load(workspace, name, definition_registry(with_neighbours(workspace, name)), definition)
     overlay: Overlay | None = None
     warning = None
     if run_id is not None:

@@ -192,6 +192,7 @@ def _request(request: RunRequest, question: str, state: State) -> RunRequest:
     return replace(
         request,
         graph=GRAPH,
+        definition=None,
         question=None,
         inputs={
             **inputs,

@@ -69,6 +69,7 @@ class Built:
     texts: Mapping[str, str]
     layouts: Mapping[str, Mapping[str, Any]]
     graph: str
+    definition: str | None
     trace: Trace
     saved: Sequence[str] = ()
     """What was left out to keep within the limits of the run, in words."""
@@ -77,7 +78,8 @@ class Built:
         """The report in one of `REPORT_FORMATS`. Its picture is that of `graph`, or of the run's own graph by name."""
 
         def graph_svg() -> str:
-            drawn = graph or load(workspace, self.graph, definition_registry(with_neighbours(workspace, self.graph)))
+            registry = definition_registry(with_neighbours(workspace, self.graph))
+            drawn = graph or load(workspace, self.graph, registry, self.definition)
             return render_svg(picture_of(drawn, overlay=self.trace.timeless(drawn)))
 
         proved = ProvedReport(report=self.report, texts=self.texts, layouts=self.layouts, graph_svg=graph_svg)
@@ -165,7 +167,15 @@ async def build_revised(
             hint=Hint(Action.SHOW_STEPS, run_id),
         ) from problem
     trace = await trace_of(store, run_id, calls, events)
-    return Built(report=report, texts=texts, layouts=layouts, graph=request.graph, trace=trace, saved=facts.saved)
+    return Built(
+        report=report,
+        texts=texts,
+        layouts=layouts,
+        graph=request.graph,
+        definition=request.definition,
+        trace=trace,
+        saved=facts.saved,
+    )
 
 
 def _no_report(record: RunRecord, phase: str | None, limit: LimitReached | None, *, driven: bool) -> NoReport:

@@ -31,7 +31,7 @@ _RECORDS: Mapping[str, type[Record]] = {
     "sub_queries": SubQuery,
 }
 _ROWS: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(("background", "checks", "condensed", "searches", "topics"), frozenset()),
+    **dict.fromkeys(("background", "checklist", "checks", "condensed", "searches", "topics"), frozenset()),
     "degraded": frozenset({"agent", "node", "reason"}),
     "search_failures": frozenset({"error", "message", "provider", "query"}),
 }

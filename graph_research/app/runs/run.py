@@ -21,10 +21,15 @@ from graph_research.app.wiring.services import build_registry, build_services
 from graph_research.app.workspace import Workspace, with_neighbours
 from graph_research.errors import Action, Hint, suggestion
 from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.execution.bounds import Bounds
 from graph_research.graph.runtime import Runtime
 from graph_research.providers.clients import Clients
 from graph_research.research.digest.cache import DigestCache
 from graph_research.research.hooks import Hooks
+
+_OF_BROUGHT_GRAPHS = Bounds(steps=2_000, calls=2_000, characters=100_000_000)
+"""About ten times what a thorough research takes: a graph that comes with a request is somebody else's than the
+operator's, whose processor, memory and models it uses."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +75,7 @@ class Run:
             clock=make_clock(self.request.now),
             interactive=self.request.interactive,
             timeout_seconds=self.request.timeout_seconds,
+            bounds=None if self.request.definition is None else _OF_BROUGHT_GRAPHS,
             pauses_before=self._pauses_before if self.request.pause_before or self.request.steps else None,
         )
 
@@ -124,7 +130,7 @@ def assemble(
             digests=digests,
         )
         registry = build_registry(there, services)
-    graph = load(workspace, request.graph, registry)
+    graph = load(workspace, request.graph, registry, request.definition)
     _check_pauses(graph, request)
     if request.question is not None:
         graph = _for_question(graph, request)
@@ -187,8 +193,10 @@ def _for_question(graph: Graph, request: RunRequest) -> Graph:
     if "question" not in channels or not channels["question"].input:
         raise RequestInvalid(
             f'graph "{graph.spec.name}" has no input channel "question"',
-            help="run it without a question",
-            hint=Hint(Action.RUN_GRAPH, request.graph),
+            help="declare `question: {type: string, input: true}`"
+            if request.definition
+            else "run it without a question",
+            hint=None if request.definition else Hint(Action.RUN_GRAPH, request.graph),
         )
     if request.inputs.get("plan_first") and "plan_first" not in channels:
         raise RequestInvalid(

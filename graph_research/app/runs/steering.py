@@ -10,6 +10,7 @@ from typing import Any
 from graph_research.app.request import RunRequest, valid_text
 from graph_research.app.runs.limits.estimate import Amount, Shape
 from graph_research.app.runs.plan import ADOPTING_NODE, Plan
+from graph_research.app.runs.research_state import research_state
 from graph_research.app.store import Store, request_of
 from graph_research.errors import Action, Hint, check_name
 from graph_research.graph.checkpoint.records import RunRecord
@@ -57,7 +58,7 @@ async def planned_run(store: Store, run_id: str, prices: Prices) -> PlannedRun:
     record = await _waiting(store, run_id)
     request = request_of(record)
     told = [each for each in await store.instructions(run_id) if each.kind == InstructionKind.PLAN]
-    plan = Plan(**json.loads(told[-1].content)) if told else Plan.of_state(await store.state(run_id))
+    plan = Plan(**json.loads(told[-1].content)) if told else Plan.of_state(research_state(await store.state(run_id)))
     return PlannedRun(
         run_id=run_id,
         question=request.question or "",

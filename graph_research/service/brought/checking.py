@@ -1,4 +1,4 @@
-"""What users bring is checked in a child process, and nothing of it is kept."""
+"""What users bring is checked in a child process, which keeps nothing of it."""
 
 from __future__ import annotations
 

@@ -44,12 +44,12 @@ async def docs(request: Request, backend: FromBackend) -> HTMLResponse:
     groups: dict[str, list[dict[str, Any]]] = {tag["name"]: [] for tag in document["tags"]}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            example = _example(document, address, path, method, operation, has_tokens=has_tokens)
+            examples = _examples(document, address, path, method, operation, has_tokens=has_tokens)
             shown = {
                 **operation,
                 "method": method.upper(),
                 "path": path,
-                "example": example,
+                "examples": examples,
                 "fields": _fields(document, operation),
                 "answers": [
                     (status, _answer(status, answer)) for status, answer in sorted(operation["responses"].items())
@@ -102,7 +102,7 @@ def _type(schema: Mapping[str, Any]) -> Markup:
     return escape(schema.get("const") or schema.get("format") or schema.get("type", "any value"))
 
 
-def _example(
+def _examples(
     document: Mapping[str, Any],
     address: str,
     path: str,
@@ -110,15 +110,27 @@ def _example(
     operation: Mapping[str, Any],
     *,
     has_tokens: bool,
-) -> str:
-    """A command line for the operation; those of a page work one after another in one shell."""
+) -> list[str]:
+    """Command lines for the operation, one for each example of its body; those of a page work one after another in one
+    shell. The id in the answer to the first is remembered."""
+    content = operation.get("requestBody", {}).get("content", {})
+    schema = content.get("application/json", {}).get("schema")
+    bodies = [None] if schema is None else _named(document, schema)["examples"]
+    lines = [_line(body, address, path, method, operation, has_tokens=has_tokens) for body in bodies]
+    if name := _REMEMBERED.get(operation["operationId"]):
+        lines[0] = f"{name}=$({lines[0]} | {_ID})"
+    return lines
+
+
+def _line(example: Any, address: str, path: str, method: str, operation: Mapping[str, Any], *, has_tokens: bool) -> str:
+    """A command line that sends an `example` of a body, where the operation has one in JSON."""
     words = ["curl -sS"]
     if has_tokens and operation.get("security"):
         words.append('-H "Authorization: Bearer $TOKEN"')
     content = operation.get("requestBody", {}).get("content", {})
     if "application/json" in content:
-        body = orjson.dumps(_example_of(document, content["application/json"]["schema"])).decode()
-        words += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(body)}"]
+        body = shlex.quote(orjson.dumps(example).decode())
+        words += ["-H 'Content-Type: application/json'", f"-d {body}"]
         words += ["-X PUT"] if method == "put" else []
     elif content and method == "post":
         words.append("--data-binary @job.grb")
@@ -130,19 +142,13 @@ def _example(
         words.append(f"-X {method.upper()}")
     where = path.format_map(_IN_SHELL) + _required_query(operation)
     words.append(f'"{address}{where}"' if "$" in where else shlex.quote(f"{address}{where}"))
-    line = " ".join(words)
-    name = _REMEMBERED.get(operation["operationId"])
-    return f"{name}=$({line} | {_ID})" if name else line
+    return " ".join(words)
 
 
 def _required_query(operation: Mapping[str, Any]) -> str:
     """The query that an operation cannot do without, with the examples of its parameters."""
     needed = [row for row in operation.get("parameters", ()) if row["in"] == "query" and row["required"]]
     return "?" + urlencode({row["name"]: row["schema"]["examples"][0] for row in needed}) if needed else ""
-
-
-def _example_of(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Any:
-    return _named(document, schema)["examples"][0]
 
 
 def _named(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -57,7 +57,7 @@ _SANDBOX = {"Content-Security-Policy": "sandbox allow-scripts"}
 @router.get("/api/research/options", responses=problems(401))
 async def get_options(backend: FromBackend, user: FromUser) -> Options:
     """What a submission may name."""
-    return options_of(backend.app.workspace, user.name)
+    return options_of(backend, user.name)
 
 
 @router.get("/api/research/graphs/{graph}.{picture}", response_class=Response, responses=problems(401, 422) | _FILES)
@@ -75,7 +75,7 @@ async def get_definition(
 
 @router.post("/api/research/graphs/check", responses=problems(401, 413, 422))
 async def check_definition(wanted: GraphDefinition, backend: FromBackend, user: FromUser) -> GraphCheck:
-    """What is wrong with a graph of one's own, and its picture. It is not run, and may name what is shipped."""
+    """What is wrong with a graph of one's own, and its picture. It is not run here, and may name what is shipped."""
     picture = "" if wanted.picture is None else wanted.picture.value
     return GraphCheck.of(await backend.turns.work(user.name, partial(check_graph, wanted.definition, picture)))
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 from dataclasses import asdict
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
 from graph_research.app.graphs import GraphFormat
 from graph_research.app.graphs.render import draw
-from graph_research.app.job_runner import result_of
+from graph_research.app.job_runner import JobRequest, result_of
 from graph_research.app.runs.revisions import stored_revisions
 from graph_research.graph.errors import UnknownRun
 from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.service.backend import Backend, FromBackend, FromUser, begun
 from graph_research.service.errors import NothingYet
 from graph_research.service.http.problems import problems
-from graph_research.service.models import ResultResource, SourceList, SourceResource
+from graph_research.service.models import OutputsResource, ResultResource, SourceList, SourceResource
 
 router = APIRouter(prefix="/api/research", tags=["reports"])
 ReportFormat = StrEnum("ReportFormat", {name: name for name in REPORT_FORMATS})  # type: ignore[misc]  # -- its members are known at run time
@@ -45,6 +46,16 @@ async def get_result(job_id: str, backend: FromBackend, user: FromUser) -> Resul
         return ResultResource(job_id=job_id, **asdict(result))
     built = await backend.app.report(job_id)
     return ResultResource(job_id=job_id, **await asyncio.to_thread(result_of, built, backend.app.workspace))
+
+
+@router.get("/jobs/{job_id}/outputs", responses=problems(401, 404, 409, 422))
+async def get_outputs(job_id: str, backend: FromBackend, user: FromUser) -> OutputsResource:
+    """What the graph of a job puts out: its channels that are declared `output: true`, as they are now."""
+    job = await backend.jobs.get(user.name, job_id)
+    async with begun(job):
+        run = await backend.app.result(job.run_id)
+    outputs = {name: run.state[name] for name in run.outputs if name in run.state}
+    return OutputsResource(job_id=job_id, status=job.status, outputs=outputs)
 
 
 @router.get("/jobs/{job_id}/sources", responses=problems(401, 404, 422))
@@ -76,11 +87,12 @@ async def get_report(
 async def get_graph(job_id: str, backend: FromBackend, user: FromUser) -> Response:
     """The graph of a job with what it has done until now."""
     job = await backend.jobs.get(user.name, job_id)
-    workspace, graph = backend.app.workspace, job.request["run"]["graph"]
+    asked = JobRequest.from_json(job.request).run
+    drawn = partial(draw, backend.app.workspace, asked.graph, format=GraphFormat.SVG, definition=asked.definition)
     try:
-        picture, _ = await draw(workspace, graph, GraphFormat.SVG, run_id=job.run_id)
+        picture, _ = await drawn(run_id=job.run_id)
     except UnknownRun:
-        picture, _ = await draw(workspace, graph, GraphFormat.SVG)
+        picture, _ = await drawn()
     return Response(picture, media_type=_SVG, headers=_SANDBOX)
 
 

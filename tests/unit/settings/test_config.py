@@ -139,6 +139,7 @@ DECIDED: dict[str, dict[Any, str | None]] = {
     "research_max_concurrency": {64: "how much your machine does at once"},
     "service_models": {"openai:m": "what users of your service may choose"},
     "service_graphs": {"deep_research": "what users of your service may choose"},
+    "service_own_graphs": {True: "what users of your service may choose"},
     "telemetry_content": {True: "what your traces show of your work"},
     "task_timeout": {60: None},
     "deep_research_archive_content": {True: None},

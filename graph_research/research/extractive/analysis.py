@@ -12,7 +12,7 @@ from typing import Any
 from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, options_of, question_of, read_sources
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Block, Document
-from graph_research.text.language.words import read_sentence
+from graph_research.text.language.words import held_share, read_sentence
 from graph_research.text.relevance.alike import numbers_in, says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
@@ -29,6 +29,7 @@ _NEAR_THE_BEST = 0.4
 _MOST_OF_IT = 0.5
 _MOST_OPENINGS = 4
 _MOST_COMPARED = 1_500
+_ABOUT = 0.5
 _NEEDED_BEFORE = 0.15
 _OF_A_LIST = 0.5
 
@@ -97,7 +98,8 @@ class Analysis:
 
     `groups` are best first, as many as a report of the asked length can hold; where the question is not answered they
     are the passages nearest to it.
-    `sentences` are what `conflicts` are looked for in, the best ranked units but lines of code: values of examples.
+    `sentences` are what `conflicts` are looked for in: the best ranked units of passages about the question, but lines
+    of code, which have values of examples.
     """
 
     query: Query
@@ -132,6 +134,7 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
     whole = _weighed(rank(pool, query), sources)
     ranked = [_weighed(rank(pool, part.query), sources) if len(parts) > 1 else whole for part in parts]
     most = options_of(material).words[1] // _WORDS_OF_A_QUOTE
+    compared = [item for item in _about(whole, parts, pool) if item.unit.kind != "line"]
     near = [_near(items, part.query, pool)[: 2 * most] for items, part in zip(ranked, parts, strict=True)]
     candidates = _in_turn(near, parts, pool) or _openings(pool)
     return Analysis(
@@ -139,7 +142,7 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
         sources=sources,
         parts=parts,
         groups=_with_whole_tables(grouped(candidates, sources)[:most], allowed),
-        sentences=[sentence(item, pool) for item in whole if item.unit.kind != "line"][:_MOST_COMPARED],
+        sentences=[sentence(item, pool) for item in compared[:_MOST_COMPARED]],
     )
 
 
@@ -210,6 +213,24 @@ def _near(items: Sequence[Ranked], query: Query, pool: Pool) -> list[Ranked]:
     own = query.own_terms
     about = [item for item in items if not own.isdisjoint(pool.passage_of(item))] or items
     return [item for item in about if item.score >= _NEAR_THE_BEST * about[0].score]
+
+
+def _about(items: Sequence[Ranked], parts: Sequence[Part], pool: Pool) -> list[Ranked]:
+    """The units whose passage holds, by weight, half as much of a part of the question as any one does. Sources that
+    differ over the rest of their subject contradict each other in nothing that was asked."""
+    weights = [{language: pool.term_weights(part.query, language) for language in pool.languages} for part in parts]
+    held = [[_held(item, of_part, pool) for item in items] for of_part in weights]
+    least = [_ABOUT * max(shares, default=0.0) for shares in held]
+    return [
+        item
+        for item, *shares in zip(items, *held, strict=True)
+        if any(share >= enough for share, enough in zip(shares, least, strict=True))
+    ]
+
+
+def _held(item: Ranked, weights: Mapping[str, Mapping[str, float]], pool: Pool) -> float:
+    own = weights[pool.read[item.source].language]
+    return held_share(own, pool.passage_of(item))
 
 
 def _openings(pool: Pool) -> list[Quote]:

@@ -78,6 +78,23 @@ def test_a_sentence_that_leads_to_a_command_or_a_list_is_quoted_with_it() -> Non
         assert said in [group.lead.text for group in analyze({**material, "question": question}).groups]
 
 
+def test_what_sources_dispute_and_nobody_asks_is_no_conflict_of_the_research() -> None:
+    texts = [
+        f"# {who}\n\n## Fish\n\nSmolt mortality at the Alder mill was {share} percent.\n\n"
+        f"## Opening\n\nThe Alder mill was opened on {day}."
+        for who, share, day in (("Study", 4, "2 May 2016"), ("Anglers", 11, "9 June 2016"))
+    ]
+    fish, both = (
+        {side.value for row in analyze({**written(texts), "question": asked}).conflicts for side in row.sides}
+        for asked in (
+            "How does the Alder mill change the mortality of smolts?",
+            "What is the mortality of smolts, and when was the Alder mill opened?",
+        )
+    )
+    assert fish == {"4 percent", "11 percent"}
+    assert both == {"4 percent", "11 percent", "2 May 2016", "9 June 2016"}
+
+
 def test_values_in_examples_of_code_are_no_conflict() -> None:
     texts = [
         f"# Pump {name}\n\nAn example:\n\n```\nthe mill pump: timeout {n}\n```\n" for name, n in (("A", 30), ("B", 45))

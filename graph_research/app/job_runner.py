@@ -19,6 +19,7 @@ from graph_research.app.runs.run import RunResult
 from graph_research.app.runs.status import delete_run, goes_on, is_driven, is_new_fork
 from graph_research.app.runs.steering import waits_with_plan
 from graph_research.app.workspace import Workspace, open_workspace
+from graph_research.errors import GraphResearchError
 from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.errors import RunBusy, RunExists, StoreUnreachable, UnknownRun
 from graph_research.graph.events import Event, NodeStarted, Progress, RunEnded
@@ -135,8 +136,10 @@ def for_jobs(workspace: Workspace) -> Workspace:
 class ResearchJobRunner:
     """Runs jobs whose requests are those of `JobRequest`, in an application with a workspace `for_jobs`."""
 
-    def __init__(self, app: Application) -> None:
+    def __init__(self, app: Application, *, told: Callable[[str], str] = str) -> None:
+        """`told` is how what went wrong is told to those who submitted jobs without a folder of their own."""
         self._app = app
+        self._told = told
 
     async def run(
         self,
@@ -152,10 +155,18 @@ class ResearchJobRunner:
         A run that another process still creates or drives is waited for: a worker that lost the job may not have
         noticed yet.
         """
+        asked = JobRequest.from_json(request)
         try:
-            return await self._run(job_id, JobRequest.from_json(request), answer, on_progress, on_sources)
+            end = await self._run(job_id, asked, answer, on_progress, on_sources)
         except StoreUnreachable as error:
             return JobEnd(status="PROCESSING", error=(error.code, str(error)))
+        except GraphResearchError as error:
+            if asked.folder is None:
+                error.message, error.help = self._told(error.message), self._told(error.help)
+            raise
+        if asked.folder is None and end.error is not None:
+            end = replace(end, error=(end.error[0], self._told(end.error[1])))
+        return end
 
     async def _run(
         self, job_id: str, asked: JobRequest, answer: str | None, on_progress: OnProgress, on_sources: OnSources

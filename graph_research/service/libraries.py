@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from graph_research.errors import UserMistake
 
 UPLOADS = "uploads"
 """What a user's own documents are called among the folders of a library."""
+_NOBODY = "nobody"
 
 
 def libraries(workspace: Workspace, user: str) -> dict[str, Path]:
@@ -52,6 +54,13 @@ def without_folders(workspace: Workspace, user: str, text: str) -> str:
     for name in sorted(known, key=lambda name: len(str(known[name])), reverse=True):
         text = text.replace(str(known[name]), name)
     return text
+
+
+def without_places(workspace: Workspace, text: str) -> str:
+    """The same for what is told of a job, whoever's it is; nor where the data home is."""
+    home = workspace.home.path
+    text = re.sub(rf"{re.escape(str(home))}/users/[^/\s]+/library", UPLOADS, text)
+    return without_folders(workspace, _NOBODY, text).replace(str(home), home.name)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.jobs.backends import open_jobs
 from graph_research.jobs.store import JobStore
 from graph_research.jobs.worker import Worker
+from graph_research.service.libraries import without_places
 
 if TYPE_CHECKING:
     from graph_research.app.metrics import RunMetrics
@@ -45,7 +46,7 @@ async def open_worker(
         yield (
             Worker(
                 jobs,
-                ResearchJobRunner(app),
+                ResearchJobRunner(app, told=partial(without_places, workspace)),
                 name=f"{socket.gethostname()}-{os.getpid()}",
                 concurrency=concurrency,
                 at_most=concurrency if home.database is None else sys.maxsize,

@@ -50,11 +50,12 @@ async def archive_run(workspace: Workspace, store: Store, run_id: str, now: date
     state = research_state(await store.state(run_id))
     compressed = (state.get("metadata") or {}).get("content_archive_hashes") or {}
     dropped = (state.get("metadata") or {}).get("dropped_content_ids") or []
+    own = await store.text_hashes(run_id)
     written: list[Path] = []
     for source in [Source.model_validate(row) for row in state.get("sources") or []]:
         name = source.archive_hash.removeprefix("sha256:")
-        if not (_SOURCE_ID.fullmatch(source.id) and _HASH.fullmatch(name)):
-            continue
+        if not (_SOURCE_ID.fullmatch(source.id) and name in own):
+            continue  # nor is the text of another run written that this one names
         if settings.deep_research_archive_content and source.is_digest:
             written += _write(folder / source.id / f"{name}.txt", await store.text(source.archive_hash))
         if settings.content_archive_enabled and source.id in compressed:

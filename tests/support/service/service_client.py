@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import httpx
@@ -20,6 +21,7 @@ from graph_research.service.api import create_api
 from graph_research.service.backend import Backend
 from graph_research.service.feeds import Feeds
 from graph_research.service.http.guard import PageAccess
+from graph_research.service.libraries import without_places
 from graph_research.service.metrics import ServiceMetrics
 from graph_research.service.users import Users, add_token
 from tests.support.cli.cli_process import User
@@ -59,7 +61,8 @@ class ServiceClient:
 
     async def drive(self) -> None:
         """Drive every queued job to its end."""
-        await Worker(self.jobs, ResearchJobRunner(self.app), name="w").run(until_idle=True)
+        told = partial(without_places, self.app.workspace)
+        await Worker(self.jobs, ResearchJobRunner(self.app, told=told), name="w").run(until_idle=True)
 
     async def claimed(self) -> Claim:
         """The next job, as a worker holds it."""

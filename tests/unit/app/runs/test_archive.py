@@ -32,6 +32,7 @@ class OneRun:
 
     def __init__(self, *, cites: str = "") -> None:
         self.told: list[Instruction] = []
+        self.foreign: set[str] = set()
         self.texts = {text_hash(text): text for text in TEXTS.values()}
         rows = [
             {
@@ -61,6 +62,10 @@ class OneRun:
     async def text(self, name: str) -> str:
         return self.texts[name]
 
+    async def text_hashes(self, run_id: str) -> set[str]:
+        assert run_id == "r1"
+        return {name.removeprefix("sha256:") for name in self.texts} - self.foreign
+
     async def instruct(self, run_id: str, instruction: Instruction) -> None:
         self.told.append(instruction)
 
@@ -84,6 +89,12 @@ async def test_texts_of_digested_sources_are_files_whose_hash_is_their_name(tmp_
     assert text_hash(path.read_text(encoding="utf-8")) == f"sha256:{path.stem}"
     assert archive_folder(space) == tmp_path / "home" / "archive"
     assert await archive_run(space, OneRun(), "r1", NOW) == []
+
+
+async def test_a_text_of_another_run_is_not_written_where_a_state_names_it(tmp_path: Path) -> None:
+    run = OneRun()
+    run.foreign = {text_hash(TEXTS["src-0000000001"]).removeprefix("sha256:")}
+    assert await archive_run(workspace(tmp_path), run, "r1", NOW) == []
 
 
 @pytest.mark.requirement("13.3")

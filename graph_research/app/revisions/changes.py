@@ -4,8 +4,11 @@ Nothing is asked of a model or a search: the report is built again from the stat
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +20,7 @@ from graph_research.app.wiring.models import prices_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import Action, Hint, check_name
 from graph_research.graph.context import Clock, SystemClock
-from graph_research.graph.errors import InputInvalid
+from graph_research.graph.errors import InputInvalid, RunBusy
 from graph_research.research.evidence.citations import without_markers
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.report.model import Report, ReportClaim, ReportSource
@@ -29,6 +32,7 @@ from graph_research.text.wording import shortened
 _WHAT_CHARS = 100
 _MOST_CHARS = 5_000
 _LISTED = 8
+_BUSY_SECONDS, _POLL_SECONDS = 15.0, 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,10 +155,12 @@ def newly_unsupported(old: Report, new: Report) -> list[str]:
 
 
 async def save(workspace: Workspace, store: Store, old: Built, revision: Revision, calls: int = 0) -> Revised:
-    """Store a revision of the report `old`, which is the latest version, and build the new one."""
+    """Store a revision of the report `old`, which is the latest version, and build the new one. Where another process
+    saves one of the same report meanwhile, this one stands on top of it. `RunBusy` where that takes too long."""
     run_id = old.report.run_id
-    built = await preview(workspace, store, run_id, revision)
-    version = await add_revision(store, run_id, revision)
+    async with _alone(store, run_id):
+        built = await preview(workspace, store, run_id, revision)
+        version = await add_revision(store, run_id, revision)
     return Revised(
         run_id=run_id,
         version=version,
@@ -164,6 +170,24 @@ async def save(workspace: Workspace, store: Store, old: Built, revision: Revisio
         built=built,
         calls=calls,
     )
+
+
+@asynccontextmanager
+async def _alone(store: Store, run_id: str) -> AsyncIterator[None]:
+    """While no other process changes the run."""
+    end = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            lease = await store.lease(run_id)
+            break
+        except RunBusy:
+            if time.monotonic() > end:
+                raise
+            await asyncio.sleep(_POLL_SECONDS)
+    try:
+        yield
+    finally:
+        lease.release()
 
 
 async def latest(workspace: Workspace, store: Store, run_id: str) -> Built:

@@ -11,6 +11,7 @@ import pytest
 
 from graph_research.app.job_runner import JobRequest
 from graph_research.app.revisions.ask import join_follow_up
+from graph_research.app.revisions.changes import edit_claim
 from graph_research.jobs.job import JobStatus, NewJob
 from graph_research.jobs.store import JobStore
 from graph_research.service.models import JobSubmission
@@ -52,6 +53,15 @@ async def test_a_report_is_verified_now(finished: Finished) -> None:
     verification = await finished.get("verification")
     assert verification["citations"] == verification["valid"] > 0
     assert (verification["coverage"], verification["fabricated"], verification["problems"]) == (1.0, 0, [])
+
+
+async def test_changes_that_two_processes_make_at_once_are_versions_one_after_the_other(finished: Finished) -> None:
+    claims = [row["id"] for row in (await finished.get("report.json"))["claims"]][:2]
+    space = finished.service.app.workspace
+    edits = [edit_claim(space, finished.job_id, claim, confidence=0.5) for claim in claims * 2]
+    made = await asyncio.gather(*edits)
+    assert sorted(row.version for row in made) == [2, 3, 4, 5]
+    assert [row.built.report.version for row in made] == [row.version for row in made]
 
 
 async def test_an_edited_sentence_stands_in_the_report_and_the_result_until_it_is_undone(finished: Finished) -> None:

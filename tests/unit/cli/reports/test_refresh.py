@@ -101,8 +101,8 @@ def test_a_changed_row_of_a_table_takes_the_place_of_the_old_one(user: User, now
     )
     user.write("boats/boats.md", now)
     revised = user.run("refresh", "tides", "--rewrite", "--json").json["revised"]
-    first = next(block for section in report(user)["sections"] for block in section["blocks"] if block["rows"])
-    rows = [[cell["text"] for cell in row] for row in first["rows"]]
+    [table] = [block for block in report(user)["short_answer"] if block["rows"]]
+    rows = [[cell["text"] for cell in row] for row in table["rows"]]
     assert rows == [["Heron", "1998", "12 May 2023", "4"], *([cells] if cells else [])]
     claims = [claim["text"] for claim in report(user)["claims"]]
     assert [text for text in claims if "Teal" in text] == ([" ".join(cells).replace(" –", "")] if cells else [])

@@ -38,6 +38,7 @@ class DocumentBuilder:
         self._length = 0
         self._cells: list[tuple[int, ...]] = []
         self._code_lines: list[int] = []
+        self._begins_table = False
         self._next_place: tuple[PlaceKind, str, int | str] | None = None
         self._places: list[tuple[PlaceKind, str, list[int], list[int | str]]] = []
 
@@ -45,14 +46,19 @@ class DocumentBuilder:
         """What is added from now on stands there in the file."""
         self._next_place = (kind, canonical_text(within), at)
 
+    def begin_table(self) -> None:
+        """The next row is the first of another table than the row before it."""
+        self._begins_table = True
+
     def add_row(self, cells: Sequence[str], places: Sequence[str] = (), within: str = "") -> None:
         """Append a table's row as one block that knows its cells; with `places` each cell stands at its own in the
         sheet `within`."""
         texts = [canonical_text(cell) for cell in cells]
         before = self._length
-        self.add("table", " ".join(filter(None, texts)))
+        self.add("table", " ".join(filter(None, texts)), level=int(self._begins_table))
         if self._length == before:
             return
+        self._begins_table = False
         starts = [self._blocks[-1].start]
         for text in texts:
             starts.append(starts[-1] + len(text) + (1 if text else 0))

@@ -7,7 +7,8 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 MAX_TITLE_CHARS = 500
@@ -21,7 +22,8 @@ PlaceKind = Literal["attachment", "cell", "chapter", "line", "notebook_cell", "p
 
 
 class Block(NamedTuple):
-    """A block of the source: `text[start:end]` of the canonical text. `level` is a heading's, 1 to 6, else 0."""
+    """A block of the source: `text[start:end]` of the canonical text. `level` is a heading's, 1 to 6, and 1 for the
+    first row of a table where the file says that a table begins; else 0."""
 
     kind: BlockKind
     start: int
@@ -146,7 +148,7 @@ class Document:
         last = bisect_left(self.blocks, end, key=lambda block: block.start)
         read = list(range(first, last))
         if read and self.blocks[first].kind == "table":
-            while first > 0 and self.blocks[first - 1].kind == "table":
+            while first > 0 and self.blocks[first - 1].kind == "table" and not self.blocks[first].level:
                 first -= 1
             read += [first, first - 1] if first > 0 else [first]
         said = [self.text[slice(*self.blocks[place][1:3])] for place in sorted(set(read))]
@@ -205,8 +207,9 @@ class Document:
     @cached_property
     def _tables(self) -> dict[int, tuple[int, ...]]:
         tables: dict[int, tuple[int, ...]] = {}
-        for kind, blocks in groupby(self.blocks, key=lambda block: block.kind):
-            starts = [block.start for block in blocks if kind == "table"]
+        begun = list(accumulate(block.kind != "table" or block.level > 0 for block in self.blocks))
+        for _, numbered in groupby(zip(begun, self.blocks, strict=True), key=itemgetter(0)):
+            starts = [block.start for _, block in numbered if block.kind == "table"]
             width = len(self.rows.get(starts[0], ())) if starts else 0
             rows = tuple(row for row in starts if width > 1 and len(self.rows.get(row, ())) == width)
             tables |= dict.fromkeys((start for start in starts if start in self.rows), rows)

@@ -203,7 +203,9 @@ class _Reader:
         if tag in BLOCK_TAGS:
             self._boundary(place)
             steps.append((node, inside, True))
-            if tag == "tr":
+            if tag == "table":
+                self._builder.begin_table()
+            elif tag == "tr":
                 self._cell_starts.clear()
             elif tag in ("td", "th") and place.row:
                 self._cell_starts.append(len(self._pieces))

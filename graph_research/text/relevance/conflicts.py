@@ -75,10 +75,10 @@ def find_contradictions(sentences: Sequence[SourceSentence]) -> list[Conflict]:
     return [*by_value, *_reworded(sentences, read)]
 
 
-def contrary_value(claim: str, passage: SourceSentence) -> str | None:
+def contrary_value(claim: SourceSentence, passage: SourceSentence) -> str | None:
     """How a passage writes what it gives in place of a value, a denial or a name of the claim; None where it does not
-    contradict the claim. The passage has a source id."""
-    conflicts = find_contradictions([SourceSentence.of_text(claim), passage])
+    contradict the claim, which has no source id."""
+    conflicts = find_contradictions([claim, passage])
     return next((side.value for row in conflicts for side in row.sides if passage in side.evidence), None)
 
 

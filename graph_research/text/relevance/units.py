@@ -26,8 +26,8 @@ _NOTE_MARKS = re.compile(r"(?<=[.!?。！？\"”])(?:\[\d{1,3}\])+$")
 class Unit:
     """`document.text[start:end]`, without white space around it.
 
-    `heading` is the nearest heading above it, `header` the first row of its table. `block` is the number of its block:
-    units of one block follow each other in the text.
+    `heading` is the nearest heading above it, `header` the first row of its table behind its caption. `block` is the
+    number of its block: units of one block follow each other in the text.
     """
 
     start: int
@@ -64,8 +64,12 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
                 end = start + len(_NOTE_MARKS.sub("", text[start:end]))
                 yield from _cut(text, before.start if defined and before else start, end, kind, number, heading)
         elif block.kind == "table":
+            written = text[block.start : block.end]
             if before is None or before.kind != "table":
-                header = text[block.start : block.end]
+                header = written
+            elif block.level:
+                is_caption = header == text[before.start : before.end]
+                header = f"{header} {written}" if is_caption else written
             for start, end in _lines(text, block):
                 yield from _cut(text, start, end, "row", number, heading, header)
         elif block.kind == "code":

@@ -116,6 +116,7 @@ class _Word:
             self._builder.add("item" if listed else "paragraph", text)
 
     def _add_table(self, table: etree._Element) -> None:
+        self._builder.begin_table()
         for number, row in enumerate(_wrapped(table, "tr"), start=1):
             self._builder.place("row", number, str(self._tables))
             self._builder.add_row(
@@ -182,6 +183,7 @@ def _add_slide(builder: DocumentBuilder, package: Package, name: str) -> None:
         return
     for element in _shapes(slide):
         if element.tag == f"{_A}tbl":
+            builder.begin_table()
             for row in element.iter(f"{_A}tr"):
                 builder.add_row([_cell_text(cell) for cell in row.iterchildren(f"{_A}tc")])
             continue

@@ -81,6 +81,7 @@ class _Reader:
                     self._builder.add("heading" if level else "item" if listed else "paragraph", text, level=level)
             elif name == "table":
                 self._tables += 1
+                self._builder.begin_table()
                 for number, row in enumerate(_rows(element), start=1):
                     self._builder.place("row", number, str(self._tables))
                     self._builder.add_row([text for text, repeats in _cells(row) for _ in range(repeats)])

@@ -32,6 +32,7 @@ _SECTIONS = frozenset(
 _INFO = frozenset(["info", "bookinfo", "articleinfo", "chapterinfo", "sectioninfo", "refentryinfo", "refmeta"])
 _CODE = frozenset(["programlisting", "screen", "literallayout", "synopsis", "cmdsynopsis"])
 _ITEMS = frozenset(["listitem", "member", "step", "question", "answer"])
+_TABLES = frozenset(("table", "informaltable"))
 _ROWS = frozenset(("row", "tr"))
 _CELLS = frozenset(("entry", "td", "th"))
 _TEXTS = frozenset(["para", "simpara", "title", "subtitle", "term", "bridgehead", "p", "refname", "refpurpose"])
@@ -86,6 +87,8 @@ class _Reader:
             elif name in _CODE or name in _TEXTS or _has_own_text(element):
                 self._add(element, name, depth, listed=listed)
             else:
+                if name in _TABLES:
+                    self._builder.begin_table()
                 inner = depth + (name in _SECTIONS)
                 pending += [(child, inner, listed or name in _ITEMS) for child in reversed(element)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from collections.abc import Sequence
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -126,6 +127,46 @@ async def test_cells_in_content_controls_are_read_and_inner_tables_once() -> Non
     document = await read(foreign_files.word_document(table), "a.docx")
     assert blocks(document) == [("table", "Output 412 Parts gates")]
     assert list(document.rows.values()) == [("Output", "412", "Parts gates")]
+
+
+def docbook_table(*rows: Sequence[str]) -> str:
+    entries = ("".join(f"<entry>{cell}</entry>" for cell in row) for row in rows)
+    tbody = "".join(f"<row>{row}</row>" for row in entries)
+    return f"<informaltable><tgroup><tbody>{tbody}</tbody></tgroup></informaltable>"
+
+
+def open_table(*rows: Sequence[str]) -> str:
+    cells = ("".join(f"<table:table-cell><text:p>{cell}</text:p></table:table-cell>" for cell in row) for row in rows)
+    return f"<table:table>{''.join(f'<table:table-row>{row}</table:table-row>' for row in cells)}</table:table>"
+
+
+FIRST, SECOND = [("Ferry", "Cars"), ("Skarvik", "22")], [("Quay", "Depth"), ("North", "7 m")]
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (foreign_files.open_document("text", open_table(*FIRST) + open_table(*SECOND)), "a.odt"),
+        (f"<article>{docbook_table(*FIRST)}{docbook_table(*SECOND)}</article>".encode(), "a.xml"),
+        (b"| Ferry | Cars |\n|--|--|\n| Skarvik | 22 |\n\n| Quay | Depth |\n|--|--|\n| North | 7 m |\n", "a.md"),
+        (
+            foreign_files.word_document(
+                "".join(
+                    "<w:tbl>"
+                    + "".join(f"<w:tr>{word_cell(one)}{word_cell(two)}</w:tr>" for one, two in table)
+                    + "</w:tbl>"
+                    for table in (FIRST, SECOND)
+                )
+            ),
+            "a.docx",
+        ),
+    ],
+    ids=["odt", "docbook", "markdown", "docx"],
+)
+async def test_a_table_right_behind_another_has_its_own_header(data: bytes, name: str) -> None:
+    document = await read(data, name)
+    columns = [document.columns_at(start) for start in document.rows]
+    assert columns == [(), (("Ferry", "Skarvik"), ("Cars", "22")), (), (("Quay", "North"), ("Depth", "7 m"))]
 
 
 NOTED = [

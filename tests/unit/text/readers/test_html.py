@@ -14,6 +14,7 @@ from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.html_nesting import MAX_DEPTH, MAX_TAGS, bound_nesting
+from graph_research.text.relevance.units import units
 
 
 def blocks(document: Document, kind: str | None = None) -> list[str]:
@@ -79,12 +80,25 @@ def test_blocks_tell_headings_items_quotes_tables_and_code() -> None:
         ("heading", 3),
         ("item", 0),
         ("quote", 0),
-        ("table", 0),
+        ("table", 1),
         ("table", 0),
         ("code", 0),
     ]
     assert blocks(document, "table") == ["Year GWh", "2018 410"]
     assert document.title == "Title"
+
+
+def test_a_table_has_its_own_header_behind_its_caption_and_right_behind_another_table() -> None:
+    ferries = "<table><caption>Ferries</caption><tr><th>Ferry<th>Cars<tr><td>Skarvik<td>22</table>"
+    quays = "<table><tr><th>Quay<th>Depth<tr><td>North<td>7 m</table>"
+    document = html_document(f"<h1>The crossing</h1>{ferries}{quays}")
+    starts = {document.text[block.start : block.end]: block.start for block in document.blocks}
+    assert document.columns_at(starts["Skarvik 22"]) == (("Ferry", "Skarvik"), ("Cars", "22"))
+    assert document.columns_at(starts["North 7 m"]) == (("Quay", "North"), ("Depth", "7 m"))
+    around = document.around(starts["North 7 m"], len(document.text)).splitlines()
+    assert around == ["The crossing", "Skarvik 22", "Quay Depth", "North 7 m"]
+    headers = {unit.text: unit.header for unit in units(document, "en") if unit.kind == "row"}
+    assert (headers["Skarvik 22"], headers["North 7 m"]) == ("Ferries Ferry Cars", "Quay Depth")
 
 
 def test_two_line_breaks_part_paragraphs() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graph_research.research.audit.model import AuditedSentence, AuditQuote, Verdict
 from graph_research.research.audit.statements import ReportSentence
@@ -96,11 +96,11 @@ def judged(
     )
     if not sentence.is_checkable:
         return plain
-    compared = [*_compared(sentence.text, cited, is_cited=True)]
+    compared = [*_compared(sentence, cited, is_cited=True)]
     if not any(row.is_supporting and row.owner.superseded is None for row in compared):
         names = {row.source_id for row in cited}
         others = [row for row in documents if row.source_id not in names]
-        compared += _compared(sentence.text, others, is_cited=False)
+        compared += _compared(sentence, others, is_cited=False)
     supporting = [row for row in compared if row.is_supporting and row.owner.superseded is None]
     supporting = supporting or [row for row in compared if row.is_supporting]
     against = [row for row in compared if row.is_against]
@@ -110,7 +110,7 @@ def judged(
     if best is None:
         return plain.model_copy(update={"verdict": Verdict.NOT_FOUND, "reason": "nothing in the library is near it"})
     verdict = Verdict.SUPPORTED if supporting else Verdict.CONTRADICTED if against else Verdict.NOT_FOUND
-    if verdict is Verdict.NOT_FOUND and related and _is_answered(sentence.text, [*cited, *documents]):
+    if verdict is Verdict.NOT_FOUND and related and _is_answered(sentence.claim, [*cited, *documents]):
         verdict = Verdict.UNCLEAR
     reason = best.lacks if verdict is Verdict.NOT_FOUND else best.problem
     return plain.model_copy(
@@ -137,24 +137,24 @@ def _old_version(owner: LibraryDocument) -> str:
     return f"only an old version says it, which {by}"
 
 
-def _compared(text: str, documents: Sequence[LibraryDocument], *, is_cited: bool) -> list[_Compared]:
+def _compared(sentence: ReportSentence, documents: Sequence[LibraryDocument], *, is_cited: bool) -> list[_Compared]:
     if not documents:
         return []
     by_id = {row.source_id: row for row in documents}
     pool = Pool({name: row.document for name, row in by_id.items()})
-    ranked = rank(pool, parse(text))[:_COMPARED]
+    ranked = rank(pool, parse(sentence.claim))[:_COMPARED]
     units = [(by_id[item.source], item.unit) for item in ranked]
-    compared = [_beside(text, owner, [unit], is_cited=is_cited) for owner, unit in units]
+    compared = [_beside(sentence, owner, [unit], is_cited=is_cited) for owner, unit in units]
     together = [unit for owner, unit in units if owner is units[0][0]][:_SHOWN] if units else []
     if len(together) > 1 and not any(row.is_supporting or row.is_against for row in compared):
-        compared.append(_beside(text, units[0][0], together, is_cited=is_cited))
+        compared.append(_beside(sentence, units[0][0], together, is_cited=is_cited))
     return compared
 
 
-def _beside(text: str, owner: LibraryDocument, units: Sequence[Unit], *, is_cited: bool) -> _Compared:
+def _beside(sentence: ReportSentence, owner: LibraryDocument, units: Sequence[Unit], *, is_cited: bool) -> _Compared:
     """The sentence beside a passage, or beside several of a document at once, which are quoted with what stands between
     them where that is little, else the first of them."""
-    unit = units[0]
+    unit, text = units[0], sentence.claim
     whole = owner.document.text
     start, end = min(each.start for each in units), max(each.end for each in units)
     if end - start > max(_MOST_QUOTED_CHARS, unit.end - unit.start):
@@ -188,7 +188,7 @@ def _beside(text: str, owner: LibraryDocument, units: Sequence[Unit], *, is_cite
         quote=quote,
         owner=owner,
         is_supporting=is_supporting,
-        is_against=not is_supporting and (_excludes(text, owner, unit) or _says_otherwise(found.features)),
+        is_against=not is_supporting and (_excludes(sentence, owner, unit) or _says_otherwise(found.features)),
         is_related=found.score >= UNSUPPORTED,
         problem=judgement.problem or _undecided(found),
         lacks=_lacks(text, said),
@@ -251,7 +251,7 @@ def _lacks(text: str, passages: Sequence[str]) -> str:
     return f"the nearest passage has no {named}" if named else _OTHER_ORDER
 
 
-def _excludes(text: str, owner: LibraryDocument, unit: Unit) -> bool:
+def _excludes(sentence: ReportSentence, owner: LibraryDocument, unit: Unit) -> bool:
     """Whether the passage gives another number or date for the same thing, or differs in a denial or a name."""
     passage = SourceSentence(
         source_id=owner.source_id,
@@ -262,7 +262,37 @@ def _excludes(text: str, owner: LibraryDocument, unit: Unit) -> bool:
         heading=unit.heading,
         cells=owner.document.columns_at(unit.start),
     )
-    return contrary_value(text, passage) is not None
+    if pairs := _same_columns(sentence.cells, passage.cells):
+        return _is_another_value(pairs, label=sentence.cells[0][1])
+    claim = replace(SourceSentence.of_text(sentence.text), cells=sentence.cells)
+    return contrary_value(claim, passage) is not None
+
+
+def _same_columns(ours: Sequence[tuple[str, str]], theirs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The cells under the same headers of two rows with one label."""
+    if not (ours and theirs) or ours[0][1].casefold() != theirs[0][1].casefold():
+        return []
+    named = {header.casefold(): cell for header, cell in theirs[1:]}
+    return [(cell, named[header.casefold()]) for header, cell in ours[1:] if header.casefold() in named]
+
+
+def _is_another_value(pairs: Sequence[tuple[str, str]], *, label: str) -> bool:
+    """Whether cells of two rows give other values and all else agrees. A label that is a value itself, such as a year,
+    stands in many tables: then something has to agree."""
+    alike = [one.casefold() == other.casefold() or _agree(one, other) for one, other in pairs]
+    others = [pair for pair, same in zip(pairs, alike, strict=True) if not same]
+    have_values = all(figures(one) and figures(other) for one, other in others)
+    return bool(others) and have_values and (any(alike) or _has_words(label))
+
+
+def _has_words(label: str) -> bool:
+    values = figures(label)
+    return any(sign.isalpha() and not any(one.start <= n < one.end for one in values) for n, sign in enumerate(label))
+
+
+def _agree(one: str, other: str) -> bool:
+    """Whether two cells give the same values."""
+    return bool(figures(one)) and all(any(agree(a, b) for b in figures(other)) for a in figures(one))
 
 
 def _says_otherwise(features: Mapping[str, float]) -> bool:

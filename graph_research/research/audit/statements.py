@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import NamedTuple
 
 from graph_research.research.report.documents.sentences import ANALYSIS
 from graph_research.research.report.labels.languages import LANGUAGES, labels_for
 from graph_research.text.document import Block, Document
 from graph_research.text.language.dates import dates_in
 from graph_research.text.language.words import language_of, words
+from graph_research.text.relevance.statements import row_text
 from graph_research.text.sentences import PROSE, sentence_spans
 
 _MARK = re.compile(r"\s*\\?\[\^?([\w.-]{1,12}(?:\s*[,;–-]\s*\d{1,4})*)\\?\](?!\()")
@@ -61,17 +63,24 @@ _SOURCE_HEADINGS = frozenset(
 @dataclass(frozen=True, kw_only=True)
 class ReportSentence:
     """A sentence without its marks, and the marks: numbers and names in brackets behind or in it, raised numbers, and
-    of `(Vance et al., 2021)` the name and the year, `Vance 2021`."""
+    of `(Vance et al., 2021)` the name and the year, `Vance 2021`. Of a row of a table `cells` are the header and the
+    text of each cell."""
 
     text: str
     marks: tuple[str, ...] = ()
+    cells: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def claim(self) -> str:
+        """What is compared: the sentence, or the row with the header and unit of each cell."""
+        return row_text(self.cells) or self.text
 
     @property
     def is_checkable(self) -> bool:
         """Whether it may state a fact: it asks nothing, leads to nothing, and has words that say something."""
         if self.text.rstrip("”\"'»)* ").endswith(("?", ":", "？", "：")):
             return False
-        said = sum(word.weight > 0.0 for word in words(self.text, language_of(self.text)))
+        said = sum(word.weight > 0.0 for word in words(self.claim, language_of(self.claim)))
         return said >= _LEAST_WORDS
 
 
@@ -83,12 +92,14 @@ def sentences_of(document: Document) -> list[ReportSentence]:
     """
     language = language_of(document.text)
     found: list[ReportSentence] = []
-    for piece, is_prose in _pieces(document):
-        text = _other_sides().sub("", piece)
-        spans = sentence_spans(text, language=language) if is_prose else [(0, len(text))]
+    for piece in _pieces(document):
+        text = _other_sides().sub("", piece.text)
+        spans = sentence_spans(text, language=language) if piece.is_prose else [(0, len(text))]
         first = len(found)
         for start, end in spans:
             found += _read(text[start:end], found.pop() if len(found) > first else None, language)
+        if piece.cells and len(found) == first + 1:
+            found[-1] = replace(found[-1], cells=piece.cells)
     return found
 
 
@@ -200,10 +211,18 @@ def _bare(text: str) -> str:
     return quoted[1].strip() if quoted else line
 
 
-def _pieces(document: Document) -> Iterator[tuple[str, bool]]:
-    """The text of each block that is no heading and no note, with whether it is prose, up to the list of sources, which
-    never stands first; what stands behind that list under a heading of its own is read again. Of a table's row the
-    cells that hold sentences, else the whole row."""
+class _Piece(NamedTuple):
+    """A text of the report; of a row that is read as a whole `cells` as in `ReportSentence`, without marks."""
+
+    text: str
+    is_prose: bool = True
+    cells: tuple[tuple[str, str], ...] = ()
+
+
+def _pieces(document: Document) -> Iterator[_Piece]:
+    """The text of each block that is no heading and no note, up to the list of sources, which never stands first; what
+    stands behind that list under a heading of its own is read again. Of a table's row the cells that hold sentences,
+    else the whole row."""
     listing = 0
     before = ""
     has_prose = False
@@ -218,14 +237,19 @@ def _pieces(document: Document) -> Iterator[tuple[str, bool]]:
             pass
         elif block.kind in PROSE:
             has_prose = True
-            yield text, True
-        elif block.kind == "table" and before == "table":
+            yield _Piece(text)
+        elif block.kind == "table" and before == "table" and block.start not in document.table_at(block.start)[:1]:
             cells = document.rows.get(block.start, ())
             with_sentences = [cell for cell in cells if _ENDS.search(_MARK.sub("", cell)) or _SENTENCE.search(cell)]
-            yield from ((cell, True) for cell in with_sentences)
+            yield from map(_Piece, with_sentences)
             if not with_sentences:
-                yield " ".join(cells) or text, False
+                columns = tuple((header, _unmarked(cell)) for header, cell in document.columns_at(block.start))
+                yield _Piece(" ".join(cells) or text, is_prose=False, cells=columns)
         before = block.kind
+
+
+def _unmarked(cell: str) -> str:
+    return " ".join(text for text, _ in _parts(cell) if text)
 
 
 def _below_title(document: Document) -> frozenset[int]:

@@ -90,7 +90,7 @@ def select_for_claim(claim: str, material: Mapping[str, Any]) -> Selection:
             title=quote.title,
             heading=quote.heading,
         )
-        if (value := contrary_value(text, found)) is not None:
+        if (value := contrary_value(SourceSentence.of_text(text), found)) is not None:
             differing.setdefault(quote.source_id, _contrary(value, found))
         elif _states(quote.text, claim):
             stating.setdefault(quote.source_id, _selected(quote, claim))

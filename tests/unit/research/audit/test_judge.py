@@ -34,6 +34,30 @@ def test_a_row_of_a_table_is_compared_with_the_header_and_unit_of_its_columns(te
     assert judged(1, sentence, library, [], []).verdict is verdict
 
 
+ROWS = "# Ferry\n\n| Month | Line | Cars | Lorries |\n|---|---|---|---|\n{0}"
+JULY = ROWS.format("| July | Red | 12,440 | 515 |\n| 2023 | Red | 90,000 | 4,000 |\n")
+
+
+@pytest.mark.parametrize(
+    ("table", "is_contradicted"),
+    [
+        (JULY, False),
+        (ROWS.format("| July | Red | 12,440 | 655 |\n"), True),
+        (ROWS.format("| July | Blue | 12,440 | 655 |\n"), False),
+        ("# Ferry\n\n| Month | Lorries |\n|---|---|\n| July | 655 |\n", True),
+        ("# Ferry\n\n| Month | Lorries |\n|---|---|\n| 2023 | 655 |\n", False),
+    ],
+    ids=["the same", "another value", "another row", "two columns", "a year of any table"],
+)
+def test_a_row_of_a_report_is_compared_with_the_row_of_its_label(table: str, is_contradicted: bool) -> None:
+    ferries = markdown_document(JULY)
+    library = [LibraryDocument(source_id="src-1", title=ferries.title, path="ferry.md", document=ferries)]
+    sentence, *_ = sentences_of(markdown_document(table))
+    verdict = judged(1, sentence, library, [], []).verdict
+    assert (verdict is Verdict.CONTRADICTED) is is_contradicted
+    assert (verdict is Verdict.SUPPORTED) is (table == JULY)
+
+
 @pytest.mark.parametrize(
     ("text", "is_supported"),
     [

@@ -122,3 +122,10 @@ def test_questions_leads_and_empty_sentences_are_not_checkable(text: str) -> Non
 @pytest.mark.parametrize("text", ["Paris is the capital of France.", "Turbines never stop."])
 def test_a_short_statement_is_checkable(text: str) -> None:
     assert ReportSentence(text=text).is_checkable
+
+
+def test_of_tables_right_behind_each_other_rows_are_read_with_their_own_headers_and_no_header_is_a_sentence() -> None:
+    tables = "| Ferry | Cars |\n|---|---|\n| Skarvik | 22 [1] |\n\n| Quay | Depth |\n|---|---|\n| North | 7 m |\n"
+    skarvik, north = sentences_of(markdown_document(f"# Ferries\n\n{tables}"))
+    assert (skarvik.text, skarvik.marks, skarvik.claim) == ("Skarvik 22", ("1",), "Skarvik | cars: 22.")
+    assert (north.text, north.claim) == ("North 7 m", "North | depth: 7 m.")

@@ -322,10 +322,6 @@ ONE_TOPIC = Path(__file__).with_name("one_topic.yaml")
 """The graph that searches for its question alone and reads what it found."""
 
 
-ONE_TOPIC = Path(__file__).with_name("one_topic.yaml")
-"""The graph that searches for its question alone and reads what it found."""
-
-
 @dataclass
 class Bench:
     """A graph, a shipped one by its name, with a scripted model and the small web, ready to run in memory."""

@@ -14,6 +14,7 @@ from graph_research import deep_research
 from graph_research.app.application import Application
 from graph_research.app.request import request_for
 from graph_research.app.workspace import open_workspace
+from graph_research.errors import UserMistake
 from tests.support.cli.cli_process import NOW, CommandProcess, User, run_on_full_disk, wait_until
 from tests.support.cli.cli_user import DOCUMENTS, QUESTION
 from tests.support.graph.countdown_graph import COUNTDOWN
@@ -200,16 +201,21 @@ async def test_an_error_that_nobody_named_leaves_a_marker_for_its_run(user: User
     space = open_workspace(environ, user.folder, may_use=lambda _: False, options={"library": ["library"]})
 
     class Broken:
+        def __init__(self, error: Exception) -> None:
+            self.error = error
+
         def __call__(self, done: int, total: int, path: str) -> None:
-            raise ZeroDivisionError("by nothing")
+            raise self.error
 
         def unreadable(self, failures: object) -> None: ...
 
     async with Application(space) as app:
-        await app.create(request_for(space, QUESTION), run_id="crashed")
-        with pytest.raises(ZeroDivisionError):
-            await anext(app.drive("crashed", on_index=Broken()))
+        for run_id, error in (("crashed", ZeroDivisionError("by nothing")), ("refused", UserMistake("not so"))):
+            await app.create(request_for(space, QUESTION), run_id=run_id)
+            with pytest.raises(type(error)):
+                await anext(app.drive(run_id, on_index=Broken(error)))
     assert "by nothing" in (user.home / "crash" / "crashed.crash").read_text()
+    assert [file.name for file in (user.home / "crash").iterdir()] == ["crashed.crash"]
 
 
 WAITING = """\

@@ -226,7 +226,7 @@ def test_prompts_are_fitted_to_windows_with_a_margin_of_15_percent_and_60000_tok
     assert (settings.runtime_overhead, settings.model_context_overrides) == (60_000, {})
 
 
-@pytest.mark.requirement("13.2", "9.3")
+@pytest.mark.requirement("13.2", "9.3", "B19")
 def test_sources_are_summarized_within_60_seconds_by_the_roles_own_models_and_summaries_are_used_again() -> None:
     settings = Settings()
     assert (settings.fetch_time_summarization, settings.summarization_timeout) == (True, 60.0)

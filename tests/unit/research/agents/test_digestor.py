@@ -75,7 +75,7 @@ def events(ctx: PlainContext, name: str) -> list[dict[str, Any]]:
     return [data for event, data in ctx.events if event == name]
 
 
-@pytest.mark.requirement("11.6", "11.8", "11.18", "11.19", "B18")
+@pytest.mark.requirement("11.6", "11.8", "11.18", "11.19", "B14", "B18")
 def test_a_long_source_becomes_a_digest_with_provable_evidence() -> None:
     ctx = PlainContext()
     given = archived(ctx, 1)
@@ -111,6 +111,7 @@ def test_events_and_record_tell_sizes_but_never_the_text() -> None:
         "query_hash": started["query_hash"],
     }
     assert completed["original_chars"] == given.characters
+    assert 0.0 < completed["compression_ratio"] <= 0.5
     assert not completed["cache_hit"]
     assert completed["duration_ms"] >= 0
     [record] = output["content_fidelity"]
@@ -123,7 +124,7 @@ def test_events_and_record_tell_sizes_but_never_the_text() -> None:
     assert FILLER not in json.dumps(ctx.events)
 
 
-@pytest.mark.requirement("B40")
+@pytest.mark.requirement("22.1", "B40")
 def test_a_text_that_the_analyzer_can_be_shown_whole_is_left_alone() -> None:
     ctx = PlainContext()
     given = archived(ctx, 1, sentences=140)
@@ -168,7 +169,7 @@ def test_the_same_text_and_question_are_condensed_once() -> None:
     assert again["sources"][0]["metadata"]["_digest_cache_hit"]
 
 
-@pytest.mark.requirement("11.22")
+@pytest.mark.requirement("11.22", "22.1")
 @pytest.mark.parametrize(
     ("error", "kind"), [(ProviderUnavailable("down sk-12345678901", provider="x"), "ProviderUnavailable")]
 )
@@ -195,6 +196,20 @@ def test_a_digest_that_takes_too_long_leaves_nothing_behind() -> None:
     assert output["sources"] == []
     assert events(ctx, "digest.error")[0]["error_type"] == "TimeoutError"
     assert output["content_fidelity"][0]["warnings"] == ["digest_failed: it took too long"]
+
+
+@pytest.mark.requirement("11.23", "B2")
+def test_a_slow_digest_leaves_the_next_one_its_time() -> None:
+    class SlowAtFirst(Condenser):
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            self.seconds = 0 if self.requests else 5
+            return await super().complete(request)
+
+    ctx = PlainContext()
+    given = [archived(ctx, 1), archived(ctx, 2)]
+    output = run(ctx, given, SlowAtFirst(), options={"timeout": 0.5, "max_concurrent": 1})
+    assert len(output["sources"]) == 1
+    assert [row["error_type"] for row in events(ctx, "digest.error")] == ["TimeoutError"]
 
 
 @pytest.mark.requirement("11.22")

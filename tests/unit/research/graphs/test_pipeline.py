@@ -26,7 +26,7 @@ def claims(request: ModelRequest) -> dict[str, Any]:
             {
                 "text": "The plant opened in March 2016.",
                 "supportingIndices": [opening, places["https://tarn.example/blog"], 99],
-                "contradictingIndices": [places["https://reuters.com/tarn-cost"]],
+                "contradictingIndices": [places["https://reuters.com/tarn-cost"], opening],
                 "evidence": [{"source_id": sources[opening]["id"], "quote": "The Tarn plant opened in March 2016."}],
             }
         ]
@@ -97,6 +97,7 @@ async def test_the_synthesis_is_shown_numbered_sources_with_addresses_and_claims
     state = (await bench.run()).state
     [claim], [request] = state["claims"], bench.model.asked("section_writer")
     assert (len(claim["support"]), len(claim["against"]), claim["contradiction"]) == (2, 1, True)
+    assert not {*claim["support"]} & {*claim["against"]}
     scored = f"{claim['level']}, a source contradicts it"
     assert f"- The plant opened in March 2016. ({scored}; ev-" in request.user
     overall = round(100 * state["confidence"]["confidence"])

@@ -298,6 +298,7 @@ def test_escaped_text_at_the_start_of_a_line_stays_a_paragraph(text):
         assert [token.type for token in MARKDOWN.parse(shown)] == ["paragraph_open", "inline", "paragraph_close"]
 
 
+@pytest.mark.requirement("18.4")
 def test_the_contents_lead_to_every_part_of_a_report_of_many_sections():
     blocks = [finished_research.paragraph(written_report.YIELD)]
     headings = ["Was kostet’s, und wer zahlt?", "Teil 1.5: `SQL`_x", "Methodology", "第二部分：费用", "Part 0"]

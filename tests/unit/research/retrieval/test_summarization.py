@@ -477,6 +477,7 @@ async def test_a_model_that_refuses_is_not_asked_again(context: PlainContext) ->
     assert (output["compressed_findings"], len(requests)) == (None, 1)
 
 
+@pytest.mark.requirement("B19")
 @pytest.mark.parametrize(("condensing", "on"), [(False, True), (True, False)])
 async def test_no_topic_is_extracted_where_that_is_off(condensing: bool, on: bool) -> None:
     topic = bench(graph=ONE_TOPIC, condensing=condensing, settings={"topic_compression": on, **PLAIN})

@@ -17,7 +17,7 @@ from graph_research.jobs.job import NewJob
 from graph_research.jobs.sql_store import migrations
 from graph_research.jobs.sqlite import SqliteJobStore
 from tests.support.jobs.hand_clock import HandClock
-from tests.unit.jobs.test_job_stores import make_runs_db
+from tests.support.jobs.job_stores import make_runs_db
 
 SUBMIT = """
 import asyncio, sys

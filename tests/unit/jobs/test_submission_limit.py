@@ -15,8 +15,8 @@ from graph_research.jobs.postgres import PostgresJobStore
 from graph_research.jobs.sqlite import SqliteJobStore
 from graph_research.jobs.store import JobStore
 from tests.support.jobs.hand_clock import HandClock
+from tests.support.jobs.job_stores import job_connections, make_runs_db, new_job
 from tests.support.postgres import PostgresServer
-from tests.unit.jobs.test_job_stores import job_connections, make_runs_db, new_job
 
 LIMIT = SubmissionLimit(most=5, window_seconds=900)
 

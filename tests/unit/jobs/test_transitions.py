@@ -14,7 +14,7 @@ from graph_research.jobs.errors import ClaimLost, JobNotWaiting
 from graph_research.jobs.job import TRANSITIONS, Claim, Job, JobStatus, NewJob, Outcome
 from graph_research.jobs.sqlite import SqliteJobStore
 from tests.support.jobs.hand_clock import HandClock
-from tests.unit.jobs.test_job_stores import make_runs_db
+from tests.support.jobs.job_stores import make_runs_db
 
 ACTIONS = (
     "claim",

@@ -19,8 +19,8 @@ from graph_research.jobs.sqlite import SqliteJobStore
 from graph_research.jobs.store import TTL_SECONDS
 from graph_research.jobs.worker import Worker
 from tests.support.jobs.hand_clock import HandClock
+from tests.support.jobs.job_stores import make_runs_db, source_row
 from tests.support.jobs.scripted_runner import End, ScriptedRunner
-from tests.unit.jobs.test_job_stores import make_runs_db, source_row
 
 PATIENCE_SECONDS = 30.0
 
@@ -73,11 +73,6 @@ class ClaimingStore(SqliteJobStore):
             self.on_claim()
             await asyncio.sleep(0)
         return claim
-
-
-@pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
 
 
 @pytest.fixture

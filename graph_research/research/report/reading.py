@@ -156,6 +156,22 @@ def opens_with_limit(report: Report) -> bool:
     return first is not None and first.kind is StatementKind.LIMIT
 
 
+def naming_their_source(items: Sequence[Sequence[CitedStatement]], citations: Mapping[str, Citation]) -> frozenset[str]:
+    """The ids of the quotations of a list that say whose they are: each that stands alone, but for those behind one of
+    the same source."""
+    sources = [citations[item[0].citations[0]].source_id if is_lone_quote(item) else "" for item in items]
+    return frozenset(
+        item[0].id
+        for item, source, before in zip(items, sources, ["", *sources], strict=False)
+        if source and source != before
+    )
+
+
+def is_lone_quote(item: Sequence[CitedStatement]) -> bool:
+    """Whether an item of a list is one quotation that is cited."""
+    return len(item) == 1 and item[0].kind is StatementKind.QUOTE and bool(item[0].citations)
+
+
 def more_evidence(report: Report) -> list[CitedStatement]:
     """The statements that no section has, without those that failed their check."""
     return [statement for statement in report.more_evidence if statement.status is not Status.UNSUPPORTED]

@@ -130,7 +130,7 @@ class _Layout:
             yield from self._blocks(report.conclusions)
         if more := more_evidence(report):
             yield Heading(labels.more_evidence, 1)
-            yield Items(tuple(Item(self.sentences.item([statement])) for statement in more))
+            yield Items(self.sentences.items([[statement] for statement in more]))
 
     def _apparatus(self) -> Iterator[Element]:
         """What the report rests on."""
@@ -180,7 +180,7 @@ class _Layout:
     def _blocks(self, blocks: Iterable[CitedBlock]) -> Iterator[Element]:
         for block in blocks:
             if block.type is BlockType.LIST:
-                yield Items(tuple(Item(self.sentences.item(item)) for item in block.items), block.ordered)
+                yield Items(self.sentences.items(block.items), block.ordered)
             elif block.type is BlockType.TABLE:
                 yield self.sentences.table(block)
             elif block.type is BlockType.CODE:

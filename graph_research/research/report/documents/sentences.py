@@ -10,6 +10,7 @@ from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import EMPTY_CELL, StatementKind
 from graph_research.research.report.documents.elements import (
     LINE_BREAK,
+    Item,
     Span,
     Spans,
     Style,
@@ -24,6 +25,7 @@ from graph_research.research.report.reading import (
     also_in,
     disputed_statements,
     letter,
+    naming_their_source,
     other_values,
     same_source,
     source_marks,
@@ -51,10 +53,15 @@ class Sentences:
         """Running text. Each sentence of analysis has the mark, so that a fact before it is not taken for analysis."""
         return joined(map(self._sentence, statements))
 
-    def item(self, statements: Sequence[CitedStatement]) -> Spans:
-        """A quote that stands alone says whose it is; anything else is running text."""
+    def items(self, items: Sequence[Sequence[CitedStatement]]) -> tuple[Item, ...]:
+        """The items of a list. Of quotations of one source in a row only the first says whose they are."""
+        naming = naming_their_source(items, self._citations)
+        return tuple(Item(self.item(item, is_named=item[0].id in naming)) for item in items)
+
+    def item(self, statements: Sequence[CitedStatement], *, is_named: bool = True) -> Spans:
+        """A quote that stands alone says whose it is, where it `is_named`; anything else is running text."""
         if len(statements) == 1 and statements[0].kind is StatementKind.QUOTE:
-            return self._quote(statements[0])
+            return self._quote(statements[0], is_named=is_named)
         return self.paragraph(statements)
 
     def table(self, block: CitedBlock) -> Table:
@@ -167,8 +174,8 @@ class Sentences:
         text = one_line(statement.text)
         return quoted(text, self._labels) if statement.kind is StatementKind.QUOTE else text
 
-    def _quote(self, statement: CitedStatement) -> Spans:
-        first = self._citations[statement.citations[0]] if statement.citations else None
+    def _quote(self, statement: CitedStatement, *, is_named: bool) -> Spans:
+        first = self._citations[statement.citations[0]] if is_named and statement.citations else None
         who = self._attribution(first) if first else ()
         others = also_in(statement, self._citations)
         also = joined([line(f"; {self._labels.also_in}"), self.numbers(others)]) if others else ()

@@ -139,6 +139,7 @@ def page_template() -> Template:
         "clauses_of": clauses_of,
         "same_source": reading.same_source,
         "runs": reading.runs,
+        "naming_their_source": reading.naming_their_source,
         "source_marks": reading.source_marks,
         "what_to_do": reading.what_to_do,
         "direction": direction,

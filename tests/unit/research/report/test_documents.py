@@ -25,6 +25,8 @@ from tests.support.research.finished_research import (
     facts,
     layouts,
     paragraph,
+    quote,
+    quotes,
     state,
     texts,
 )
@@ -130,6 +132,18 @@ def test_code_and_bold_are_set_in_every_format_and_names_of_code_in_all_sentence
     printed = PdfReader(io.BytesIO(rendered("pdf", whole)))
     assert any("--limit" in page.extract_text() for page in printed.pages)
     assert "**Cost\\:** set `--limit` and" in rendered("pandoc", whole).decode()
+
+
+def test_of_quotations_of_one_source_in_a_row_the_first_says_whose_they_are() -> None:
+    pieces = (TURBINES, MAINTENANCE, COST_AUDIT, TURBINES)
+    whole = report(conclusions=[quotes(*map(quote, pieces))])
+    lines = [line for line in rendered("md", whole).decode().splitlines() if line.startswith("- “")]
+    names = [line.partition("] *")[2] for line in lines[-5:-1]]
+    first, second, third, fourth = (piece["source_id"] for piece in pieces)
+    assert first == second == fourth != third
+    assert [bool(name) for name in names] == [True, False, True, True]
+    page = rendered("html", whole).decode().partition('<section id="conclusions">')[2].partition("</section>")[0]
+    assert page.count('<li class="quote">') == 4 and page.count('<p class="by">') == 3
 
 
 def test_a_row_that_rests_on_one_source_has_its_number_once_and_other_rows_have_one_in_each_cell() -> None:

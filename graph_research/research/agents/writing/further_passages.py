@@ -40,8 +40,6 @@ _MOST_SOURCES = 120
 _WORD = re.compile(r"\w+")
 _IN_CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,}(?!\w)")
 """The name of a value, though its language may have it as a common word."""
-_TITLE_CHARS = 120
-"""A block without the end of a sentence and no longer than this is the title of what follows."""
 
 
 class FurtherPassages:
@@ -298,18 +296,11 @@ def sought(text: str) -> Query:
 
 
 def nearest(pool: Pool, query: Query, *, must_bear: bool = False) -> Iterator[Ranked]:
-    """The units of a pool that hold enough of a query's words, best first, each with what its block says besides, the
-    title of a block as the unit below it; where they `must_bear` on it, only those that do."""
-    tried = [item for item in rank(pool, query)[:_MOST_TRIED] if item.covered >= _LEAST_COVERED]
-    if must_bear:
-        tried = [item for item in tried if _bears_on(pool, item, query)]
-    for item in _without_headings(tried):
-        if below := _below(pool, item, query):
-            yield below
-            continue
-        yield item
-        if rest := _rest(pool, item, query):
-            yield rest
+    """The units of a pool that hold enough of a query's words, best first; of these only those that bear on it where
+    they `must_bear`."""
+    for item in rank(pool, query)[:_MOST_TRIED]:
+        if item.covered >= _LEAST_COVERED and (not must_bear or _bears_on(pool, item, query)):
+            yield item
 
 
 def _in_context(pool: Pool, query: Query, context: str) -> Iterator[Ranked]:
@@ -332,38 +323,9 @@ def _with_context(pool: Pool, found: Iterable[Ranked], query: Query, context: st
             yield item
 
 
-def _below(pool: Pool, item: Ranked, query: Query) -> Ranked | None:
-    """Where a unit is the title of what follows, the unit below it, up to the next title, that holds most of the
-    query's words that the title lacks."""
-    read = pool.read[item.source]
-    if not _is_title(read.units, item.position):
-        return None
-    below: list[int] = []
-    for place in range(item.position + 1, len(read.units)):
-        if _is_title(read.units, place):
-            break
-        below.append(place)
-    weights = query.weights(read.language)
-    lacking = {term: weight for term, weight in weights.items() if not read.counts[item.position][term]}
-    held = {
-        place: (held_weight(lacking, read.counts[place]), held_weight(weights, read.counts[place])) for place in below
-    }
-    best = max(below, key=lambda place: held[place], default=None)
-    return None if best is None else replace(item, position=best, unit=read.units[best])
-
-
-def _is_title(units: Sequence[Unit], place: int) -> bool:
-    """Whether a unit is a whole short block of prose that is no sentence."""
-    unit = units[place]
-    if unit.kind not in ("sentence", "heading") or len(unit.text) > _TITLE_CHARS:
-        return False
-    alone = all(units[n].block != unit.block for n in (place - 1, place + 1) if 0 <= n < len(units))
-    return alone and not unit.text.endswith(SENTENCE_ENDS)
-
-
 def _bears_on(pool: Pool, item: Ranked, query: Query) -> bool:
     """Whether a unit holds what a query is about, and not only the words that many units share. Of several words it
-    holds two at least with its block, a title with the unit below; a name counts once, and not its parts beside it."""
+    holds two at least with its block; a name counts once, and not its parts beside it."""
     read = pool.read[item.source]
     weights = query.weights(read.language)
     named = whole_word_weights(query.text, read.language)
@@ -373,31 +335,4 @@ def _bears_on(pool: Pool, item: Ranked, query: Query) -> bool:
     if rarest not in held or weights[rarest] < _SPECIFIC or held_share(rare, held) < _LEAST_OF_RARE:
         return False
     block = [place for place, unit in enumerate(read.units) if unit.block == item.unit.block]
-    if below := _below(pool, item, query):
-        block.append(below.position)
     return len({term for term in rare if any(read.counts[place][term] for place in block)}) >= min(2, len(rare))
-
-
-def _rest(pool: Pool, item: Ranked, query: Query) -> Ranked | None:
-    """The unit of the same block that holds most of the query's words that the unit lacks, if it holds half of them by
-    weight: what is defined at the beginning of a block often has its value at the end."""
-    read = pool.read[item.source]
-    weights = query.weights(read.language)
-    lacking = {term: weight for term, weight in weights.items() if not read.counts[item.position][term]}
-    block = [place for place, unit in enumerate(read.units) if unit.block == item.unit.block]
-    held = {place: sum(weight for term, weight in lacking.items() if read.counts[place][term]) for place in block}
-    best = max(held, key=lambda place: held[place])
-    if not lacking or 2 * held[best] < sum(lacking.values()):
-        return None
-    return replace(item, position=best, unit=read.units[best])
-
-
-def _without_headings(tried: Sequence[Ranked]) -> list[Ranked]:
-    """The units, best first, without those that another one repeats, which stands where they do: such as the name of
-    a setting above its definition."""
-    best: dict[int, float] = {}
-    for place, item in enumerate(tried):
-        holding = [n for n, other in enumerate(tried) if item.unit.text in other.unit.text and n != place]
-        for n in holding or [place]:
-            best[n] = max(best.get(n, 0.0), item.score * item.covered)
-    return [tried[place] for place in sorted(best, key=lambda place: -best[place])]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.research.checklist import question_points
 from graph_research.research.extractive.sources import labels_of, question_of
 from graph_research.research.retrieval.query_novelty import asked_before
-from graph_research.text.language.words import read_sentence, terms, words
+from graph_research.text.language.words import terms, words
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.wording import shortened
 
@@ -19,8 +18,6 @@ _LONGEST_QUERY = 300
 _DEFAULT_MOST = 5
 _FEWEST = 2
 _SHOWN_CHARS = 300
-_TELLING = 0.5
-"""What a word of a phrase weighs more than."""
 _ASK = (
     "The question holds no word that a search could look for. "
     "What is it about: which thing, place, person or event, and what of it?"
@@ -28,14 +25,11 @@ _ASK = (
 
 
 def plan(material: Mapping[str, Any]) -> dict[str, Any]:
-    """The question itself, then its parts in words of a first look, or the sides of a comparison; two to eight."""
+    """The question itself, then its parts, or the sides of a comparison; two to eight."""
     query = parse(question_of(material))
     overview = labels_of(material).overview
     most = max(_FEWEST, min(int(material.get("max_sub_queries") or _DEFAULT_MOST), _MOST_QUESTIONS))
-    texts = [f"{row.get('title', '')}. {row.get('text', '')}" for row in material.get("background") or ()]
-    shared = _shared_phrases(texts)
-    parts = [(_in_their_words(text, query, shared), why) for text, why in _of_parts(query, most - 1)]
-    rows = [(query.text, "The question as it was asked."), *parts]
+    rows = [(query.text, "The question as it was asked."), *_of_parts(query, most - 1)]
     if len(rows) < _FEWEST:
         rows.append((f"{_subject(query)} {overview}", f"What the sources say of {_subject(query)} in general."))
     return {
@@ -76,46 +70,6 @@ def _of_parts(query: Query, most: int) -> list[tuple[str, str]]:
         shared = shared.replace(name, " ")
     common = " ".join(shared.split()).strip(" ,?.")
     return [(f"{name} {common}", f"The question names “{name}”.") for name in query.names]
-
-
-def _in_their_words(text: str, query: Query, shared: Sequence[str]) -> str:
-    """The query with the phrase of a first look that goes on from the rarest of its words, such as "bulb turbines"."""
-    known = query.weights(query.language)
-    subject = set(terms(query.subject, query.language))
-    asked = {term: known.get(term, 0.0) for term in terms(text, query.language) if term not in subject}
-    fit = []
-    for phrase in shared:
-        own = set(terms(phrase, query.language))
-        if own & asked.keys() and own - known.keys() and not own & (known.keys() - asked.keys()):
-            fit.append((max(asked[term] for term in own & asked.keys()), phrase))
-    return f"{text}, {max(fit, key=lambda pair: pair[0])[1]}" if fit else text
-
-
-def _shared_phrases(texts: Sequence[str]) -> list[str]:
-    """Runs of two or three neighbouring words that say something, of those in several texts; most first.
-
-    Inflected forms count together; the form that was seen first is given.
-    """
-    written: dict[tuple[str, ...], str] = {}
-    counts: dict[tuple[str, ...], int] = {}
-    for text in texts:
-        here = dict(_runs(text))
-        for stems, phrase in here.items():
-            counts[stems] = counts.get(stems, 0) + 1
-            written.setdefault(stems, phrase)
-    shared = [stems for stems, count in counts.items() if count > 1]
-    return [written[stems] for stems in sorted(shared, key=lambda stems: (-counts[stems], -len(written[stems])))]
-
-
-def _runs(text: str) -> Iterable[tuple[tuple[str, ...], str]]:
-    found = read_sentence(text)[1]
-    for size in (3, 2):
-        for at in range(len(found) - size + 1):
-            run = found[at : at + size]
-            phrase = text[run[0].start : run[-1].end]
-            telling = all(word.weight > _TELLING and word.term[0].isalpha() for word in run)
-            if telling and re.fullmatch(rf"[\w'’-]+( [\w'’-]+){{{size - 1}}}", phrase):
-                yield tuple(word.term for word in run), phrase
 
 
 def _subject(query: Query) -> str:

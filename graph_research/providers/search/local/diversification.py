@@ -17,8 +17,8 @@ _PARTS = 0.8  # what the parts count together; the rest is the whole search
 
 def diversified(documents: Sequence[Sequence[Row]], parts: Sequence[Mapping[int, float]]) -> Iterator[list[Row]]:
     """The documents, each as the rows of its passages, in the order in which they are worth most beside those before
-    them; `parts` have by the id of a passage what it is worth for a part. A row's `value` becomes what it was worth
-    there, of the best row what its document was worth."""
+    them; `parts` have by the id of a passage what it is worth for a part. The best row of a document gets what that is
+    worth as `value`."""
     top = documents[0][0]["value"]
     answers = [_reciprocal_places(documents, part) for part in parts]
     open_shares = [1.0 / len(parts)] * len(parts)
@@ -31,7 +31,8 @@ def diversified(documents: Sequence[Sequence[Row]], parts: Sequence[Mapping[int,
         }
         best = max(left, key=lambda place: (gains[place], -place))
         left.remove(best)
-        yield _weighed(documents[best], top * gains[best], top, parts, open_shares)
+        worth = top * gains[best] / documents[best][0]["value"]
+        yield [{**row, "value": worth * row["value"]} for row in documents[best]]
         open_shares = [share * (1.0 - answer[best]) for share, answer in zip(open_shares, answers, strict=True)]
 
 
@@ -41,27 +42,3 @@ def _reciprocal_places(documents: Sequence[Sequence[Row]], part: Mapping[int, fl
     order = sorted(range(len(documents)), key=lambda place: (-worth[place], place))
     places = {place: number for number, place in enumerate(order, start=1)}
     return [1.0 / places[place] if worth[place] else 0.0 for place in range(len(documents))]
-
-
-def _weighed(
-    rows: Sequence[Row],
-    value: float,
-    top: float,
-    parts: Sequence[Mapping[int, float]],
-    open_shares: Sequence[float],
-) -> list[Row]:
-    """The rows of a document by what they are worth for what is still open, the best with the document's `value`."""
-    most = [max(part.values()) for part in parts]
-    worth = [
-        max(
-            (1.0 - _PARTS) * row["value"] / top,
-            *(
-                _PARTS * share * part.get(row["id"], 0.0) / best
-                for part, best, share in zip(parts, most, open_shares, strict=True)
-            ),
-        )
-        for row in rows
-    ]
-    best = max(worth)
-    order = sorted(range(len(rows)), key=lambda place: -worth[place])
-    return [{**rows[place], "value": value * worth[place] / best} for place in order]

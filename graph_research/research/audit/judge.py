@@ -253,15 +253,7 @@ def _lacks(text: str, passages: Sequence[str]) -> str:
 
 def _excludes(sentence: ReportSentence, owner: LibraryDocument, unit: Unit) -> bool:
     """Whether the passage gives another number or date for the same thing, or differs in a denial or a name."""
-    passage = SourceSentence(
-        source_id=owner.source_id,
-        text=unit.text,
-        start=unit.start,
-        end=unit.end,
-        title=owner.title,
-        heading=unit.heading,
-        cells=owner.document.columns_at(unit.start),
-    )
+    passage = SourceSentence.at(owner.source_id, owner.document, unit.start, unit.end, owner.title)
     if pairs := _same_columns(sentence.cells, passage.cells):
         return _is_another_value(pairs, label=sentence.cells[0][1])
     claim = replace(SourceSentence.of_text(sentence.text), cells=sentence.cells)

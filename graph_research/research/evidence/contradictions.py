@@ -35,16 +35,8 @@ def disagreements(
     """The contradictions that were `named`, then what code finds beside them in the evidence; none among versions of
     one page in several languages, of which one may be older than the other."""
     quoted = [
-        SourceSentence(
-            source_id=source_id,
-            text=one.quote,
-            start=start,
-            end=end,
-            title=sources[source_id].title,
-            heading=_heading(documents[source_id], start),
-            cells=documents[source_id].columns_at(start),
-        )
-        for (source_id, start, end), one in evidence.items()
+        SourceSentence.at(source_id, documents[source_id], start, end, sources[source_id].title)
+        for source_id, start, end in evidence
     ]
     conflicts = [_of_conflict(conflict, evidence) for conflict in find_contradictions(quoted)]
     source_of = {one.id: sources[source_id] for (source_id, _, _), one in evidence.items()}
@@ -183,8 +175,3 @@ def _share_a_value(one: Contradiction, other: Contradiction) -> bool:
     if not all(mine) or not all(theirs):
         return True
     return any(states(a, b) or states(b, a) for a in chain(*mine) for b in chain(*theirs))
-
-
-def _heading(document: Document, start: int) -> str:
-    above = [block for block in document.blocks if block.kind == "heading" and block.end <= start]
-    return document.text[above[-1].start : above[-1].end] if above else ""

@@ -142,7 +142,10 @@ def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
         sources=sources,
         parts=parts,
         groups=_with_whole_tables(grouped(candidates, sources)[:most], allowed),
-        sentences=[sentence(item, pool) for item in compared[:_MOST_COMPARED]],
+        sentences=[
+            SourceSentence.at(item.source, allowed[item.source], item.unit.start, item.unit.end)
+            for item in compared[:_MOST_COMPARED]
+        ],
     )
 
 
@@ -345,16 +348,3 @@ def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document
                 (source, start), replace(own, lead=replace(own.lead, table=header)) if own else Group(lead=row)
             )
     return list(found.values())
-
-
-def sentence(item: Ranked, pool: Pool) -> SourceSentence:
-    """The unit as the search for conflicts takes it."""
-    return SourceSentence(
-        source_id=item.source,
-        text=item.unit.text,
-        start=item.unit.start,
-        end=item.unit.end,
-        title=pool.documents[item.source].title,
-        heading=item.unit.heading,
-        cells=pool.documents[item.source].columns_at(item.unit.start),
-    )

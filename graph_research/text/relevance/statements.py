@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import takewhile
 
+from graph_research.text.document import Document
 from graph_research.text.language.opposites import CAPITALISED_NOUNS, NEGATIONS, SCOPES
 from graph_research.text.language.quantities import Value, agree, values
 from graph_research.text.language.tables import any_of
@@ -36,6 +37,19 @@ class SourceSentence:
     def of_text(cls, text: str, source_id: str = "") -> SourceSentence:
         """A text that stands alone, such as a claim."""
         return cls(source_id=source_id, text=text, start=0, end=len(text))
+
+    @classmethod
+    def at(cls, source_id: str, document: Document, start: int, end: int, title: str = "") -> SourceSentence:
+        """The stretch of a document from `start` to `end`, with what stands above it; its `title` if not the own."""
+        return cls(
+            source_id=source_id,
+            text=document.text[start:end],
+            start=start,
+            end=end,
+            title=title or document.title,
+            heading="".join(document.path_at(start)[-1:]),
+            cells=document.columns_at(start),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -84,7 +84,12 @@ async def mended_by_model(
             {
                 "section": row.section.model_dump(mode="json"),
                 "failing": [
-                    {"id": name, "reason": _REASON + row.before[name], "where": row.section.heading}
+                    {
+                        "id": name,
+                        "reason": _REASON + row.before[name],
+                        "where": row.section.heading,
+                        "cell": row.cells.get(name, ""),
+                    }
                     for name in row.touched
                 ],
             }
@@ -111,8 +116,7 @@ async def mended_by_model(
     answered = {row["id"]: DraftSection.model_validate(row) for row in result.get("mended") or []}
     sentences = mending.sentences
     for row in sections:
-        if row.section.id in answered:
-            sentences = with_answers_of(sentences, row, answered[row.section.id])
+        sentences = with_answers_of(sentences, row, answered.get(row.section.id) or row.section)
     mended = mending._replace(sentences=sentences)
     known = {row.id: row for row in [*mending.evidence, *map(Evidence.model_validate, result.get("evidence") or [])]}
     return mended._replace(evidence=[row for name, row in known.items() if name in mended.cited]), outside

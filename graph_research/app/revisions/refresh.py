@@ -105,7 +105,7 @@ async def refresh_run(
         if rewrite and (gone := now.touched_evidence()):
             state = await revised_state(store, run_id, old.report.version)
             draft = stored_draft(state.get("draft") or {})
-            mending, calls = await asyncio.to_thread(quoted_anew, draft, now, found), 0
+            mending, calls = await asyncio.to_thread(quoted_anew, draft, now, found, for_a_model=by_model), 0
             if mending.sentences and by_model:
                 mending, calls = await mended_by_model(workspace, run_id, request, state, draft, mending, found)
             contradictions = await asyncio.to_thread(_disagreements, state, mending, found, old)

@@ -96,8 +96,8 @@ def row_evidence(row: Sequence[Statement]) -> str:
 
 
 def mended_draft(draft: Draft, sentences: Mapping[str, Statement], rows: Mapping[str, Sequence[Statement]]) -> Draft:
-    """The draft with `sentences` in the place of those whose texts they go by, and `rows` in that of the rows that
-    quote the evidence whose ids they go by."""
+    """The draft with `sentences` in the place of those whose texts, or text and place, they go by, and `rows` in that
+    of the rows that quote the evidence whose ids they go by."""
 
     def blocks_of(blocks: Sequence[Block]) -> list[Block]:
         return [
@@ -107,7 +107,12 @@ def mended_draft(draft: Draft, sentences: Mapping[str, Statement], rows: Mapping
 
     sections = [row.model_copy(update={"blocks": blocks_of(row.blocks)}) for row in draft.sections]
     parts = {"summary": blocks_of(draft.summary), "sections": sections, "conclusions": blocks_of(draft.conclusions)}
-    return _changed(draft.model_copy(update=parts), lambda statement: sentences.get(shown_text(statement), statement))
+
+    def change(statement: Statement) -> Statement:
+        text = shown_text(statement)
+        return sentences.get(sentence_name(text, statement.place)) or sentences.get(text, statement)
+
+    return _changed(draft.model_copy(update=parts), change)
 
 
 def _changed(draft: Draft, change: Callable[[Statement], Statement | None]) -> Draft:

@@ -26,15 +26,18 @@ def versions_in(
     """The highest version that a document names of each thing that the question names. In a document about one of them
     alone, by its publisher, its title or else the `folder` of a library that holds it, a version counts without the
     name: behind a word for it in the title, and beside its date in a list of releases; and one above that which stands
-    behind the name of its publisher or folder, as in `python3.11`, is a plan: what it says will change then. What
-    begins with the number of the section that a title begins with is a section."""
+    behind the name of its publisher or folder, as in `python3.11`, is a plan: what it says will change then. A
+    number without a point behind more of a title than the name is that of the document ("Rules of the ferry, version
+    2"). What begins with the number of the section that a title begins with is a section."""
     names = version_names(question)
-    about = [name for name in names if is_maker(publisher, [name])] or [name for name in names if name in title]
-    about = about or [name for name in names if not publisher and is_maker(folder, [name])]
+    made = [name for name in names if is_maker(publisher, [name])]
+    titled = [] if made else [name for name in names if name in title]
+    about = made or titled or [name for name in names if not publisher and is_maker(folder, [name])]
     found = {name: named_versions(name, f"{title}\n{text}") for name in names}
     if len(about) == 1:
         edition = next((number for called in (publisher, folder) if (number := _number_of(called, about[0]))), "")
-        found[about[0]] = _up_to(edition, found[about[0]] | own_versions(title, text))
+        own = {one for one in own_versions(title, text) if "." in one or not titled}
+        found[about[0]] = _up_to(edition, found[about[0]] | own)
     if section := _SECTION.match(title):
         found = {
             name: {one for one in some if not f"{one}.".startswith(f"{section[0]}.")} for name, some in found.items()

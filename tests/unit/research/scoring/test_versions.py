@@ -94,6 +94,14 @@ def test_where_nouns_have_capitals_the_names_of_things_come_before_them() -> Non
     assert versions_in(question, "Preparing", None, "Since restic version 0.14 groups may read.") == {"restic": "0.14"}
 
 
+def test_the_version_of_a_document_is_none_of_what_its_title_names() -> None:
+    question, text = "How many cars does the Skarvik ferry carry?", "It carries 22 cars."
+    assert versions_in(question, "Rules of the Skarvik ferry, version 2", None, text) == {}
+    assert versions_in(question, "Skarvik version 2", None, text) == {"Skarvik": "2"}
+    assert versions_in(question, "Manual of the Skarvik, version 2.1", None, text) == {"Skarvik": "2.1"}
+    assert versions_in(question, "Manual, version 2", "Skarvik", text) == {"Skarvik": "2"}
+
+
 def test_the_sections_of_a_chapter_are_no_versions() -> None:
     text = "Kite Versions 20.13.2. Platform and Client Compatibility. Kite version 3.12 keeps both."
     assert versions_in("How does Kite lock?", "20.13. Version and Platform", None, text) == {"Kite": "3.12"}

@@ -68,6 +68,12 @@ def test_pages_are_found_again_from_the_separators_alone(pages: list[str]) -> No
 
 
 @pytest.mark.requirement("B13")
+def test_without_a_page_table_a_place_is_found_by_the_separators() -> None:
+    text, starts = join_pages(["first", "second"])
+    assert resolve(text, "page:2:char:0-6") == (starts[1], starts[1] + 6) == (len(text) - 6, len(text))
+
+
+@pytest.mark.requirement("B13")
 def test_the_page_table_wins_over_words_that_look_like_a_separator() -> None:
     text, starts = join_pages(["---PAGE 2---", "end"])
     assert resolve(text, "page:1:char:0-12", starts) == (0, 12)

@@ -111,7 +111,7 @@ async def test_a_folder_that_cannot_be_written_is_told_and_ends_no_run(tmp_path:
     assert await archive_error(run, "r1") == ""
 
 
-@pytest.mark.requirement("13.3", "B37")
+@pytest.mark.requirement("11.18", "13.3", "B37")
 async def test_without_the_export_no_file_is_written(tmp_path: Path) -> None:
     space = workspace(tmp_path, deep_research_archive_content=False)
     assert await archive_run(space, OneRun(), "r1", NOW) == []

@@ -79,10 +79,15 @@ async def test_a_further_round_does_not_digest_a_source_again() -> None:
 
 @pytest.mark.requirement("B28")
 async def test_the_inner_fields_of_a_digest_stay_out_of_the_report() -> None:
-    result = await bench().run()
-    assert "_digest_archive_hash" in json.dumps(result.state["sources"])
-    assert "_digest" not in json.dumps(result.state["draft"])
-    assert "_raw_content" not in json.dumps(result.state)
+    made = bench()
+    state = (await made.run()).state
+    for source in state["sources"]:
+        assert source["metadata"]["_digest_archive_hash"] == source["archive_hash"]
+        assert source["metadata"]["_digest_cache_hit"] is False
+    report = (await made.report(state)).to_json()
+    assert not any(name in json.dumps(report) for name in ("digest_archive_hash", "digest_cache_hit"))
+    assert "_digest" not in json.dumps(state["draft"])
+    assert "_raw_content" not in json.dumps(state)
 
 
 @pytest.mark.requirement("11.2")

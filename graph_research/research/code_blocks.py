@@ -162,7 +162,8 @@ def without_lines_of(blocks: Sequence[Block], rows: Iterable[Sequence[Statement]
 
 def without_objections(text: str, objected: Collection[str], holds: Callable[[str], bool]) -> str:
     """A block to copy without what fails in it: of a line that is objected to, or that does not hold by itself with a
-    comment above it, its comment goes where the rest of it holds, else it and the comment above it. Empty where nothing
+    comment above it, its comment goes where the rest of it holds; a line to which nobody objected is called a judgement
+    where it holds as one, since then no source has its value; else it and the comment above it go. Empty where nothing
     fails or only comments are left."""
     kept: list[str] = []
     for line in text.split("\n"):
@@ -171,6 +172,12 @@ def without_objections(text: str, objected: Collection[str], holds: Callable[[st
             kept.append(line)
         elif (plain := _without_comment(line)) and holds("\n".join([*above, plain])):
             kept.append(plain)
+        elif (
+            line.strip() not in objected
+            and (judged := _as_judgement(line, text))
+            and holds("\n".join([*above, judged]))
+        ):
+            kept.append(judged)
         elif _before_comment(line):
             kept = kept[: len(kept) - len(above)]
     rest = "\n".join(kept)
@@ -189,6 +196,14 @@ def _without_comment(line: str) -> str:
         return ""
     judged = _JUDGED.match(found[2])
     return f"{found[1]}  {judged[1]} {judged[2]}" if judged else found[1]
+
+
+def _as_judgement(line: str, text: str) -> str:
+    """The line with a comment that calls its value a judgement, in the word of the block; empty where it has no
+    comment."""
+    found, called = _BEHIND.fullmatch(line), _JUDGED.search(text)
+    word = called[2] if called else "judgement"
+    return found[1] + _MARK.sub(lambda mark: f"{mark[1]} {word}:", found[2], count=1) if found else ""
 
 
 def with_lines_of(section: DraftSection, added: Collection[str]) -> DraftSection:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BeforeValidator, Field
 
+from graph_research.research.models.inline_marks import marked
 from graph_research.research.models.record import Record, schema_field
 
 
@@ -62,6 +63,11 @@ class Statement(Record):
     place: str = ""
     code: list[str] = Field(default_factory=list)
     strong: list[str] = Field(default_factory=list)
+
+    @property
+    def marked(self) -> str:
+        """The text with the marks of what is set as code and in bold."""
+        return marked(self.text, self.code, self.strong)
 
     @property
     def id(self) -> str:

@@ -7,6 +7,7 @@ alone, and every format sets them in its own way.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 _CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -30,10 +31,34 @@ def unmarked(text: str) -> Unmarked:
     return Unmarked(_without_code(prose), [name for name in dict.fromkeys(code) if name], list(dict.fromkeys(strong)))
 
 
+def marked(text: str, code: Collection[str], strong: Collection[str]) -> str:
+    """The text with its marks, as a model is shown what was written."""
+    return "".join(
+        f"**{_with_code(part, code)}**" if is_strong else _with_code(part, code)
+        for part, is_strong in cut_at(text, strong)
+    )
+
+
 def one_line(text: str) -> str:
     """The text without marks on one line, as headings, captions and titles are set."""
     return " ".join(unmarked(text).text.split())
 
 
+def _with_code(text: str, code: Collection[str]) -> str:
+    return "".join(f"`{piece}`" if is_code else piece for piece, is_code in cut_at(text, code))
+
+
 def _without_code(text: str) -> str:
     return _CODE.sub(lambda match: match[1].strip(), text)
+
+
+def cut_at(text: str, names: Collection[str]) -> Iterator[tuple[str, bool]]:
+    """The text cut at the names that stand in it as whole words, the longest first, and which pieces are names."""
+    within = sorted((name for name in names if name and name in text), key=lambda name: (-len(name), name))
+    if not within:
+        yield text, False
+        return
+    pattern = "|".join(map(re.escape, within))
+    for place, piece in enumerate(re.split(rf"(?<![\w-])({pattern})(?![\w-])", text)):
+        if piece:
+            yield piece, place % 2 == 1

@@ -4,12 +4,13 @@ at its end, and what is set as code or in bold."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from graph_research.research.evidence.cited import Citation, CitedStatement
 from graph_research.research.models.draft import StatementKind
+from graph_research.research.models.inline_marks import cut_at
 from graph_research.research.report.formatting import one_line
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.text.language.words import held_share, term_weights
@@ -75,8 +76,8 @@ class Stretch(NamedTuple):
 class InlineMarks:
     """The stretches of the sentences of one report.
 
-    What a writer sets as code in one sentence is code in all, if it cannot be a common word there: `--depth` and
-    `git gc`, but not `main`. A quotation is never changed.
+    What a writer sets as code in one sentence is code in all, if it cannot be a word of the language: `--depth` and
+    `git gc`, but neither `main` nor `WAL`. A quotation is never changed.
     """
 
     def __init__(self, report: Report) -> None:
@@ -85,25 +86,13 @@ class InlineMarks:
     @cached_property
     def _shared(self) -> frozenset[str]:
         names = {name for row in self._report.statements() for name in row.code}
-        return frozenset(name for name in names if not name.isalpha() or name[1:] != name[1:].lower())
+        return frozenset(name for name in names if not name.isalnum())
 
     def stretches(self, statement: CitedStatement, text: str) -> Iterator[Stretch]:
         """The text, which is the statement's or one of its clauses, in order and without gaps."""
         if statement.kind is StatementKind.QUOTE:
             yield Stretch(text)
             return
-        for part, is_strong in _cut(text, statement.strong):
-            for piece, is_code in _cut(part, self._shared.union(statement.code)):
+        for part, is_strong in cut_at(text, statement.strong):
+            for piece, is_code in cut_at(part, self._shared.union(statement.code)):
                 yield Stretch(piece, is_code, is_strong)
-
-
-def _cut(text: str, names: Collection[str]) -> Iterator[tuple[str, bool]]:
-    """The text cut at the names that stand in it as whole words, the longest first, and which pieces are names."""
-    within = sorted((name for name in names if name and name in text), key=lambda name: (-len(name), name))
-    if not within:
-        yield text, False
-        return
-    pattern = "|".join(map(re.escape, within))
-    for place, piece in enumerate(re.split(rf"(?<![\w-])({pattern})(?![\w-])", text)):
-        if piece:
-            yield piece, place % 2 == 1

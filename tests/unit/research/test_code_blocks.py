@@ -271,5 +271,17 @@ def test_of_a_block_to_copy_only_the_comment_or_the_line_that_fails_goes(
     assert left == rest
 
 
+def test_a_value_that_no_source_has_is_called_a_judgement_unless_the_verifier_objects() -> None:
+    block = "limit = 4GB      # judgement: a quarter\ntimeout = 60     # seconds; bounds the wait"
+    called = "limit = 4GB      # judgement: a quarter\ntimeout = 60     # judgement: seconds; bounds the wait"
+
+    def holds(text: str) -> bool:
+        return "60" not in text or "judgement: seconds" in text
+
+    assert without_objections(block, set(), holds) == called
+    objected = {"timeout = 60     # seconds; bounds the wait"}
+    assert without_objections(block, objected, holds) == "limit = 4GB      # judgement: a quarter"
+
+
 def test_of_a_block_to_copy_nothing_is_left_where_only_comments_hold() -> None:
     assert without_objections("# how to set it\nwait = 5000", {"wait = 5000"}, bool) == ""

@@ -78,7 +78,7 @@ def section_mender(services: Services) -> Handler:
                 "question": handoff["question"],
                 "parts": [_part(section, failing, {row["after"] for row in missing}) for section in sections],
                 "failing": [
-                    {"cell": "", "against": [], **objections[row.id], **row.to_json(), "n": n}
+                    {"cell": "", "against": [], **objections[row.id], **row.to_json(), "text": row.marked, "n": n}
                     for n, row in enumerate(failing, 1)
                 ],
                 "missing": [_shown_addition(row, sections) for row in missing],

@@ -221,7 +221,7 @@ def section_text(section: DraftSection, number: int | None = None, *, with_evide
             lines += [f"{block.caption}:"] if block.caption else []
             lines.append(f"| {' | '.join(block.header)} |")
             for label, *cells in filter(None, block.rows):
-                named = cited(label) if label.judged else label.text
+                named = cited(label) if label.judged else label.marked
                 lines.append(f"{mark()}| {' | '.join([named, *map(cited, cells)])} |")
         elif block.type is BlockType.CODE:
             lines += [f"{mark()}```{block.language}\n{cited(row)}\n```" for row in block.sentences]
@@ -248,4 +248,4 @@ def _cited(statement: Statement, evidence_ids: Iterable[str]) -> str:
         f"{statement.kind.value}, judged: {', '.join(statement.judged)}" if statement.judged else statement.kind.value
     )
     kind = "" if statement.kind in (StatementKind.FACT, StatementKind.QUOTE) else f" <{named}>"
-    return f"{statement.text}{kind}{' ' + marks if marks else ''}"
+    return f"{statement.marked}{kind}{' ' + marks if marks else ''}"

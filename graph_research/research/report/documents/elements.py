@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 
 from graph_research.research.report.formatting import one_line
 
@@ -132,3 +133,13 @@ def joined(parts: Iterable[Spans], between: Span = SPACE) -> Spans:
     for part in parts:
         spans += [*([between] if spans and part else []), *part]
     return tuple(spans)
+
+
+def emphasised(spans: Iterable[Span]) -> Iterator[Spans]:
+    """The spans one by one, but for emphasis with code in it, which is one: `*keep fsync on*` with `fsync` as code."""
+    for is_joined, run in groupby(spans, key=lambda span: span.style in (Style.EMPHASIS, Style.CODE)):
+        held = tuple(run)
+        if is_joined and len(held) > 1 and any(span.style is Style.EMPHASIS for span in held):
+            yield held
+        else:
+            yield from ((span,) for span in held)

@@ -16,8 +16,10 @@ from graph_research.research.report.documents.elements import (
     Paragraph,
     Passage,
     Span,
+    Spans,
     Style,
     Table,
+    emphasised,
 )
 from graph_research.research.report.documents.layout import elements_of
 from graph_research.research.report.formatting import one_line
@@ -124,7 +126,28 @@ def _table(table: Table) -> str:
 
 
 def _spans(spans: Sequence[Span], *, starts_line: bool = True) -> str:
-    return "".join(_span(span, starts_line=starts_line and n == 0) for n, span in enumerate(spans))
+    return "".join(_run(run, starts_line=starts_line and n == 0) for n, run in enumerate(emphasised(spans)))
+
+
+def _run(run: Spans, *, starts_line: bool) -> str:
+    """One span, or emphasis with code in it."""
+    if len(run) == 1:
+        return _span(run[0], starts_line=starts_line)
+    lead, text, trail = _edges(
+        "".join(code(span.text) if span.style is Style.CODE else _emphatic(span.text) for span in run)
+    )
+    return f"{lead}*{text}*{trail}"
+
+
+def _emphatic(text: str) -> str:
+    lead, said, trail = _edges(text)
+    return f"{lead}{escape(said, starts_line=False, within_emphasis=True)}{trail}"
+
+
+def _edges(text: str) -> tuple[str, str, str]:
+    """The white space before a text, the text, and that behind it."""
+    inner = text.lstrip()
+    return text[: len(text) - len(inner)], inner.rstrip(), inner[len(inner.rstrip()) :]
 
 
 def _span(span: Span, *, starts_line: bool) -> str:
@@ -141,8 +164,7 @@ def _span(span: Span, *, starts_line: bool) -> str:
     if span.url:
         return f"[{text}](<{_target(span.url)}>)"
     mark = {Style.STRONG: "**", Style.EMPHASIS: "*"}.get(span.style, "")
-    before = span.text[: len(span.text) - len(span.text.lstrip())]
-    after = span.text[len(span.text.rstrip()) :] if text else ""
+    before, _, after = _edges(span.text)
     return f"{before}{mark}{text}{mark}{after}" if text else before
 
 

@@ -16,8 +16,10 @@ from graph_research.research.report.documents.elements import (
     Paragraph,
     Passage,
     Span,
+    Spans,
     Style,
     Table,
+    emphasised,
 )
 from graph_research.research.report.documents.layout import elements_of
 from graph_research.research.report.documents.markdown import code, fenced
@@ -75,7 +77,15 @@ def _table(table: Table, cited: dict[str, str]) -> str:
 
 
 def _spans(spans: Iterable[Span], cited: dict[str, str]) -> str:
-    return "".join(_span(span, cited) for span in spans)
+    return "".join(_run(run, cited) for run in emphasised(spans))
+
+
+def _run(run: Spans, cited: dict[str, str]) -> str:
+    """One span, or emphasis with code in it."""
+    if len(run) == 1:
+        return _span(run[0], cited)
+    text = "".join(code(span.text) if span.style is Style.CODE else _escaped(span.text) for span in run)
+    return f"{text[: len(text) - len(text.lstrip())]}*{text.strip()}*"
 
 
 def _span(span: Span, cited: dict[str, str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.research.models.inline_marks import one_line, unmarked
+from graph_research.research.models.inline_marks import marked, one_line, unmarked
 
 
 def test_the_text_stands_without_its_marks_and_what_they_stood_around_beside_it() -> None:
@@ -41,3 +41,15 @@ def test_stars_within_code_are_stars() -> None:
 
 def test_a_heading_is_one_line_without_marks() -> None:
     assert one_line("What `gc`\n costs") == "What gc costs"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Partial clone:** `--filter` leaves out blobs, and so does `git fetch`.",
+        "**The `fsync` setting:** leave it on, with `fsync-log` off",
+        "nothing is marked",
+    ],
+)
+def test_what_was_written_is_shown_with_its_marks_again(text: str) -> None:
+    assert marked(*unmarked(text)) == text

@@ -146,6 +146,14 @@ def test_of_quotations_of_one_source_in_a_row_the_first_says_whose_they_are() ->
     assert page.count('<li class="quote">') == 4 and page.count('<p class="by">') == 3
 
 
+def test_emphasis_with_code_in_it_is_one() -> None:
+    cell = {**analysis("kept, if --sync is on", COST_AUDIT), "code": ["--sync"]}
+    table = {"type": "table", "header": ["What"], "rows": [[cell]]}
+    whole = report(conclusions=[table])
+    assert "| *kept, if `--sync` is on* [2] |" in rendered("md", whole).decode()
+    assert "| *kept, if `--sync` is on* [@" in rendered("pandoc", whole).decode()
+
+
 def test_a_row_that_rests_on_one_source_has_its_number_once_and_other_rows_have_one_in_each_cell() -> None:
     label = {"text": "Audit", "kind": "transition"}
     empty = {"text": "", "kind": "transition"}

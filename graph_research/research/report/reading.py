@@ -23,7 +23,10 @@ from graph_research.research.report.formatting import one_line, quoted
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportClaim, ReportGap, ReportSource
 from graph_research.research.scoring.tiers import is_maker
+from graph_research.text.language.words import held_weight, language_of, term_weights
 
+_RARE = 1.5
+"""What words weigh together that say what a sentence is about: a rare one, or several common ones."""
 _RANGE = 3
 """As many numbers in a row are shown as their first and last."""
 
@@ -259,9 +262,19 @@ def disputed_statements(report: Report) -> dict[str, CitedContradiction]:
         }
         for statement in report.statements():
             is_told = statement.status is Status.ANALYSIS or statement.id in compared
-            if not is_told and not cited.isdisjoint(statement.citations):
+            if not is_told and not cited.isdisjoint(statement.citations) and _is_about(statement, row.contradiction):
                 found.setdefault(statement.id, row.contradiction)
     return found
+
+
+def _is_about(statement: CitedStatement, contradiction: CitedContradiction) -> bool:
+    """Whether a sentence that cites a side of a conflict has a rare word of what is disputed, or half of its words
+    there, by weight: a passage may say more. One in another language than that shares no words with it."""
+    told = ". ".join([contradiction.topic, *(side.value for side in contradiction.sides)])
+    if statement.kind is StatementKind.QUOTE or language_of(statement.text) != language_of(told):
+        return True
+    said = term_weights(statement.text)
+    return held_weight(said, term_weights(told)) >= min(_RARE, sum(said.values()) / 2)
 
 
 def other_values(report: Report, disputed: Mapping[str, CitedContradiction]) -> dict[str, list[CitedSide]]:

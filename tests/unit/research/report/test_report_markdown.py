@@ -154,6 +154,14 @@ def test_what_sources_dispute_is_marked_where_it_is_quoted():
     assert "All sides are quoted; none is preferred.\n" in render_markdown(silent)
 
 
+def test_a_sentence_on_something_else_of_a_disputed_passage_is_not_marked() -> None:
+    cost = finished_research.fact("The construction cost reached 1.61 billion euros.", finished_research.COST_AUDIT)
+    builder = finished_research.fact("It has turbines of steel.", finished_research.COST_AUDIT)
+    text = render_markdown(built(draft={"conclusions": [finished_research.paragraph(cost, builder)]}))
+    assert "reached 1.61 billion euros. [1] (disputed)" in text
+    assert "turbines of steel. [1]" in text and "turbines of steel. [1] (disputed)" not in text
+
+
 def test_only_the_short_answer_names_what_the_other_side_of_a_dispute_gives() -> None:
     answer, rest = render_markdown(built()).split("## Short answer", 1)[1].split("\n## ", 1)
     assert "*National Audit Chamber, 2018* (disputed: 1.37 billion euros [1])" in answer

@@ -37,6 +37,19 @@ class Limits:
         return value
 
 
+def bounded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A registered function for arrays that a comprehension could go through: what it does for each pair of entries
+    must end in time, too."""
+
+    def call(*values: Any, **named: Any) -> Any:
+        for value in (*values, *named.values()):
+            if isinstance(value, list) and len(value) > _MOST_ROUNDS:
+                raise ValueError(f"{name}() takes arrays of at most {_MOST_ROUNDS:,} entries")
+        return function(*values, **named)
+
+    return call
+
+
 def sized(value: Any) -> Any:
     """`value`, if it is small enough to be stored."""
     _units(value, 0)

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graph_research.graph.expressions.builtins import BUILTIN_FUNCTIONS
 from graph_research.graph.expressions.operations import (
     COMPARISONS,
     OPERATORS,
     Limits,
+    bounded,
     compare,
     entry,
     item,
@@ -53,7 +55,11 @@ def as_functions(trees: Mapping[str, ast.expr], functions: Mapping[str, Callable
 
 def _function(body: ast.expr, functions: Mapping[str, Callable[..., Any]]) -> ScopeFunction:
     code = compile(ast.fix_missing_locations(ast.Expression(_lambda(body, "scope"))), "<expressions>", "eval")
-    function: ScopeFunction = eval(code, {**_GLOBALS, **{f"f_{name}": call for name, call in functions.items()}})  # noqa: S307 -- the code holds only what `_Translator` makes
+    named = {
+        f"f_{name}": call if call is BUILTIN_FUNCTIONS.get(name) else bounded(call, name)
+        for name, call in functions.items()
+    }
+    function: ScopeFunction = eval(code, {**_GLOBALS, **named})  # noqa: S307 -- the code holds only what `_Translator` makes
     return function
 
 

@@ -339,3 +339,13 @@ def test_any_text_compiles_or_is_refused_with_findings(text: str) -> None:
 @pytest.mark.parametrize("text", ['"\\ud800"', "['x', 'a\\udfffb'][0]"])
 def test_half_a_character_is_no_text(text: str) -> None:
     assert [code for code, _ in problems(text)] == ["forbidden-expression"]
+
+
+def test_a_registered_function_takes_no_more_entries_than_a_comprehension() -> None:
+    functions = {"pairs": lambda rows, *, of=(): len(rows) * len(of)}
+    pairs = compile_expression(Expression("pairs(xs, of=ys)", PLACE), functions)
+    assert pairs.evaluate({"xs": [0] * 10_000, "ys": [0]}) == 10_000
+    for scope in ({"xs": [0] * 10_001, "ys": []}, {"xs": [], "ys": [0] * 10_001}):
+        with pytest.raises(ExpressionFailed, match=r"pairs\(\) takes arrays of at most 10,000 entries"):
+            pairs.evaluate(scope)
+    assert compile_expression(Expression("len(xs)", PLACE)).evaluate({"xs": [0] * 50_000}) == 50_000

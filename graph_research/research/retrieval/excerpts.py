@@ -93,15 +93,16 @@ def excerpt(document: Document, passages: Sequence[Sequence[Any]], most_chars: i
     for place, (start, end, _) in enumerate(ordered):
         if not shown.add_headed(start, end) and not place:  # a part of the best passage tells more than the next ones
             shown.add_headed(start, start + len(shortened(text[start:end], shown.room - 1).removesuffix(MARK)))
+    begin = next((block.start for block in document.blocks if block.kind != "boilerplate"), 0)  # behind a page's menus
     if not shown.spans:
-        return shortened(text, most_chars)
+        return shortened(text[begin:], most_chars)
     shown.room += kept
     if lead:
         shown.add(*lead, is_best=False)
     shown.add_surroundings()
     parts = [text[start:end].strip() for start, end in shown.spans]
     first, last = shown.spans[0][0], shown.spans[-1][1]
-    if first and shown.room >= _LEAST_OPENING_CHARS and (opening := shortened(text[:first], shown.room)):
+    if first > begin and shown.room >= _LEAST_OPENING_CHARS and (opening := shortened(text[begin:first], shown.room)):
         parts.insert(0, opening.removesuffix(MARK))
     return f"{MARK} ".join(parts) + (MARK if last < len(text) else "")
 

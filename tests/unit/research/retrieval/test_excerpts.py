@@ -138,3 +138,12 @@ def test_a_passage_that_is_longer_than_the_room_is_shown_in_part_rather_than_the
     shown = excerpt(document, [[start, start + 599, 1.0], [5_000, 5_040, 0.5]], 300)
     assert shown.startswith("The answer is here.")
     assert len(shown) <= 300
+
+
+def test_a_text_of_which_no_passage_is_shown_begins_behind_its_menus() -> None:
+    menu = "".join(f"<a href='#{n}'>{n}. Setting</a> " for n in range(40))
+    page = html_document(f"<nav>{menu}</nav><h1>Manual</h1><p>It begins here.</p>{'<p>It goes on.</p>' * 90}")
+    assert "39. Setting" in page.text
+    assert excerpt(page, [], 200).startswith("Manual")
+    late = page.text.rindex("It goes on.")
+    assert excerpt(page, [(late, late + 11, 1.0)], 1_000).startswith("Manual")

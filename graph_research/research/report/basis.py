@@ -41,12 +41,15 @@ def basis_of(report: Report, labels: Labels) -> list[str]:
 
 
 def making_of(report: Report, labels: Labels) -> list[str]:
-    """How the sentences are proved, what a citation shows, and what was discarded in writing, for the methodology. How
-    many sentences the report lacks is left to `report.json`: a reader cannot use it."""
-    return [
-        *_sentences(report, labels),
-        *(row for row in report.limitations if _is_one_of(_of_the_making(labels), row)),
-    ]
+    """How the sentences are proved, and what was discarded in writing, for the methodology of the page. How many
+    sentences the report lacks is left to `report.json`: a reader cannot use it."""
+    discarded = (row for row in report.limitations if _is_one_of(_of_the_making(labels)[1:], row))
+    return [*how_proved(report, labels), *discarded]
+
+
+def how_proved(report: Report, labels: Labels) -> list[str]:
+    """How many sentences are proved in which way, and what a citation shows."""
+    return [*_sentences(report, labels), *(row for row in report.limitations if row == labels.limit_standing)]
 
 
 def _of_the_making(labels: Labels) -> tuple[str, ...]:

@@ -228,6 +228,14 @@ def open_disagreements(report: Report, labels: Labels) -> list[CitedContradictio
     ]
 
 
+def of_disagreements(report: Report, labels: Labels) -> str:
+    """What stands above the open disagreements: how they are told, and how many more the sections settle."""
+    settled = sum(not row.is_open for row in report.contradictions)
+    marked = [labels.disagreements_marked] if disputed_statements(report) else []
+    more = [labels.disagreements_settled.format(n=settled)] if settled else []
+    return " ".join([labels.disagreements_lead, *more, *marked])
+
+
 def _compared_in(places: Sequence[int], report: Report, labels: Labels) -> str:
     headings = (quoted(one_line(report.sections[place - 1].heading), labels) for place in places)
     return labels.compared_in.format(sections=labels.comma.join(headings))

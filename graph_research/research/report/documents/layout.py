@@ -51,9 +51,9 @@ from graph_research.research.report.reading import (
     SourceGroup,
     cited_folders,
     cited_makers,
-    disputed_statements,
     grouped_sources,
     more_evidence,
+    of_disagreements,
     open_disagreements,
     open_gaps,
     opens_with_limit,
@@ -195,8 +195,7 @@ class _Layout:
         """Those that are open. What only differs in scope, date, unit or definition is in the page."""
         if left_open := open_disagreements(self.report, self.labels):
             yield Heading(self.labels.disagreements, 1)
-            marked = [self.labels.disagreements_marked] if disputed_statements(self.report) else []
-            yield Paragraph(line(" ".join([self.labels.disagreements_lead, *marked])))
+            yield Paragraph(line(of_disagreements(self.report, self.labels)))
         for contradiction in left_open:
             yield from self._disagreement(contradiction)
 

@@ -140,6 +140,7 @@ def page_template() -> Template:
         "same_source": reading.same_source,
         "runs": reading.runs,
         "naming_their_source": reading.naming_their_source,
+        "of_disagreements": reading.of_disagreements,
         "source_marks": reading.source_marks,
         "what_to_do": reading.what_to_do,
         "direction": direction,

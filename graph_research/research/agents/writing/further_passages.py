@@ -6,7 +6,6 @@ import asyncio
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -247,12 +246,12 @@ class NearPassages:
         self, text: str, context: str, shown: Iterable[Mapping[str, Any]], column: Collection[str] = ()
     ) -> list[str]:
         """The ids of the stretches that bear on what a text says was not found: on each thing that it names, or with a
-        `context`, such as the row of a cell, on all of it and on both, and in the sources of the `column` on either."""
+        `context`, such as the row of a cell, on all of it, and in the sources of the `column` on either."""
         query = sought(text)
         queries = [query] if context else query.things
         found = [nearest(self._pool, part, must_bear=True) for part in queries]
         if context:
-            found += [_in_context(self._pool, query, context), of_row(self._pool, f"{query.text}. {context}", column)]
+            found.append(of_row(self._pool, f"{query.text}. {context}", column))
         each = _OF_A_SENTENCE if len(found) <= _OF_A_SENTENCE else 1
         rows = list(shown)
         defined = self.definitions(text, rows)
@@ -300,17 +299,6 @@ def nearest(pool: Pool, query: Query, *, must_bear: bool = False) -> Iterator[Ra
     they `must_bear`."""
     for item in rank(pool, query)[:_MOST_TRIED]:
         if item.covered >= _LEAST_COVERED and (not must_bear or _bears_on(pool, item, query)):
-            yield item
-
-
-def _in_context(pool: Pool, query: Query, context: str) -> Iterator[Ranked]:
-    """The units that hold enough of a query's words and one of its context's, ranked by both."""
-    both = replace(query, text=f"{query.text}. {context}")
-    for item in rank(pool, both)[:_MOST_TRIED]:
-        read = pool.read[item.source]
-        held, own = read.counts[item.position], query.weights(read.language)
-        is_near = held_weight(own, held) >= _LEAST_COVERED * sum(own.values())
-        if is_near and any(held[term] for term in both.weights(read.language).keys() - own.keys()):
             yield item
 
 

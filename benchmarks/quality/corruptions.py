@@ -117,6 +117,15 @@ def _roles(claim: str, _: Sequence[str]) -> str:
     return ""
 
 
+def _values(claim: str, _: Sequence[str]) -> str:
+    numbers = [match for match in _NUMBER.finditer(claim) if not _YEAR.fullmatch(match[0])]
+    for one, other in pairwise(numbers):
+        if one[0] != other[0]:
+            between = claim[one.end() : other.start()]
+            return claim[: one.start()] + other[0] + between + one[0] + claim[other.end() :]
+    return ""
+
+
 def _by_table(table: dict[str, str]) -> Callable[[str, Sequence[str]], str]:
     pattern = re.compile(rf"\b({'|'.join(table)})\b", re.IGNORECASE)
 
@@ -141,6 +150,7 @@ _CHANGES: dict[str, Callable[[str, Sequence[str]], str]] = {
     "negation": _negation,
     "name": _name,
     "roles": _roles,
+    "values": _values,
     "quantifier": _by_table(_SWAPPED_QUANTIFIERS),
     "comparative": _by_table(_SWAPPED_COMPARATIVES),
 }

@@ -559,6 +559,7 @@ async def test_the_clarifier_never_stops_a_run_that_is_not_interactive() -> None
     assert result.status == "completed"
     assert "Some plant." in bench.model.asked("planner")[0].user
     assert result.state["clarification_constraints"] == "Some plant."
+    assert result.state["question"] == QUESTION
 
 
 @pytest.mark.requirement("7.2")

@@ -64,7 +64,7 @@ def test_a_year_alone_stands_for_its_first_day() -> None:
     assert recency("2024", NOW) == recency("2024-01-01T00:00:00+00:00", NOW) == recency("2024-01", NOW)
 
 
-@pytest.mark.requirement("17.2", "B31")
+@pytest.mark.requirement("17.2", "B8", "B31")
 @pytest.mark.parametrize(
     ("tier", "authority", "credibility"),
     [
@@ -81,7 +81,7 @@ def test_authority_and_credibility_follow_the_tier(tier: Tier, authority: float,
     assert score.composite == pytest.approx(0.25 * authority / 100 + 0.1 + 0.35 * 0.6 + 0.2 * credibility)
 
 
-@pytest.mark.requirement("17.2", "B31")
+@pytest.mark.requirement("17.2", "B8", "B31")
 @pytest.mark.parametrize(
     ("url", "tier"),
     [

@@ -12,7 +12,7 @@ from graph_research.research.extractive.gaps import description
 from graph_research.research.extractive.sections import Section, outline
 from graph_research.research.extractive.short_answer import ShortAnswer, short_answer
 from graph_research.research.extractive.sources import labels_of, options_of, question_of
-from graph_research.research.extractive.tables import quotations, quote
+from graph_research.research.extractive.tables import quotations
 from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind, Writer, paragraphs_of
 from graph_research.research.report.labels.table import Labels
 from graph_research.text.document import Document
@@ -103,16 +103,18 @@ def _not_found(analysis: Analysis, ids: _Ids, material: Mapping[str, Any]) -> Dr
         notice=labels.selected_by_code,
         found=False,
         searched=_searched(material),
-        summary=paragraphs_of([_limit(opening), *(quote(group, ids) for group in nearest)]),
+        summary=[*paragraphs_of([_limit(opening)]), *quotations(nearest, ids, material.get("documents") or {})],
     )
 
 
 def _is_near(group: Group, analysis: Analysis) -> bool:
-    """Whether a quotation, with its title and heading, holds enough of what is asked to be of use where nothing answers
-    it."""
-    language, held = read_sentence(group.lead.text)
-    around = terms(f"{group.lead.title} {group.lead.heading}", language)
-    return held_share(analysis.query.weights(language), {*around, *(word.term for word in held)}) >= _NEAR
+    """Whether a quotation, with its title and heading and the header of a row that is asked for, holds enough of what
+    is asked to be of use where nothing answers it."""
+    language, written = read_sentence(group.lead.text)
+    asked, held = analysis.query.weights(language), {word.term for word in written}
+    header = group.lead.header if asked.keys() & held else ""
+    around = terms(f"{group.lead.title} {group.lead.heading} {header}", language)
+    return held_share(asked, {*around, *held}) >= _NEAR
 
 
 def _limit(text: str) -> Statement:

@@ -145,3 +145,14 @@ def test_a_small_table_at_the_start_of_a_text_is_quoted_with_all_of_its_rows_and
     [groups] = [section.groups for section in outline(analyze(material), (900, 900), material["documents"])]
     quoted = [group.lead.text for group in groups]
     assert [f"{month} {level}" for month, level in months if f"{month} {level}" not in quoted] == []
+
+
+def test_where_nothing_answers_the_row_that_is_asked_for_is_shown_under_its_header() -> None:
+    table = "| Month | Cars | Passengers |\n|---|---|---|\n| April | 6890 | 15200 |\n| July | 12440 | 31870 |\n"
+    rules = "# Rules\n\nPassengers stay outside their cars for the whole crossing. Horses are led.\n"
+    handoff = {**written([f"# Traffic\n\n{table}", rules]), "question": "How many passengers crossed in July?"}
+    draft = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))
+    assert draft["found"] is False
+    [shown] = [block for block in draft["summary"] if block["rows"]]
+    assert shown["header"] == ["Month", "Cars", "Passengers"]
+    assert [[cell["text"] for cell in row] for row in shown["rows"]] == [["July", "12440", "31870"]]

@@ -269,14 +269,19 @@ class Index:
             raise self._unavailable(str(error)) from error
         except sqlite3.DatabaseError as error:
             raise ProviderRefused(
-                f"{self._path} is not a usable index: {error}",
+                f"{self._shown} is not a usable index: {error}",
                 provider=LOCAL,
-                help="delete it and add the folders again; the documents themselves are not in it",
+                help="delete it from the data home and add the folders again; the documents themselves are not in it",
             ) from error
+
+    @property
+    def _shown(self) -> str:
+        """The file without where its folder stands: reports show why a search failed, also to users of a service."""
+        return f"{self._path.parent.name}/{self._path.name}"
 
     def _unavailable(self, reason: str) -> ProviderError:
         return ProviderUnavailable(
-            f"the index {self._path} cannot be used: {reason}",
+            f"the index {self._shown} cannot be used: {reason}",
             provider=LOCAL,
             help="see that its folder exists, is writable and has space",
         )

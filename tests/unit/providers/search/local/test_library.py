@@ -332,8 +332,9 @@ async def test_an_index_of_another_version_is_made_anew(tmp_path: Path, folder: 
 
 async def test_a_file_that_is_no_index_is_named(tmp_path: Path, folder: Path) -> None:
     (tmp_path / "other.db").write_text("not a database at all, but long enough to be looked at" * 20)
-    with pytest.raises(ProviderRefused, match=r"other\.db is not a usable index"):
+    with pytest.raises(ProviderRefused, match=r"other\.db is not a usable index") as refused:
         await Library(tmp_path / "other.db").add([folder])
+    assert str(tmp_path) not in str(refused.value), "users of a service read it"
     (tmp_path / "file").write_text("")
     with pytest.raises(ProviderUnavailable, match="cannot be used"):
         await Library(tmp_path / "file" / "library.db").add([folder])

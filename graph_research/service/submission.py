@@ -174,15 +174,22 @@ async def submit(
 async def submit_follow_up(
     backend: Backend, job: Job, question: FollowUpQuestion, idempotency_key: str | None
 ) -> tuple[Job, Quota]:
-    """Queue a job that answers a further question to the research of another, and say what is left of the quota."""
-    create = partial(create_follow_up, backend.app, job.run_id, question.question, limits=question.limits)
+    """Queue a job that answers a further question to the research of another, and say what is left of the quota.
+    `NoReport` where there is none that the answer could join."""
+
+    async def create(run_id: str) -> str:
+        await backend.app.report(job.run_id)
+        return await create_follow_up(
+            backend.app, job.run_id, question.question, follow_up=run_id, limits=question.limits
+        )
+
     new = _Created(
         job=job,
         question=question.question,
         asked={"question": question.question, "limits": list(question.limits)},
         idempotency_key=idempotency_key,
     )
-    return await _submit_created(backend, new, lambda run_id: create(follow_up=run_id))
+    return await _submit_created(backend, new, create)
 
 
 async def submit_fork(

@@ -99,6 +99,7 @@ async def test_a_graph_of_ones_own_searches_the_documents_and_says_what_it_found
     assert (await service.post(f"{JOBS}/{job_id}/replay")).json()["identical"]
     result = await service.get(f"{JOBS}/{job_id}/result")
     assert (result.status_code, result.json()["code"]) == (409, "nothing-yet")
+    assert (await service.get(f"/v1/responses/{job_id}")).json()["output"] == []
 
 
 async def test_its_text_is_kept_with_the_job_for_another_worker_its_forks_and_bundle(
@@ -270,3 +271,11 @@ async def test_a_graph_with_channels_called_like_those_of_a_research_fails_no_ro
                 assert answer.status_code < 500, (path, answer.text)
         await service.post(f"{JOBS}/{job_id}/continue")
         await service.drive()
+
+
+async def test_a_job_without_a_report_is_not_asked_on(service: ServiceClient) -> None:
+    job_id = await submitted(service)
+    await service.drive()
+    answer = await service.post(f"{JOBS}/{job_id}/questions", {"question": "And salt?"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "no-report")
+    assert [job["id"] for job in (await service.get(JOBS)).json()["jobs"]] == [job_id]

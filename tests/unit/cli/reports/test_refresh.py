@@ -132,6 +132,36 @@ def test_a_model_mends_each_touched_section_in_one_call(user: User, answer: Any,
     assert user.run("verify", "tides", "--json").json["invalid"] == 0
 
 
+def test_a_model_mends_the_cell_whose_source_changed_and_not_the_one_that_reads_alike(user: User) -> None:
+    dam = "# {0}\n\nThe gates of the {0} Dam weigh {1} tonnes.\n"
+    for name in ("Alder", "Birch"):
+        user.write(f"dams/{name}.md", dam.format(name, 40))
+    asked = ("What do the gates of the Alder Dam and of the Birch Dam weigh?", "--library", "dams")
+    user.run("run", *asked, "--run-id", "first")
+    quoted = {
+        row["quote"]: row["evidence_id"] for row in json.loads(user.run("report", "first", "--json").out)["citations"]
+    }
+    cells = {quote.split()[4]: {"text": "40 tonnes", "evidence_ids": [name]} for quote, name in quoted.items()}
+    rows = [{"label": label, "cells": [cell]} for label, cell in sorted(cells.items())]
+    section = {"heading": "Weights", "answers": "weights", "form": "table", "findings": [1, 2], "words": 50}
+    spec = user.script(
+        "writer.json",
+        {
+            "*": ["?"] * 80,
+            "outliner": [{"sections": [section]}],
+            "section_writer": [{"blocks": [{"type": "table", "header": ["Dam", "Weight"], "rows": rows}]}],
+            "section_mender": [{"sentences": [{"n": n, "action": "rewrite", "text": "50 tonnes"} for n in (1, 2)]}],
+        },
+    )
+    user.run("run", *asked, "--run-id", "tides", "--max-iterations", "1", "--role", f"report={spec}")
+    user.write("dams/Alder.md", dam.format("Alder", 50))
+    mended = user.run("refresh", "tides", "--rewrite", "--json").json["revised"]
+    assert mended["calls"] == 1
+    [table] = [block for section in report(user)["sections"] for block in section["blocks"] if block["rows"]]
+    assert [[cell["text"] for cell in row] for row in table["rows"]] == [["Alder", "50 tonnes"], ["Birch", "40 tonnes"]]
+    assert user.run("verify", "tides", "--json").json["unsupported"] == 0
+
+
 def test_a_model_that_cannot_be_asked_is_named_before_anything_is_read_and_another_may_write(user: User) -> None:
     spec = user.script("mender.json", {"*": ["?"] * 80})
     asked = ("run", QUESTION, "--library", "library", "--run-id", "tides", "--max-iterations", "1")

@@ -159,6 +159,7 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
                 "n": n,
                 "heading": section.heading,
                 "parts": parts.get(section.id, []),
+                "words": words_of(section.blocks),
                 "text": section_text(section, n),
             }
             for n, section in enumerate(sections, 1)

@@ -689,6 +689,7 @@ async def test_of_sections_that_are_too_long_together_the_editor_leaves_out_what
     assert len(bench.model.asked("section_writer")) == 3
     too_many = request.material["words_to_cut"]
     assert too_many > 0 and f"about {too_many} words more than they may have together" in request.system
+    assert f"Section 1, {request.material['sections'][0]['words']} words" in request.user
     blocks = report.sections[0].blocks
     rows = [row[0].text for block in blocks for row in block.rows if row[0].text.startswith("Row")]
     assert rows == [row["label"] for row in LONG_ROWS[: len(rows)]]

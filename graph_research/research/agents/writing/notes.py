@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graph_research.text.relevance.open_points import Told, left_open
+
 _NOTE = re.compile(r"^- (.+?)\s*((?:\[\d+\])+)$", re.MULTILINE)
 _SOURCE = re.compile(r"^\[(\d+)\] (src-[0-9a-f]{10})\b", re.MULTILINE)
 _NUMBER = re.compile(r"\d+")
@@ -35,6 +37,21 @@ def notes_of(topics: Iterable[Mapping[str, Any]]) -> list[Note]:
 def latest_limits(topics: Sequence[Mapping[str, Any]]) -> list[str]:
     """What the reading of the latest round lacked: what earlier ones lacked was searched for since."""
     return list(dict.fromkeys(limit for topic in latest(topics) for limit in topic.get("limits") or []))
+
+
+def answered_by_words(limits: Sequence[str], handoff: Mapping[str, Any]) -> list[str]:
+    """Those of the limits that a finding or a quote of its evidence answers, as words alone show. The title of a source
+    in a limit says where something was not found, and asks for nothing."""
+    titles = [row["title"] for row in handoff["sources"] if row["title"]]
+    told = [Told(row["content"]) for row in handoff["findings"]] if limits else []
+    told += [Told(row["quote"]) for row in handoff.get("evidence") or []] if limits else []
+    return [limit for limit in limits if not left_open(_without(limit, titles), told)]
+
+
+def _without(limit: str, titles: Iterable[str]) -> str:
+    for title in titles:
+        limit = limit.replace(title, "")
+    return limit
 
 
 def latest(topics: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research.agents.writing.notes import latest_limits
+from graph_research.research.agents.writing.notes import answered_by_words, latest_limits
 from graph_research.research.graph_functions import open_gaps
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
@@ -50,9 +51,11 @@ def outliner(services: Services) -> Handler:
         by_code = agent.is_by_code(services, ctx)
         if not handoff["findings"] and not by_code:
             return {"outline": [], "not_answered": [], "answered_limits": [], "by_code": False, "degraded": []}
+        lacking = latest_limits(handoff.get("topics") or [])
+        told = await asyncio.to_thread(answered_by_words, lacking, handoff)
         result = await agent.call(
             services,
-            _material(handoff, ctx),
+            {**_material(handoff, ctx), "limits": [limit for limit in lacking if limit not in told]},
             ctx,
             fallback=lambda: {"sections": [], "not_answered": []},
             windows=handoff.get("model_windows"),
@@ -63,7 +66,7 @@ def outliner(services: Services) -> Handler:
         return {
             "outline": [section.to_json() for section in _arranged(result.output["sections"], handoff, gaps)],
             "not_answered": result.output.get("not_answered") or [],
-            "answered_limits": [limits[n] for n in answered if n in limits],
+            "answered_limits": [*told, *(limits[n] for n in answered if n in limits)],
             "by_code": by_code,
             "degraded": result.degradations(agent.name, ctx),
         }
@@ -106,7 +109,6 @@ def _material(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         ],
         "contradictions": list(handoff.get("contradictions") or []),
         "gaps": open_gaps(handoff.get("gaps") or []),
-        "limits": latest_limits(handoff.get("topics") or []),
         "most_searches": MOST_SEARCHES if handoff.get("searching") else 0,
         "previous": [
             {"id": section.id, "heading": section.heading, "words": words_of(section.blocks)}

@@ -80,9 +80,12 @@ class Client:
             await self.ask("setBreakpoints", source={"path": "test.yaml"}, breakpoints=lines)
         await self.ask("configurationDone")
 
+    async def scopes(self, frame: int = 1) -> dict[str, int]:
+        scopes = (await self.ask("scopes", frameId=frame))["scopes"]
+        return {one["name"]: one["variablesReference"] for one in scopes}
+
     async def scope(self, name: str, frame: int = 1) -> dict[str, str]:
-        found = {one["name"]: one for one in (await self.ask("scopes", frameId=frame))["scopes"]}
-        return await self.parts(found[name]["variablesReference"])
+        return await self.parts((await self.scopes(frame))[name])
 
     async def parts(self, reference: int, **more: Any) -> dict[str, str]:
         variables = (await self.ask("variables", variablesReference=reference, **more))["variables"]
@@ -119,8 +122,10 @@ async def test_a_run_is_stopped_stepped_and_ended(tmp_path: Path) -> None:
         frame = await client.stopped("entry")
         assert (frame["name"], frame["line"]) == ("tick:1", TICK)
         assert await client.scope("State") == {"n": "3", "seen": "[]"}
+        shown = (await client.scopes())["State"]
         await client.ask("next", threadId=1)
         assert (await client.stopped("step"))["name"] == "tick:2"
+        assert not (await client.try_("variables", variablesReference=shown))["success"], "of the stop before"
         assert await client.scope("State") == {"n": "2", "seen": "[3]"}
         await client.ask("stepBack", threadId=1)
         assert (await client.stopped("step"))["name"] == "tick:1"
@@ -176,6 +181,56 @@ async def test_breakpoints_on_lines_snap_to_the_next_and_know_conditions_and_hit
         assert (await client.stopped("breakpoint"))["name"] == "tick:2"
         await client.ask("reverseContinue", threadId=1)
         assert (await client.stopped("step"))["name"] == "tick:1"
+
+
+async def test_breakpoints_that_are_set_anew_take_the_place_of_those_of_their_file() -> None:
+    async with connected(graph_of(COUNTDOWN)) as client:
+        await client.begin(token=client.token, lines=[{"line": TICK}, {"line": DONE}])
+        assert (await client.stopped("breakpoint"))["line"] == TICK
+        await client.ask("setBreakpoints", source={"path": "test.yaml"}, breakpoints=[{"line": DONE}])
+        await client.ask("continue", threadId=1)
+        assert (await client.stopped("breakpoint"))["line"] == DONE
+
+
+async def test_what_a_stop_is_worth_telling_is_told_once_and_nothing_where_it_is_not() -> None:
+    async with connected(graph_of(COUNTDOWN)) as client:
+        await client.begin(token=client.token, stopOnEntry=True)
+        await client.stopped("entry")
+        await client.ask("next", threadId=1)
+        await client.stopped("step")
+        state = (await client.ask("scopes", frameId=1))["scopes"][0]["variablesReference"]
+        await client.ask("setVariable", variablesReference=state, name="n", value="1")
+        told = []
+        while (event := client.events.pop(0) if client.events else await client.read())["event"] != "stopped":
+            told.append(event["body"].get("output", "something"))
+        assert told.count("forked from r at step 1\n") == 1
+        assert all(map(str.strip, told))
+
+
+async def test_a_move_that_is_not_possible_is_told_and_leaves_the_run_where_it_stands() -> None:
+    async with connected(graph_of(COUNTDOWN)) as client:
+        await client.begin(token=client.token, stopOnEntry=True)
+        await client.stopped("entry")
+        await client.ask("stepBack", threadId=1)
+        told = await client.event("output")
+        assert told["category"] == "important"
+        assert (await client.stopped("entry"))["name"] == "tick:1"
+
+
+async def test_the_calls_of_a_node_are_shown_with_their_answers() -> None:
+    slow = Slow()
+    slow.answered.set()
+    async with connected(graph_of(SLOW, ask=slow)) as client:
+        await client.begin(token=client.token, stopOnEnd=True)
+        assert (await client.event("stopped"))["reason"]
+        [call] = (await client.scope("Calls")).items()
+        assert call[0].endswith("ask:1")
+        reference = next(
+            one["variablesReference"]
+            for one in (await client.ask("variables", variablesReference=(await client.scopes())["Calls"]))["variables"]
+        )
+        parts = await client.parts(reference)
+        assert (parts["kind"], parts["answer"]) == ('"model"', '"here"')
 
 
 async def test_function_breakpoints_stop_in_subgraphs_with_their_stack() -> None:

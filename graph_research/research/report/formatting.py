@@ -20,6 +20,7 @@ _UNSHOWABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff"
     "\U000e0000-\U000e007f]"
 )
+_JOINT = re.compile(r"(?<=[/@:._])(?=[^\s/@:._])")
 _SHORT_CHARS = 64
 _BREAK = re.compile(r"\n|---PAGE \d+---")
 _RANGE_WORDS, _EDGE_WORDS = 12, 5
@@ -29,6 +30,11 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _BREAKING_SPACES = re.compile(r"[^\S\u00a0\u202f]+")
 _CITED_NUMBER = re.compile(r"\[\d+\]")
 _LOCATOR = re.compile(r"(?:page:(\d+):)?char:(\d+)-(\d+)")
+
+
+def breakable(text: str) -> list[str]:
+    """A name, such as a model's, an address or a setting's, in pieces between which a line may end."""
+    return _JOINT.split(text)
 
 
 def clean(text: str) -> str:

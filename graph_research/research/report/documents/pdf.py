@@ -24,6 +24,7 @@ from graph_research.research.report.documents.elements import (
     Table,
 )
 from graph_research.research.report.documents.layout import elements_of
+from graph_research.research.report.formatting import breakable
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 from graph_research.text.language.tags import primary
@@ -149,7 +150,7 @@ def _span(span: Span) -> str:
     if span is LINE_BREAK:
         return "#linebreak()"
     if span.style is Style.CODE:
-        return f"#raw({_string(span.text)})"
+        return "#sym.zws;".join(f"#raw({_string(piece)})" for piece in breakable(span.text))
     text = f"#{_text(span.text)}"
     if span.citation:
         return f"#link(<{span.citation}>)[{text}]"

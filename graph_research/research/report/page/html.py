@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -31,10 +30,6 @@ from graph_research.text.wording import shortened
 
 WHOLE_TEXT_BYTES = 2_000_000
 """Whole archived texts are carried up to this many bytes in all."""
-
-
-_JOINT = re.compile(r"(?<=[/@:._])(?=[^\s/@:._])")
-"""Where a model's spec, an address or another name without spaces may be broken."""
 
 
 def render_html(
@@ -169,7 +164,7 @@ def _searches(report: Report, labels: Labels) -> list[str]:
 
 def _breakable(text: str) -> Markup:
     """The text on one line, with places where a name may be broken; who copies it gets nothing of them."""
-    return Markup("<wbr>").join(_JOINT.split(formatting.one_line(text)))
+    return Markup("<wbr>").join(formatting.breakable(formatting.one_line(text)))
 
 
 def _policy(styles: Iterable[str]) -> str:

@@ -146,6 +146,19 @@ def test_of_quotations_of_one_source_in_a_row_the_first_says_whose_they_are() ->
     assert page.count('<li class="quote">') == 4 and page.count('<p class="by">') == 3
 
 
+def test_a_long_name_of_code_stays_in_its_cell_of_a_pdf_and_is_copied_whole() -> None:
+    name = "autovacuum_vacuum_scale_factor_of_all_tables_of_this_cluster"
+    cell = {**fact(name, COST_AUDIT), "code": [name]}
+    other = fact("Z1.61", COST_AUDIT)
+    whole = report(conclusions=[{"type": "table", "header": ["Name", "Other"], "rows": [[cell, other, other, other]]}])
+    pages = PdfReader(io.BytesIO(rendered("pdf", whole))).pages
+    [page] = [page for page in pages if "autovacuum" in page.extract_text()]
+    ends: list[float] = []
+    page.extract_text(visitor_text=lambda text, _, matrix, *__: ends.append(matrix[4]) if "cluster" in text else None)
+    assert name in "".join(page.extract_text().split())
+    assert ends and max(ends) < float(page.mediabox.width) / 4
+
+
 def test_emphasis_with_code_in_it_is_one() -> None:
     cell = {**analysis("kept, if --sync is on", COST_AUDIT), "code": ["--sync"]}
     table = {"type": "table", "header": ["What"], "rows": [[cell]]}

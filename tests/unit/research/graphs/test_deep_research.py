@@ -981,3 +981,15 @@ async def test_the_gathering_is_handed_over_as_its_schemas_say_and_logged_with_i
         for field in json.loads(found[0])["required"]:
             with pytest.raises(HandoffInvalid):
                 contract.check({key: part for key, part in value.items() if key != field}, name)
+
+
+@pytest.mark.requirement("8.3")
+@pytest.mark.parametrize("most", [1, 2])
+async def test_each_topic_of_a_run_is_searched_as_often_as_the_run_allows(most: int) -> None:
+    def another(request: ModelRequest) -> dict[str, Any]:
+        query = f"{request.material['sub_query']}, the gates of the weir"
+        return {"continue_searching": True, "refined_query": query, "research_complete": False, "rationale": "More."}
+
+    bench = Bench(research_script(reflector=[another]))
+    state = (await bench.run(max_searches=most, max_iterations=1)).state
+    assert [row["searches_performed"] for row in state["topics"]] == [most, most]

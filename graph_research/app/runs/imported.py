@@ -46,12 +46,13 @@ def inherited(record: RunRecord) -> dict[str, object]:
 
 def refuse_foreign(record: RunRecord, request: RunRequest) -> None:
     """Raise `ForeignRun` where an imported run names models outside of this process, or searches beyond the library:
-    those of the web, and the user's own servers."""
+    those of the web, and the user's own servers; and where it brings its graph."""
     if not is_foreign(record):
         return
     models = _outside({*request.models, *(spec for models in request.roles.values() for spec in models)})
     searches = _outside(request.search)
-    would = [f"ask {', '.join(models)[:300]}"] if models else []
+    would = ["run a graph that came with it"] if request.definition is not None else []
+    would += [f"ask {', '.join(models)[:300]}"] if models else []
     would += [f"search {', '.join(searches)[:300]} and read the pages found there"] if searches else []
     if would:
         folders = f", with documents of {', '.join(request.library)}" if request.library else ""

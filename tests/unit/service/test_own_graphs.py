@@ -11,6 +11,8 @@ import pytest
 from graph_research.app.application import Application
 from graph_research.app.job_runner import ResearchJobRunner
 from graph_research.app.request import RunRequest
+from graph_research.app.runs.bundles import import_run
+from graph_research.app.runs.imported import ForeignRun
 from graph_research.app.workspace import open_workspace
 from graph_research.graph.errors import RunTooLarge, StoreDamaged
 from graph_research.jobs.job import JobStatus
@@ -279,3 +281,21 @@ async def test_a_job_without_a_report_is_not_asked_on(service: ServiceClient) ->
     answer = await service.post(f"{JOBS}/{job_id}/questions", {"question": "And salt?"})
     assert (answer.status_code, answer.json()["code"]) == (409, "no-report")
     assert [job["id"] for job in (await service.get(JOBS)).json()["jobs"]] == [job_id]
+
+
+async def test_a_bundle_of_such_a_job_goes_on_elsewhere_only_once_its_graph_is_agreed_to(
+    service: ServiceClient, user: User, tmp_path: Path
+) -> None:
+    job_id = await submitted(service)
+    await service.drive()
+    (user.folder / "job.grb").write_bytes((await service.get(f"{JOBS}/{job_id}/bundle")).content)
+    environ = {"GRAPH_RESEARCH_HOME": str(tmp_path / "elsewhere")}
+    elsewhere = open_workspace(environ, user.folder, may_use=lambda _: None)
+    await import_run(elsewhere, Path("job.grb"))
+    async with Application(elsewhere) as app:
+        with pytest.raises(ForeignRun, match="would run a graph that came with it"):
+            await app.fork(job_id, 1)
+        forked = await app.fork(job_id, 1, assignments=["n=1"], accept_changes=True)
+        async for _ in app.drive(forked, accept_changes=True):
+            pass
+        assert (await app.result(forked)).status == "completed"

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from graph_research.research.extractive.agreement import agreeing
 from graph_research.research.extractive.analysis import MOST_ROWS, Analysis, Group, Quote
 from graph_research.text.language.words import language_of, terms
 from graph_research.text.relevance.query import Query
@@ -14,7 +13,7 @@ from graph_research.text.relevance.short_answer import Candidate, chosen
 
 _MOST_OF_SEVERAL = 4
 _AGREEING = 0.15
-"""What a measure gains for each doubling of the sources that give it."""
+"""What a quotation gains for each doubling of the sources that say so."""
 
 
 class ShortAnswer(NamedTuple):
@@ -85,17 +84,16 @@ def _current(positions: Sequence[int], groups: Sequence[Group], analysis: Analys
 
 def _candidates(analysis: Analysis, part: int) -> list[Candidate]:
     """The lead of each group, with the score of the best in the group, since they say the same. A score for several
-    things that are asked together says little of each: then it is more where other sources give the same measure."""
-    together = len(analysis.parts[part].query.asked_together) > 1
-    agreed = agreeing(analysis, part) if together else [0] * len(analysis.groups)
+    things that are asked together says little of each: then it is more where several sources say so."""
+    gain = _AGREEING if len(analysis.parts[part].query.asked_together) > 1 else 0.0
     return [
         Candidate(
             group.lead.text,
-            max(_share(quote, part) for quote in group.quotes) * (1.0 + _AGREEING * math.log2(1 + others)),
+            max(_share(quote, part) for quote in group.quotes) * (1.0 + gain * math.log2(len(group.quotes))),
             kind=group.lead.kind,
             above=f"{group.lead.title} {group.lead.heading} {group.lead.header}",
         )
-        for group, others in zip(analysis.groups, agreed, strict=True)
+        for group in analysis.groups
     ]
 
 

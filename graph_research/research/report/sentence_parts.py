@@ -76,8 +76,8 @@ class Stretch(NamedTuple):
 class InlineMarks:
     """The stretches of the sentences of one report.
 
-    What a writer sets as code in one sentence is code in all, if it cannot be a word of the language: `--depth` and
-    `git gc`, but neither `main` nor `WAL`. A quotation is never changed.
+    What a writer sets as code in one sentence is code in all, if it cannot be a word of the language: `git gc`
+    and `max_size`, but neither `main` nor `WAL`. A quotation is never changed.
     """
 
     def __init__(self, report: Report) -> None:

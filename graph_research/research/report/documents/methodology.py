@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from graph_research.research.report.basis import how_proved
 from graph_research.research.report.documents.elements import Element, Paragraph, bullets, line
@@ -19,19 +19,14 @@ def methodology_of(report: Report, labels: Labels, *, for_print: bool) -> Iterat
 
 
 def _run(report: Report, labels: Labels, *, for_print: bool) -> list[str]:
-    """One line each: who made the report, of which run it is, and how many of its passages were found."""
     proved = sum(citation.valid for citation in report.citations)
-    made = [
+    lines = [
         (labels.models, labels.semicolon.join(who_served(report, labels)) or labels.none),
         (labels.searches, labels.comma.join(report.search) or labels.none),
         (labels.rounds, str(report.iterations) if report.iterations > 1 else ""),
+        (labels.proved_passages, labels.of.format(n=proved, all=len(report.citations))),
         (labels.retried_requests, labels.comma.join(retries_in_words(report.statistics.retries, labels))),
     ]
-    run = [(labels.graph, f"{report.graph} {report.graph_hash}"), (labels.run, report.run_id)] if for_print else []
-    passages = [(labels.proved_passages, labels.of.format(n=proved, all=len(report.citations)))]
-    return [_in_one_line(pairs, labels) for pairs in (made, *([pair] for pair in run), passages)]
-
-
-def _in_one_line(pairs: Iterable[tuple[str, str]], labels: Labels) -> str:
-    told = (labels.pair.format(name=name, value=one_line(value)) for name, value in pairs if value)
-    return labels.semicolon.join(told)
+    if for_print:
+        lines += [(labels.graph, f"{report.graph} {report.graph_hash}"), (labels.run, report.run_id)]
+    return [labels.pair.format(name=name, value=one_line(value)) for name, value in lines if value]

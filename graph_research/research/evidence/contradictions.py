@@ -10,7 +10,7 @@ from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.evidence import Contradiction, Evidence, Side
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.ids import contradiction_id
-from graph_research.research.models.inline_marks import one_line
+from graph_research.research.models.inline_marks import plain_line
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.language.quantities import figures, states
@@ -81,12 +81,12 @@ def from_answer(rows: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> tuple
     contradictions: list[Contradiction] = []
     evidence: list[Evidence] = []
     for row in rows:
-        sides = [(one_line(side["value"]), finder.evidence(side["evidence"])) for side in row["sides"]]
+        sides = [(plain_line(side["value"]), finder.evidence(side["evidence"])) for side in row["sides"]]
         proved = [(value, quotes) for value, quotes in sides if quotes]
         if len(proved) >= 2:
             evidence += [quote for _, quotes in proved for quote in quotes]
             named = [Side(value=value, evidence_ids=[quote.id for quote in quotes]) for value, quotes in proved]
-            topic, description = one_line(row["topic"]), one_line(row.get("description", ""))
+            topic, description = plain_line(row["topic"]), plain_line(row.get("description", ""))
             found = _contradiction(row["kind"], topic, description, named)
             if nature := row.get("nature"):
                 contradictions.append(found.model_copy(update={"nature": nature}))
@@ -100,12 +100,12 @@ def told_by_writer(rows: Iterable[Mapping[str, Any]], evidence: Mapping[str, Evi
     told = []
     for row in rows:
         sides = [
-            (one_line(side["value"]), [name for name in side["evidence_ids"] if name in evidence])
+            (plain_line(side["value"]), [name for name in side["evidence_ids"] if name in evidence])
             for side in row["sides"]
         ]
         named = [Side(value=value, evidence_ids=ids) for value, ids in sides if ids]
         if len({tuple(side.evidence_ids) for side in named}) >= 2:
-            found = _contradiction("statement", one_line(row["topic"]), "", named)
+            found = _contradiction("statement", plain_line(row["topic"]), "", named)
             found = _of_its_nature(found, [[evidence[name] for name in side.evidence_ids] for side in named])
             told.append(found.model_copy(update={"settled": bool(row.get("settled"))}))
     return told

@@ -39,7 +39,7 @@ def marked(text: str, code: Collection[str], strong: Collection[str]) -> str:
     )
 
 
-def one_line(text: str) -> str:
+def plain_line(text: str) -> str:
     """The text without marks on one line, as headings, captions and titles are set."""
     return " ".join(unmarked(text).text.split())
 

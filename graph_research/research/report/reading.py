@@ -162,7 +162,7 @@ def opens_with_limit(report: Report) -> bool:
 def naming_their_source(items: Sequence[Sequence[CitedStatement]], citations: Mapping[str, Citation]) -> frozenset[str]:
     """The ids of the quotations of a list that say whose they are: each that stands alone, but for those behind one of
     the same source."""
-    sources = [citations[item[0].citations[0]].source_id if is_lone_quote(item) else "" for item in items]
+    sources = [citations[item[0].citations[0]].source_id if _is_lone_quote(item) else "" for item in items]
     return frozenset(
         item[0].id
         for item, source, before in zip(items, sources, ["", *sources], strict=False)
@@ -170,7 +170,7 @@ def naming_their_source(items: Sequence[Sequence[CitedStatement]], citations: Ma
     )
 
 
-def is_lone_quote(item: Sequence[CitedStatement]) -> bool:
+def _is_lone_quote(item: Sequence[CitedStatement]) -> bool:
     """Whether an item of a list is one quotation that is cited."""
     return len(item) == 1 and item[0].kind is StatementKind.QUOTE and bool(item[0].citations)
 
@@ -228,10 +228,11 @@ def open_disagreements(report: Report, labels: Labels) -> list[CitedContradictio
     ]
 
 
-def of_disagreements(report: Report, labels: Labels) -> str:
-    """What stands above the open disagreements: how they are told, and how many more the sections settle."""
+def of_disagreements(report: Report, labels: Labels, *, are_marked: bool) -> str:
+    """What stands above the open disagreements: how they are told, how many more the sections settle, and whether
+    statements that cite a side `are_marked`."""
     settled = sum(not row.is_open for row in report.contradictions)
-    marked = [labels.disagreements_marked] if disputed_statements(report) else []
+    marked = [labels.disagreements_marked] if are_marked else []
     more = [labels.disagreements_settled.format(n=settled)] if settled else []
     return " ".join([labels.disagreements_lead, *more, *marked])
 

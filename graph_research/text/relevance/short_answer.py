@@ -15,9 +15,8 @@ _YES_NO_WORDS = 40
 _MOST_WORDS = 80
 _MOST = 3
 
-_FILLING = (
-    0.1  # of the weight of a question's rarest word: a word of so little, such as "does", is none that it asks for
-)
+_FILLING = 0.1
+"""Of the weight of a question's rarest word; a word of so little, such as "does", is none that it asks for."""
 _SAID = 1.5  # what words weigh that are no mere filling: a rare one, or several common ones
 _LABELLED = re.compile(r"([^\W\d_][^.:!?\n]{0,30}):\s+\S(?!.*[.!?。！？]$)")
 

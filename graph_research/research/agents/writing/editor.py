@@ -36,7 +36,7 @@ from graph_research.research.models.draft import (
     StatementKind,
     words_of,
 )
-from graph_research.research.models.inline_marks import one_line
+from graph_research.research.models.inline_marks import plain_line
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.report.draft import cited_only
 from graph_research.text.language.quantities import figures, states
@@ -115,7 +115,7 @@ def _nothing() -> dict[str, Any]:
 
 def _title(given: str, question: str) -> str:
     """The title on one line; empty where it is long, or has a figure that the question lacks, which nothing proves."""
-    title, asked = one_line(given), figures(question)
+    title, asked = plain_line(given), figures(question)
     is_told = all(any(states(other, figure) for other in asked) for figure in figures(title))
     return title if is_told and len(title) <= _MOST_TITLE_CHARS else ""
 

@@ -43,8 +43,8 @@ def answered_by_words(limits: Sequence[str], handoff: Mapping[str, Any]) -> list
     """Those of the limits that a finding or a quote of its evidence answers, as words alone show. The title of a source
     in a limit says where something was not found, and asks for nothing."""
     titles = [row["title"] for row in handoff["sources"] if row["title"]]
-    told = [Told(row["content"]) for row in handoff["findings"]] if limits else []
-    told += [Told(row["quote"]) for row in handoff.get("evidence") or []] if limits else []
+    findings, evidence = handoff["findings"], handoff.get("evidence") or []
+    told = [*(Told(row["content"]) for row in findings), *(Told(row["quote"]) for row in evidence)]
     return [limit for limit in limits if not left_open(_without(limit, titles), told)]
 
 

@@ -16,7 +16,7 @@ from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.draft import DraftSection, Writer, words_of
-from graph_research.research.models.inline_marks import one_line
+from graph_research.research.models.inline_marks import plain_line
 from graph_research.research.models.outline import OutlineSection, SectionAction
 from graph_research.research.models.report_options import ReportOptions, report_language
 from graph_research.text.language.tags import language_name, primary
@@ -141,7 +141,7 @@ def _arranged(
         sections.append(
             OutlineSection(
                 id=known or f"sec-{_free(previous, sections)}",
-                heading=one_line(row["heading"]),
+                heading=plain_line(row["heading"]),
                 level=min(max(row.get("level") or 1, 1), 2),
                 answers=row.get("answers") or "",
                 form=row.get("form") or "",
@@ -163,7 +163,7 @@ def _arranged(
         for name, section in previous.items()
         if name not in named
     ]
-    laid_out = {one_line(row["heading"]): row["layout_words"] for row in rows if row.get("layout_words") is not None}
+    laid_out = {plain_line(row["heading"]): row["layout_words"] for row in rows if row.get("layout_words") is not None}
     present = {name: words_of(section.blocks) for name, section in previous.items()}
     return _with_words(_with_every_finding(sections[:_MOST_SECTIONS], findings), laid_out, present, handoff)
 

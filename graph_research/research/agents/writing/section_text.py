@@ -20,7 +20,7 @@ from graph_research.research.models.draft import (
     rewritten,
     words_of,
 )
-from graph_research.research.models.inline_marks import one_line, unmarked
+from graph_research.research.models.inline_marks import plain_line, unmarked
 from graph_research.research.models.report_options import MOST_OF_WORDS
 
 _MOST_UNFOUND = 2
@@ -108,9 +108,9 @@ def _blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     yield Block(type=alone, sentences=sentences, language=row.get("language") or "")
     items = [item for group in row.get("items") or [] if (item := _statements(group))]
     yield Block(type=BlockType.LIST, items=items, ordered=bool(row.get("ordered")))
-    header = [one_line(text) for text in row.get("header") or []]
+    header = [plain_line(text) for text in row.get("header") or []]
     rows = [answered_row(line, place) for place, line in enumerate(row.get("rows") or [], 1)]
-    caption = one_line(row.get("caption") or "")
+    caption = plain_line(row.get("caption") or "")
     yield from with_answers([_rectangular(Block(type=BlockType.TABLE, header=header, rows=rows, caption=caption))])
 
 

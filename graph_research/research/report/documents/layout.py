@@ -195,7 +195,7 @@ class _Layout:
         """Those that are open. What only differs in scope, date, unit or definition is in the page."""
         if left_open := open_disagreements(self.report, self.labels):
             yield Heading(self.labels.disagreements, 1)
-            yield Paragraph(line(of_disagreements(self.report, self.labels)))
+            yield Paragraph(line(of_disagreements(self.report, self.labels, are_marked=self.sentences.has_disputed)))
         for contradiction in left_open:
             yield from self._disagreement(contradiction)
 

@@ -133,18 +133,18 @@ def _run(run: Spans, *, starts_line: bool) -> str:
     """One span, or emphasis with code in it."""
     if len(run) == 1:
         return _span(run[0], starts_line=starts_line)
-    lead, text, trail = _edges(
+    lead, text, trail = edges(
         "".join(code(span.text) if span.style is Style.CODE else _emphatic(span.text) for span in run)
     )
     return f"{lead}*{text}*{trail}"
 
 
 def _emphatic(text: str) -> str:
-    lead, said, trail = _edges(text)
+    lead, said, trail = edges(text)
     return f"{lead}{escape(said, starts_line=False, within_emphasis=True)}{trail}"
 
 
-def _edges(text: str) -> tuple[str, str, str]:
+def edges(text: str) -> tuple[str, str, str]:
     """The white space before a text, the text, and that behind it."""
     inner = text.lstrip()
     return text[: len(text) - len(inner)], inner.rstrip(), inner[len(inner.rstrip()) :]
@@ -164,7 +164,7 @@ def _span(span: Span, *, starts_line: bool) -> str:
     if span.url:
         return f"[{text}](<{_target(span.url)}>)"
     mark = {Style.STRONG: "**", Style.EMPHASIS: "*"}.get(span.style, "")
-    before, _, after = _edges(span.text)
+    before, _, after = edges(span.text)
     return f"{before}{mark}{text}{mark}{after}" if text else before
 
 

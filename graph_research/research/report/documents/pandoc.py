@@ -22,7 +22,7 @@ from graph_research.research.report.documents.elements import (
     emphasised,
 )
 from graph_research.research.report.documents.layout import elements_of
-from graph_research.research.report.documents.markdown import code, fenced
+from graph_research.research.report.documents.markdown import code, edges, fenced
 from graph_research.research.report.formatting import who_served
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
@@ -84,8 +84,10 @@ def _run(run: Spans, cited: dict[str, str]) -> str:
     """One span, or emphasis with code in it."""
     if len(run) == 1:
         return _span(run[0], cited)
-    text = "".join(code(span.text) if span.style is Style.CODE else _escaped(span.text) for span in run)
-    return f"{text[: len(text) - len(text.lstrip())]}*{text.strip()}*"
+    lead, text, trail = edges(
+        "".join(code(span.text) if span.style is Style.CODE else _escaped(span.text) for span in run)
+    )
+    return f"{lead}*{text}*{trail}"
 
 
 def _span(span: Span, cited: dict[str, str]) -> str:
@@ -99,8 +101,8 @@ def _span(span: Span, cited: dict[str, str]) -> str:
     if span.url:
         return f"[{text}](<{span.url.replace('<', '%3C').replace('>', '%3E')}>)"
     marks = {Style.STRONG: "**", Style.EMPHASIS: "*"}.get(span.style, "")
-    lead = text[: len(text) - len(text.lstrip())]
-    return f"{lead}{marks}{text.strip()}{marks}" if marks else text
+    lead, said, trail = edges(text)
+    return f"{lead}{marks}{said}{marks}{trail}" if marks else text
 
 
 def _escaped(text: str) -> str:

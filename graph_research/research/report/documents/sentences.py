@@ -49,6 +49,11 @@ class Sentences:
         self._other_values = other_values(report, self._disputed)
         self._marks = InlineMarks(report)
 
+    @property
+    def has_disputed(self) -> bool:
+        """Whether a statement is marked as disputed."""
+        return bool(self._disputed)
+
     def paragraph(self, statements: Sequence[CitedStatement]) -> Spans:
         """Running text. Each sentence of analysis has the mark, so that a fact before it is not taken for analysis."""
         return joined(map(self._sentence, statements))

@@ -116,6 +116,15 @@ async def connected(graph: Graph, *, token: str | None = None, **given: Any) -> 
         await asyncio.wait([server])
 
 
+async def state_after_a_step(client: Client) -> int:
+    """What asks for the variables of the state, behind the first step of the run."""
+    await client.begin(token=client.token, stopOnEntry=True)
+    await client.stopped("entry")
+    await client.ask("next", threadId=1)
+    await client.stopped("step")
+    return int((await client.ask("scopes", frameId=1))["scopes"][0]["variablesReference"])
+
+
 async def test_a_run_is_stopped_stepped_and_ended(tmp_path: Path) -> None:
     async with connected(graph_of(COUNTDOWN)) as client:
         await client.begin(token=client.token, stopOnEntry=True)
@@ -194,11 +203,7 @@ async def test_breakpoints_that_are_set_anew_take_the_place_of_those_of_their_fi
 
 async def test_what_a_stop_is_worth_telling_is_told_once_and_nothing_where_it_is_not() -> None:
     async with connected(graph_of(COUNTDOWN)) as client:
-        await client.begin(token=client.token, stopOnEntry=True)
-        await client.stopped("entry")
-        await client.ask("next", threadId=1)
-        await client.stopped("step")
-        state = (await client.ask("scopes", frameId=1))["scopes"][0]["variablesReference"]
+        state = await state_after_a_step(client)
         await client.ask("setVariable", variablesReference=state, name="n", value="1")
         told = []
         while (event := client.events.pop(0) if client.events else await client.read())["event"] != "stopped":
@@ -277,11 +282,7 @@ async def test_evaluate_accepts_the_expression_language_and_nothing_else() -> No
 
 async def test_a_variable_is_set_in_a_fork_whole_or_in_part() -> None:
     async with connected(graph_of(COUNTDOWN)) as client:
-        await client.begin(token=client.token, stopOnEntry=True)
-        await client.stopped("entry")
-        await client.ask("next", threadId=1)
-        await client.stopped("step")
-        state = (await client.ask("scopes", frameId=1))["scopes"][0]["variablesReference"]
+        state = await state_after_a_step(client)
         assert (await client.ask("setVariable", variablesReference=state, name="n", value="n + 7"))["value"] == "9"
         assert (await client.stopped("step"))["name"] == "tick:2"
         assert (await client.ask("threads"))["threads"][0]["name"] == "new-1"

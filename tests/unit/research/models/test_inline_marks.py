@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.research.models.inline_marks import marked, one_line, unmarked
+from graph_research.research.models.inline_marks import marked, plain_line, unmarked
 
 
 def test_the_text_stands_without_its_marks_and_what_they_stood_around_beside_it() -> None:
@@ -40,7 +40,7 @@ def test_stars_within_code_are_stars() -> None:
 
 
 def test_a_heading_is_one_line_without_marks() -> None:
-    assert one_line("What `gc`\n costs") == "What gc costs"
+    assert plain_line("What `gc`\n costs") == "What gc costs"
 
 
 @pytest.mark.parametrize(

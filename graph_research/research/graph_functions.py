@@ -59,6 +59,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "markdown_table": markdown_table,
         "model_windows": model_windows,
         "new_sources": topic_functions.new_sources,
+        "addressable_gaps": addressable_gaps,
         "open_gaps": open_gaps,
         "open_points": open_points,
         "mending_batches": writing_functions.mending_batches,
@@ -224,11 +225,16 @@ def closed_gaps(gaps: Rows, answered: Collection[str], iteration: int) -> list[d
     return [{**row, **closed} for row in gaps if row["id"] in answered]
 
 
+def addressable_gaps(gaps: Rows) -> list[Row]:
+    """The gaps still open of which no refiner judged that a search cannot close them."""
+    return [row for row in open_gaps(gaps) if row.get("addressable", True)]
+
+
 def open_points(gaps: Rows, contradictions: Rows, sub_queries: Rows) -> list[Row]:
-    """What is looked for once more when no round follows: the gaps still open, then what would settle each conflict
-    that no sub-query was researched for, in the form of a gap."""
+    """What is worth looking for once more: the gaps still open that a search may close, then what would settle each
+    conflict that no sub-query was researched for, in the form of a gap."""
     conflicts = map(Contradiction.model_validate, unsettled(contradictions, sub_queries))
-    return [*open_gaps(gaps), *(as_gap(conflict).to_json() for conflict in conflicts)]
+    return [*addressable_gaps(gaps), *(as_gap(conflict).to_json() for conflict in conflicts)]
 
 
 def gap_queries(gaps: Rows) -> list[str]:

@@ -168,5 +168,5 @@ def _sent(handoff: Mapping[str, Any]) -> list[str]:
 
 
 def _weighed(gaps: Sequence[Gap], analysis: Sequence[Mapping[str, Any]]) -> list[Gap]:
-    severity = {row["gap_id"]: row["severity"] for row in analysis}
-    return [gap.model_copy(update={"severity": severity.get(gap.id, gap.severity)}) for gap in gaps]
+    weighed = {row["gap_id"]: {field: row[field] for field in ("severity", "addressable")} for row in analysis}
+    return [gap.model_copy(update=weighed.get(gap.id, {})) for gap in gaps]

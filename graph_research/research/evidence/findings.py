@@ -308,6 +308,7 @@ def _gaps(
     addressed = answer.get("addressed_gaps")
     closed_before = [gap for gap in known.gaps if gap.addressed]
     closing = {gap.id for gap in known.gaps if gap.id in (addressed or ())}
+    addressable = {gap.id: gap.addressable for gap in known.gaps}
     named: dict[str, Gap] = {}
     for row in answer["gaps"]:
         description = " ".join(row["description"].split())
@@ -318,6 +319,7 @@ def _gaps(
                 description=description,
                 suggested_queries=row.get("suggested_queries") or [],
                 priority=row.get("priority") or 1,
+                addressable=addressable.get(name, True),
                 iteration=known.iteration,
             )
     covered = closing if addressed is not None else _covered(known, fresh, evidence) - named.keys()

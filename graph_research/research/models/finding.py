@@ -40,13 +40,15 @@ class Finding(Record):
 
 class Gap(Record):
     """What the sources do not answer, or what would settle a conflict, whose id it then has. `priority` 1 is the most
-    important; `iteration` is the round that named it, `addressed_in` the one that closed it."""
+    important; `iteration` is the round that named it, `addressed_in` the one that closed it. `addressable` is false
+    once the refiner judged that no search closes it: no further round is spent on it."""
 
     id: str = schema_field(pattern="^(gap|con)-[0-9a-f]{10}$")
     description: str = schema_field(minLength=1)
     suggested_queries: list[str] = Field(default_factory=list)
     priority: int = schema_field(1, minimum=1)
     addressed: bool = False
+    addressable: bool = True
     severity: str | None = schema_field(None, enum=["critical", "moderate", "minor", None])
     iteration: int = schema_field(1, minimum=1)
     addressed_in: int | None = schema_field(None, minimum=1)

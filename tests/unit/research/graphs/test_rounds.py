@@ -98,6 +98,28 @@ async def test_the_report_is_written_again_where_the_refinement_asked_for_a_bett
     assert "Say more of fish." in repeated.model.asked("section_writer")[-1].user
 
 
+async def test_a_gap_that_no_search_can_close_is_not_asked_about_again() -> None:
+    cost = {"description": "What did the gates cost?", "suggested_queries": ["cost of fish passage"], "priority": 2}
+
+    def only_the_cost(request: ModelRequest) -> dict[str, Any]:
+        answer = ask_the_suggestions(request)
+        rows = answer["gap_analysis"]
+        for row in rows:
+            row["addressable"] = row["gap_id"] != rows[0]["gap_id"]
+        return answer
+
+    def closes_the_cost(request: ModelRequest) -> dict[str, Any]:
+        [closed] = [row["id"] for row in request.material["previous_gaps"] if row["description"] == cost["description"]]
+        return {"findings": [], "gaps": [FISH_GAP], "addressed_gaps": [closed]}
+
+    analyses = [{"findings": [], "gaps": [FISH_GAP, cost]}, closes_the_cost]
+    run = bench("", [], analyzer=analyses, refiner=[only_the_cost])
+    state = (await run.run(max_iterations=4)).state
+    assert state["iteration"] == 2
+    assert [(gap["addressed"], gap["addressable"]) for gap in state["gaps"]] == [(False, False), (True, True)]
+    assert len(run.model.asked("refiner")) == 1
+
+
 async def test_the_analyzer_is_told_when_no_round_follows() -> None:
     repeated = bench("What of the fish at Tarn?", [])
     assert (await repeated.run(max_iterations=2)).state["iteration"] == 2

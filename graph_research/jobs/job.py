@@ -77,6 +77,7 @@ class Job:
     `progress` is 0 to 1 and never falls; `stage` is what its runner is at. `attempt` counts the claims of workers: it
     is the fencing token of the latest one. `lost_claims` are those that a worker neither finished nor gave back.
     `waiting_for` is the question of one that awaits input, `answer` the text that its next worker takes along.
+    `has_result`: whether a result is stored.
     """
 
     id: str
@@ -100,6 +101,7 @@ class Job:
     error: JobError | None = None
     idempotency_key: str | None = None
     keeps_run: bool = False
+    has_result: bool = False
 
     @property
     def run_id(self) -> str:

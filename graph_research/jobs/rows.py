@@ -28,6 +28,7 @@ def job_of(row: Row) -> Job:
         "request": orjson.loads(columns["request"]),
         "cancel_requested": bool(columns["cancel_requested"]),
         "keeps_run": bool(columns["keeps_run"]),
+        "has_result": bool(columns.get("has_result")),
         "error": None if code is None else JobError(code=code, message=row["error_message"]),
     }
     return Job(**columns)

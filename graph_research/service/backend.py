@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Annotated
+from urllib.parse import unquote
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -41,6 +42,7 @@ class Backend:
     """Of requests that take seconds."""
 
 
+_COOKIE = "graph-research-token"
 _BEARER = HTTPBearer(
     auto_error=False, description="The token of a user. A service that only its own machine reaches may need none."
 )
@@ -59,7 +61,13 @@ async def _user(
 ) -> User:
     if backend.page is not None:
         backend.page.check(request)
-    return backend.users.authenticate(None if sent is None else sent.credentials)
+    return backend.users.authenticate(_token_in_cookie(request) if sent is None else sent.credentials)
+
+
+def _token_in_cookie(request: Request) -> str | None:
+    """The token of a link on the page, which can send no header. It only reads: what another site makes a browser send
+    must change nothing, whatever the browser thinks of the cookie's `SameSite`."""
+    return unquote(request.cookies.get(_COOKIE, "")) if request.method == "GET" else None
 
 
 FromUser = Annotated[User, Depends(_user)]

@@ -30,6 +30,7 @@ _JOB: JsonDict = {
     "finished_at": None,
     "waiting_for": None,
     "cancel_requested": False,
+    "has_report": False,
     "error": None,
 }
 _DEFINITION_CHARS = 50_000
@@ -109,7 +110,7 @@ class JobFailure(BaseModel):
 
 class JobResource(BaseModel):
     """A job. `progress` is 0 to 1 and never falls; `stage` is `decomposition`, `retrieval`, `scoring` or `synthesis`;
-    `waiting_for` is the question of one that awaits input."""
+    `waiting_for` is the question of one that awaits input; `has_report`: whether it has ended with a report."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_JOB]})
 
@@ -126,13 +127,15 @@ class JobResource(BaseModel):
     finished_at: datetime | None
     waiting_for: str | None
     cancel_requested: bool
+    has_report: bool
     error: JobFailure | None
 
     @classmethod
     def of(cls, job: Job) -> JobResource:
-        fields: dict[str, Any] = {name: getattr(job, name) for name in cls.model_fields if name != "error"}
+        own = cls.model_fields.keys() - {"error", "has_report"}
+        fields: dict[str, Any] = {name: getattr(job, name) for name in own}
         error = job.error and JobFailure(code=job.error.code, message=job.error.message)
-        return cls(**fields, error=error)
+        return cls(**fields, has_report=job.has_result, error=error)
 
 
 class JobPage(BaseModel):

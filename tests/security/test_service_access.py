@@ -19,7 +19,7 @@ from graph_research.service.users import Users
 from tests.support.cli.cli_user import make_user
 from tests.support.service.service_client import JOBS, ServiceClient, service_client
 
-OPEN = {"/healthz", "/readyz", "/openapi.json", "/docs", "/", "/page.js"}
+OPEN = {"/healthz", "/readyz", "/openapi.json", "/docs", "/", "/pages/{name}"}
 """Routes that say nothing of any user."""
 
 
@@ -85,14 +85,30 @@ async def test_no_route_but_the_open_ones_answers_without_a_valid_token(shared: 
 
 async def test_the_open_routes_answer_everybody(shared: ServiceClient) -> None:
     for path in OPEN:
-        assert (await shared.get(path)).status_code == 200, path
+        assert (await shared.get(path.format(name="page.js"))).status_code == 200, path
+
+
+async def test_a_token_in_a_cookie_reads_and_changes_nothing(shared: ServiceClient) -> None:
+    job_id = await shared.submitted(headers=shared.as_user("ada"))
+    cookie = {"Cookie": f"graph-research-token={shared.tokens['ada']}"}
+    assert (await shared.get(f"{JOBS}/{job_id}", headers=cookie)).status_code == 200
+    checked = 0
+    for method, path in routes(shared.api):
+        if method == "GET":
+            continue
+        answer = await shared.http.request(method, filled(path, job_id), headers=cookie)
+        assert (answer.status_code, code_of(answer)) == (401, "token-missing"), (method, path)
+        checked += 1
+    assert checked >= 15
+    wrong = await shared.get(JOBS, headers={"Cookie": "graph-research-token=wrong"})
+    assert wrong.status_code == 401
 
 
 async def test_no_answer_is_stored_sniffed_framed_or_told_to_other_sites(shared: ServiceClient) -> None:
     ada = shared.as_user("ada")
     job_id = await shared.submitted(headers=ada)
     answers = [
-        *[await shared.get(path) for path in OPEN],
+        *[await shared.get(path.format(name="page.js")) for path in OPEN],
         *[await shared.get(path, headers=ada) for path in (JOBS, f"{JOBS}/{job_id}", f"{JOBS}/nothing", "/nowhere")],
         await shared.get(JOBS),
         await shared.post(JOBS, {"question": "x" * 1_000_000}, headers=ada),

@@ -15,19 +15,24 @@ ON CONFLICT DO NOTHING
 RETURNING *
 
 -- name: submitted_before
-SELECT * FROM research_jobs WHERE owner = :owner AND idempotency_key = :idempotency_key
+SELECT *, EXISTS (SELECT 1 FROM research_results WHERE job_id = id) AS has_result
+FROM research_jobs WHERE owner = :owner AND idempotency_key = :idempotency_key
 
 -- name: job
-SELECT * FROM research_jobs WHERE id = :id AND owner = :owner
+SELECT *, EXISTS (SELECT 1 FROM research_results WHERE job_id = id) AS has_result
+FROM research_jobs WHERE id = :id AND owner = :owner
 
 -- name: job_of_anyone
-SELECT * FROM research_jobs WHERE id = :id
+SELECT *, EXISTS (SELECT 1 FROM research_results WHERE job_id = id) AS has_result
+FROM research_jobs WHERE id = :id
 
 -- name: first_jobs
-SELECT * FROM research_jobs WHERE owner = :owner ORDER BY created_at DESC, id DESC LIMIT :limit
+SELECT *, EXISTS (SELECT 1 FROM research_results WHERE job_id = id) AS has_result
+FROM research_jobs WHERE owner = :owner ORDER BY created_at DESC, id DESC LIMIT :limit
 
 -- name: next_jobs
-SELECT * FROM research_jobs WHERE owner = :owner AND (created_at, id) < (:created_at, :before)
+SELECT *, EXISTS (SELECT 1 FROM research_results WHERE job_id = id) AS has_result
+FROM research_jobs WHERE owner = :owner AND (created_at, id) < (:created_at, :before)
 ORDER BY created_at DESC, id DESC LIMIT :limit
 
 -- name: submitted_since

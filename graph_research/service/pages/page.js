@@ -1,127 +1,112 @@
-"use strict";
+// The page: a question, jobs and documents, over the API of the service.
 
-const JOBS = "api/research/jobs";
-const DOCUMENTS = "api/library/documents";
-const OVER = new Set(["COMPLETED", "FAILED", "CANCELLED", "EXPIRED"]);
-const FORMATS = { html: "Report", md: "Markdown", docx: "Word", pdf: "PDF" };
+import { OVER, jobElement } from "./jobs.js";
+import { DOCUMENTS, JOBS, ask, byId, element, read, say, send, token, useToken } from "./requests.js";
+
 const SOON = 1500;
 const LATER = 10000;
-const shown = new Map(); // by the id of a job: its JSON and its element
+const PAGE = 20;
+const shown = new Map(); // by the id of a job, as `jobElement` gave it
+let most = PAGE;
 let timer;
 
-const byId = (id) => document.getElementById(id);
-
-function element(name, fields, ...children) {
-  const made = Object.assign(document.createElement(name), fields);
-  made.append(...children);
-  return made;
-}
-
-function say(text) {
-  byId("message").textContent = text;
-}
-
-async function ask(path, options = {}) {
-  const token = sessionStorage.getItem("token");
-  const headers = { ...options.headers, ...(token && { Authorization: `Bearer ${token}` }) };
-  const answer = await fetch(path, { ...options, headers });
-  if (answer.ok) return answer;
-  if (answer.status === 401) {
-    byId("token").hidden = false;
-    byId("main").hidden = true;
-  }
-  const problem = await answer.json();
-  throw new Error(problem.detail);
-}
-
-function send(path, body) {
-  return ask(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
-}
-
-// What a user does: it is done, and the page is brought up to date.
+// A listener for what a user does: it is done, the page is brought up to date, and a text that it gives is said.
 function act(work) {
   return async (event) => {
     event.preventDefault();
+    const button = event.submitter ?? (event.currentTarget.tagName === "BUTTON" ? event.currentTarget : null);
+    if (button) button.disabled = true;
     try {
       say("");
-      await work(event);
+      const said = await work(event);
       await refresh();
+      if (typeof said === "string") say(said);
     } catch (error) {
-      say(error.message);
+      failed(error);
+    } finally {
+      if (button) button.disabled = false;
     }
   };
 }
 
-// A report needs the token, which a plain link does not send: with one it is saved as a file.
-function reportLink(job, format) {
-  const name = `report.${format}`;
-  const href = `${JOBS}/${job.id}/${name}`;
-  const link = element("a", { href, target: "_blank", rel: "noreferrer" }, FORMATS[format]);
-  if (sessionStorage.getItem("token")) {
-    link.onclick = act(async () => {
-      const file = URL.createObjectURL(await (await ask(href)).blob());
-      element("a", { href: file, download: `${job.id}-${name}` }).click();
-      setTimeout(() => URL.revokeObjectURL(file), LATER);
-    });
-  }
-  return link;
-}
-
-function answerForm(job) {
-  const field = element("input", { required: true, ariaLabel: "Your answer" });
-  const form = element("form", {}, field, element("button", {}, "Answer"));
-  form.onsubmit = act(() => send(`${JOBS}/${job.id}/answer`, { answer: field.value }));
-  return form;
-}
-
-function jobElement(job) {
-  const stage = job.status === "PROCESSING" && job.stage ? `: ${job.stage}` : "";
-  const status = `${job.status.toLowerCase().replace("_", " ")}${stage}, ${new Date(job.created_at).toLocaleString()}`;
-  const made = element("article", { id: job.id }, element("p", {}, job.question));
-  made.append(element("p", { className: "status" }, status));
-  if (job.error) made.append(element("p", {}, job.error.message));
-  if (job.waiting_for) made.append(element("p", {}, job.waiting_for), answerForm(job));
-  if (job.status === "COMPLETED") {
-    made.append(element("p", { className: "links" }, ...Object.keys(FORMATS).map((format) => reportLink(job, format))));
-  }
-  if (!OVER.has(job.status)) {
-    const cancel = act(() => ask(`${JOBS}/${job.id}/cancel`, { method: "POST" }));
-    made.append(element("progress", { value: job.progress, ariaLabel: "Progress" }));
-    made.append(element("button", { onclick: cancel }, "Cancel"));
-  }
-  return made;
+function failed(error) {
+  say(error.message);
+  if (error.status !== 401) return;
+  byId("token").hidden = false;
+  byId("main").hidden = byId("sign-out").hidden = true;
 }
 
 function showJobs(jobs) {
-  for (const job of [...jobs].reverse()) {
-    const text = JSON.stringify(job);
-    const before = shown.get(job.id);
-    if (before?.text === text) continue; // what is typed into it stays
-    const made = jobElement(job);
-    before ? before.made.replaceWith(made) : byId("jobs").prepend(made);
-    shown.set(job.id, { text, made });
+  const ids = new Set(jobs.map((job) => job.id));
+  for (const [id, { made }] of shown) {
+    if (ids.has(id)) continue;
+    made.remove();
+    shown.delete(id);
   }
+  jobs.forEach((job, number) => {
+    const before = shown.get(job.id);
+    if (before && JSON.stringify(before.job) === JSON.stringify(job)) return;
+    const after = jobElement(job, act, before);
+    before ? before.made.replaceWith(after.made) : byId("jobs").insertBefore(after.made, byId("jobs").children[number]);
+    shown.set(job.id, after);
+  });
+  byId("no-jobs").hidden = jobs.length > 0;
 }
 
-function documentElement(item) {
-  const remove = act(() => ask(`${DOCUMENTS}/${encodeURIComponent(item.name)}`, { method: "DELETE" }));
-  const button = element("button", { onclick: remove, ariaLabel: `Delete ${item.name}` }, "Delete");
-  return element("li", {}, item.name, item.problem ? ` (${item.problem}) ` : " ", button);
+async function jobsShown() {
+  const jobs = [];
+  let next = null;
+  do {
+    const before = next ? `&before=${next}` : "";
+    const page = await read(`${JOBS}?limit=${Math.min(100, most - jobs.length)}${before}`);
+    jobs.push(...page.jobs);
+    next = page.next;
+  } while (next && jobs.length < most);
+  byId("older").hidden = !next;
+  return jobs;
 }
 
 async function refreshJobs() {
   clearTimeout(timer);
-  const { jobs } = await (await ask(JOBS)).json();
+  const jobs = await jobsShown();
   showJobs(jobs);
   timer = setTimeout(attempt, jobs.every((job) => OVER.has(job.status)) ? LATER : SOON, refreshJobs);
 }
 
+function size(bytes) {
+  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+function documentElement(item) {
+  const remove = act(() => ask(`${DOCUMENTS}/${encodeURIComponent(item.name)}`, { method: "DELETE" }));
+  return element(
+    "li",
+    {},
+    element("span", { className: "name" }, item.name, item.problem ? ` (${item.problem})` : ""),
+    element("span", { className: "faint" }, size(item.bytes)),
+    element("button", { onclick: remove, ariaLabel: `Delete ${item.name}` }, "Delete"),
+  );
+}
+
 async function refresh() {
   await refreshJobs();
-  const { documents } = await (await ask(DOCUMENTS)).json();
+  const { documents } = await read(DOCUMENTS);
   byId("documents").replaceChildren(...documents.map(documentElement));
+  if (byId("main").hidden) await showOptions();
   byId("token").hidden = true;
   byId("main").hidden = false;
+  byId("sign-out").hidden = !token();
+}
+
+// Only what this service offers can be chosen.
+async function showOptions() {
+  const { models, searches } = await read("api/research/options");
+  const { model, search } = byId("question").elements;
+  model.replaceChildren(model.options[0], ...models.map((name) => element("option", {}, name)));
+  model.parentElement.hidden = models.length < 2;
+  for (const choice of search.options) {
+    choice.hidden = choice.disabled = !choice.value.split(" ").every((name) => !name || searches.includes(name));
+  }
 }
 
 // A service that does not answer is asked again; a token that is missing is waited for.
@@ -129,23 +114,48 @@ async function attempt(work) {
   try {
     await work();
   } catch (error) {
-    say(error.message);
+    failed(error);
     if (byId("token").hidden) timer = setTimeout(attempt, LATER, refresh);
   }
 }
 
-byId("token").onsubmit = act(() => sessionStorage.setItem("token", byId("token-text").value));
+function submission(form) {
+  const { length, report_type, search, model, interactive, plan_first } = form.elements;
+  const chosen = { length: length.value, report_type: report_type.value, model: model.value };
+  return {
+    question: byId("question-text").value,
+    ...Object.fromEntries(Object.entries(chosen).filter(([, value]) => value)),
+    ...(search.value && { search: search.value.split(" ") }),
+    ...(interactive.checked && { interactive: true }),
+    ...(plan_first.checked && { plan_first: true }),
+  };
+}
+
+byId("message").onclick = () => say("");
+
+byId("token").onsubmit = act(() => useToken(byId("token-text").value.trim()));
+
+byId("sign-out").onclick = () => {
+  useToken(null);
+  location.reload();
+};
 
 byId("question").onsubmit = act(async () => {
-  await send(JOBS, { question: byId("question-text").value });
+  await send(JOBS, submission(byId("question")));
   byId("question-text").value = "";
 });
 
-byId("files").onchange = act(async (event) => {
-  for (const file of event.target.files) {
-    await ask(`${DOCUMENTS}/${encodeURIComponent(file.name)}`, { method: "PUT", body: file });
-  }
-  event.target.value = "";
+byId("older").onclick = act(() => {
+  most += PAGE;
 });
 
+byId("files").onchange = act(async (event) => {
+  const input = event.target;
+  for (const file of input.files) {
+    await ask(`${DOCUMENTS}/${encodeURIComponent(file.name)}`, { method: "PUT", body: file });
+  }
+  input.value = "";
+});
+
+if (token()) useToken(token());
 attempt(refresh);

@@ -7,16 +7,24 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from graph_research.service.backend import FromBackend
 
 router = APIRouter(include_in_schema=False)
 _POLICY = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; "
-    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 }
+_PARTS = {
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "jobs.js": "text/javascript",
+    "requests.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
+"""What the page loads, with the media types."""
 
 
 @router.get("/")
@@ -30,10 +38,12 @@ async def page(request: Request, backend: FromBackend, token: str | None = None)
     return Response(_file("index.html"), media_type="text/html", headers=_POLICY)
 
 
-@router.get("/page.js")
-async def script() -> Response:
-    """Its script."""
-    return Response(_file("page.js"), media_type="text/javascript")
+@router.get("/pages/{name}")
+async def part(name: str) -> Response:
+    """Its style, scripts and icon."""
+    if name not in _PARTS:
+        raise HTTPException(404)
+    return Response(_file(name), media_type=_PARTS[name])
 
 
 @cache

@@ -27,6 +27,7 @@ async def test_a_completed_job_has_its_result_and_scored_sources(store: JobStore
     await submit(store, clock, "a")
     claimed = await claim(store)
     assert await store.result("ann", "a") is None
+    assert not claimed.job.has_result
     await store.put_sources(claimed, [source_row("s1", 0.2), source_row("s2", 0.9)])
     await store.put_sources(claimed, [source_row("s2", 0.8), source_row("s3", 0.9)])
     assert await store.sources("ann", "a") == [source_row("s3", 0.9), source_row("s2", 0.8)]
@@ -35,6 +36,8 @@ async def test_a_completed_job_has_its_result_and_scored_sources(store: JobStore
     assert (job.status, job.progress, job.finished_at, job.worker) == (JobStatus.COMPLETED, 1.0, clock.now, None)
     assert job.is_over
     assert await store.result("ann", "a") == RESULT
+    listed = [*await store.jobs("ann"), await store.find("a")]
+    assert [found and found.has_result for found in (job, *listed)] == [True, True, True]
 
 
 async def test_a_failed_job_says_why(store: JobStore, clock: HandClock) -> None:

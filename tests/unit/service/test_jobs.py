@@ -58,6 +58,17 @@ async def test_a_completed_job_has_its_result_and_sources(service: ServiceClient
     assert (await service.get(f"{JOBS}/{job_id}/sources")).json()["sources"] == [vars(SOURCE)]
 
 
+async def test_a_job_says_whether_it_has_a_report(service: ServiceClient) -> None:
+    for question, status in (("With?", JobStatus.COMPLETED), ("Without?", JobStatus.FAILED)):
+        await service.submitted(question)
+        await service.finish(status)
+        service.clock.advance(1)
+    listed = (await service.get(JOBS)).json()["jobs"]
+    assert [(job["question"], job["has_report"]) for job in listed] == [("Without?", False), ("With?", True)]
+    results = [await service.get(f"{JOBS}/{job['id']}/result") for job in listed]
+    assert [result.status_code for result in results] == [409, 200]
+
+
 async def test_jobs_are_listed_a_page_at_a_time_the_newest_first(service: ServiceClient) -> None:
     submitted = []
     for number in range(5):

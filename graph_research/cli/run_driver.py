@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,14 @@ from graph_research.app.runs.run import RunResult, new_run_id
 from graph_research.app.runs.status import check_answered
 from graph_research.app.workspace import Workspace
 from graph_research.cli.display.output import in_line, say, show, show_json, show_lines
-from graph_research.cli.display.plan import Decision, ask_about_plan, edited_in_editor, plan_lines
+from graph_research.cli.display.plan import Decision, EditorFailed, ask_about_plan, edited_in_editor, plan_lines
 from graph_research.cli.display.progress import IndexingLines, Progress, open_view
+from graph_research.cli.display.prompt import typed_line
 from graph_research.cli.display.run_banner import say_providers
 from graph_research.cli.errors import INTERRUPTED, CommandEnded
 from graph_research.cli.exit_status import end_of
 from graph_research.cli.hints import in_words, limit_json, resume_command
+from graph_research.cli.signals import stopped_by_signals
 from graph_research.errors import UserMistake, why_unreadable
 from graph_research.graph.context import SystemClock
 from graph_research.graph.errors import InputInvalid
@@ -159,7 +161,7 @@ async def _drive(
 ) -> None:
     """Drive a run as far as it goes and print how it stands, of a research with its report in `folder`. Where it waits
     with its plan, that is printed, and without `plan_only` the user decides on it at the terminal."""
-    with _stopped_by_signals() as stopped:
+    with stopped_by_signals() as stopped:
         try:
             if new:
                 if folder is not None:
@@ -167,10 +169,10 @@ async def _drive(
                 say_providers(app.workspace, await app.request(run_id))
             await _drive_and_answer(app, run_id, answer, new=new, **options)
             if not plan_only and _at_terminal():
-                await _decide_on_plan(app, run_id, **options)
+                await _decide_on_plan(app, run_id, stopped.interrupts_ignored, **options)
             interrupted = False
         except asyncio.CancelledError:
-            if not stopped:
+            if not stopped.received:
                 raise
             interrupted = True
             say(f"graph-research: interrupted; the state is kept, go on with: {resume_command(run_id)}")
@@ -201,19 +203,25 @@ async def _drive(
         raise CommandEnded(code)
 
 
-async def _decide_on_plan(app: Application, run_id: str, **options: Any) -> None:
+async def _decide_on_plan(
+    app: Application, run_id: str, while_edited: Callable[[], AbstractContextManager[None]], **options: Any
+) -> None:
     """Show the plan that a run waits with until the user goes on with it or stops."""
     while (planned := await app.planned(run_id)) is not None:
         for line in plan_lines(planned):
             say(line)
-        match await asyncio.to_thread(ask_about_plan):
+        match await ask_about_plan():
             case Decision.STOP:
                 return
             case Decision.GO:
                 await _drive_and_answer(app, run_id, None, new=False, **options)
                 return
             case Decision.EDIT:
-                plan = await asyncio.to_thread(edited_in_editor, planned.plan)
+                try:
+                    plan = await edited_in_editor(planned.plan, while_edited)
+                except EditorFailed as failed:  # the run goes on waiting
+                    say(f"graph-research: {in_words(failed)}")
+                    continue
                 if plan is not None:
                     await app.change_plan(run_id, plan)
 
@@ -271,31 +279,7 @@ async def _answer_from_terminal(question: str) -> str | None:
     if not _at_terminal():
         return None
     say(f"\n{question}")
-    return (await asyncio.to_thread(sys.stdin.readline)).strip() or None
-
-
-@contextlib.contextmanager
-def _stopped_by_signals() -> Iterator[list[signal.Signals]]:
-    """The first SIGINT or SIGTERM cancels this task; a second one ends the process as usual."""
-    loop, task, signals = asyncio.get_running_loop(), asyncio.current_task(), (signal.SIGINT, signal.SIGTERM)
-    assert task is not None, "driven inside a task"
-    seen: list[signal.Signals] = []
-
-    def stop(received: signal.Signals) -> None:
-        seen.append(received)
-        for number in signals:
-            loop.remove_signal_handler(number)
-        task.cancel()
-
-    for number in signals:
-        loop.add_signal_handler(number, stop, number)
-    try:
-        yield seen
-    finally:
-        for number in signals:
-            loop.remove_signal_handler(number)
-        if seen:
-            task.uncancel()
+    return (await typed_line()).strip() or None
 
 
 def _as_json(result: RunResult | ResearchResult) -> dict[str, Any]:

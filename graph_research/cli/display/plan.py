@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
 
 from graph_research.app.runs.plan import Plan, PlanInvalid, read_plan
 from graph_research.app.runs.steering import PlannedRun
 from graph_research.cli.display.output import in_line, say
+from graph_research.cli.display.prompt import typed_line
 from graph_research.errors import UserMistake
+from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.text.wording import counted
 
 _EDITOR = "vi"
@@ -67,15 +69,15 @@ def _estimate(planned: PlannedRun) -> str:
     cost = "unknown, since the price of a model is" if amount["cost"] is None else f"{amount['cost']:.2f} USD"
     minutes = amount["seconds"] / 60
     time = f"{amount['seconds']} seconds" if minutes < 2 else f"{minutes:.0f} minutes"
+    if all(list(specs) == [EXTRACTIVE] for specs in planned.models.values()):
+        return f"no call of a language model, cost {cost}, {time}"
     return f"about {counted(amount['calls'], 'model call')}, {amount['tokens']:,} tokens, cost {cost}, {time}"
 
 
-def ask_about_plan() -> Decision:
+async def ask_about_plan() -> Decision:
     """Ask on the terminal until an answer is understood; the end of the input stops."""
     while True:
-        sys.stderr.write("Enter goes on, e changes the plan in your editor, s stops: ")
-        sys.stderr.flush()
-        line = sys.stdin.readline()
+        line = await typed_line("Enter goes on, e changes the plan in your editor, s stops: ")
         match line.strip().lower():
             case "" if line:
                 return Decision.GO
@@ -87,16 +89,18 @@ def ask_about_plan() -> Decision:
                 return Decision.STOP
 
 
-def edited_in_editor(plan: Plan) -> Plan | None:
-    """The plan as the user leaves it in `$VISUAL` or `$EDITOR`, which is opened again for what is wrong; None where
-    they leave it as it is or empty. `EditorFailed` where there is no such program."""
+async def edited_in_editor(plan: Plan, while_open: Callable[[], AbstractContextManager[None]]) -> Plan | None:
+    """The plan as the user leaves it in `$VISUAL` or `$EDITOR`, which is opened again for what is wrong, each time
+    within `while_open`; None where they leave it as it is, empty or without a file. `EditorFailed` where there is no
+    such program."""
     text = before = plan.text()
     with tempfile.TemporaryDirectory(prefix="graph-research-") as folder:
         file = Path(folder) / "plan.yaml"
         while True:
             file.write_text(text, encoding="utf-8")
-            _open_editor(file)
-            text = file.read_text(encoding="utf-8", errors="replace")
+            with while_open():
+                await _open_editor(file)
+            text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
             if not text.strip() or text == before:
                 return None
             try:
@@ -104,17 +108,17 @@ def edited_in_editor(plan: Plan) -> Plan | None:
             except PlanInvalid as invalid:
                 for line, problem in invalid.problems:
                     say(f"plan.yaml:{line}: {problem}")
-                sys.stderr.write("Enter opens the editor again, s leaves the plan as it was: ")
-                sys.stderr.flush()
-                if sys.stdin.readline().strip().lower() not in ("",):
+                answer = await typed_line("Enter opens the editor again, s leaves the plan as it was: ")
+                if answer.strip() or not answer:
                     return None
 
 
-def _open_editor(file: Path) -> None:
+async def _open_editor(file: Path) -> None:
     named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or _EDITOR
     try:
-        done = subprocess.run([*shlex.split(named), str(file)], check=False)  # noqa: S603 -- the user's own editor
+        process = await asyncio.create_subprocess_exec(*shlex.split(named), str(file))
     except (OSError, ValueError) as error:
         raise EditorFailed(f"the editor {named!r} cannot be started", help="set EDITOR to one that can") from error
-    if done.returncode:
-        raise EditorFailed(f"the editor {named!r} ended with {done.returncode}", help="set EDITOR to another one")
+    status = await process.wait()
+    if status:
+        raise EditorFailed(f"the editor {named!r} ended with {status}", help="set EDITOR to another one")

@@ -97,7 +97,7 @@ def test_only_a_run_that_waits_with_its_plan_takes_one(researcher: User, tmp_pat
 def test_without_a_terminal_the_plan_is_printed_and_the_run_waits(user: User) -> None:
     done = user.run(*ASKED, "--run-id", "waits", "--plan", expect=4)
     assert "sub-queries:\n  1. " in done.out
-    assert "estimate:  about " in done.out
+    assert "estimate:  no call of a language model, cost 0.00 USD, " in done.out
     assert "graph-research resume waits" in done.err
 
 
@@ -138,7 +138,12 @@ def at_terminal(user: User, editor: str, *arguments: str, stdout: int = subproce
     ours, theirs = pty.openpty()
     environ = {**user.environment(), "TERM": "dumb", "EDITOR": editor}
     with subprocess.Popen(
-        [SCRIPT, *arguments], cwd=user.folder, env=environ, stdin=theirs, stdout=stdout, stderr=theirs
+        ["setsid", "--ctty", SCRIPT, *arguments],
+        cwd=user.folder,
+        env=environ,
+        stdin=theirs,
+        stdout=stdout,
+        stderr=theirs,
     ) as process:
         os.close(theirs)
         try:
@@ -195,6 +200,81 @@ def test_at_a_terminal_the_plan_is_changed_in_the_editor_and_its_mistakes_are_to
         terminal.expect("[1] decide")
     assert terminal.process.returncode == 0
     assert [row["query"] for row in state(user, "edited", "sub_queries")] == ["monks and tide mills"]
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("rm $1", "sub-queries:"),
+        ("exit 3", "ended with 3; set EDITOR to another one"),
+        ("exec /no/such/program", "ended with 127; set EDITOR"),
+    ],
+)
+def test_after_an_editor_that_leaves_no_plan_the_user_is_asked_again(user: User, script: str, said: str) -> None:
+    editor = user.write("edit.sh", f"#!/bin/sh\n{script}\n")
+    editor.chmod(0o755)
+    with at_terminal(user, str(editor), *ASKED, "--run-id", "asked", "--plan") as terminal:
+        terminal.expect("s stops: ")
+        terminal.type("e\n")
+        terminal.expect(said)
+        terminal.expect("s stops: ")
+        terminal.type("s\n")
+        terminal.expect("graph-research resume asked")
+    assert terminal.process.returncode == 4
+
+
+def test_without_an_editor_the_user_is_asked_again(user: User) -> None:
+    with at_terminal(user, "/no/such/editor", *ASKED, "--run-id", "asked", "--plan") as terminal:
+        terminal.expect("s stops: ")
+        terminal.type("e\n")
+        terminal.expect("the editor '/no/such/editor' cannot be started; set EDITOR to one that can")
+        terminal.expect("s stops: ")
+        terminal.type("s\n")
+        terminal.expect("graph-research resume asked")
+    assert terminal.process.returncode == 4
+
+
+END_OF_INPUT, INTERRUPT = "\x04", "\x03"
+
+
+def test_the_end_of_the_input_leaves_a_wrong_plan_as_it_was(user: User) -> None:
+    editor = user.write("edit.sh", "#!/bin/sh\necho 'queries: []' > $1\n")
+    editor.chmod(0o755)
+    with at_terminal(user, str(editor), *ASKED, "--run-id", "asked", "--plan") as terminal:
+        terminal.expect("s stops: ")
+        terminal.type("e\n")
+        terminal.expect("as it was: ")
+        terminal.type(END_OF_INPUT)
+        terminal.expect("s stops: ")
+        terminal.type(END_OF_INPUT)
+        terminal.expect("graph-research resume asked")
+    assert terminal.process.returncode == 4
+
+
+def test_an_interrupt_at_the_question_about_the_plan_ends_at_once(user: User) -> None:
+    with at_terminal(user, "true", *ASKED, "--run-id", "asked", "--plan") as terminal:
+        terminal.expect("s stops: ")
+        terminal.type(INTERRUPT)
+        terminal.expect("interrupted; the state is kept, go on with: graph-research resume asked")
+    assert terminal.process.returncode == 130
+
+
+def test_an_interrupt_in_the_editor_is_the_editors(user: User) -> None:
+    changed = "sub_queries: [{query: monks and tide mills}]"
+    editor = user.write(
+        "edit.sh", f"#!/bin/sh\ntrap 'echo \"{changed}\" > $1; exit 0' INT\necho opened >&2\nread line\n"
+    )
+    editor.chmod(0o755)
+    with at_terminal(user, str(editor), *ASKED, "--run-id", "asked", "--plan") as terminal:
+        terminal.expect("s stops: ")
+        terminal.type("e\n")
+        terminal.expect("opened")
+        terminal.type(INTERRUPT)
+        terminal.expect("1. monks and tide mills")
+        terminal.expect("s stops: ")
+        terminal.type("s\n")
+        terminal.expect("graph-research resume asked")
+    assert terminal.process.returncode == 4
 
 
 def test_at_a_terminal_the_plan_alone_is_printed_with_the_command_that_goes_on(user: User) -> None:

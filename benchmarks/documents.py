@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import io
 import json
 import os
@@ -103,9 +104,14 @@ def page(size: int) -> str:
 
 
 def cpu_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
-    started = time.process_time()
-    result = work()
-    return time.process_time() - started, result
+    """The least CPU time of three: the first of them pays for memory that the others find ready."""
+    taken = []
+    for _ in range(3):
+        gc.collect()  # what earlier work left is not collected on this one's time
+        started = time.process_time()
+        result = work()
+        taken.append(time.process_time() - started)
+    return min(taken), result
 
 
 def measure_pages(bounds: Bounds) -> None:
@@ -116,7 +122,7 @@ def measure_pages(bounds: Bounds) -> None:
         taken, document = cpu_seconds(lambda text=source: html_document(text))
         rows = {"read HTML": taken}
         rows["canonical text"], _ = cpu_seconds(lambda text=source: canonical_text(text))
-        rows["chunks"], _ = cpu_seconds(lambda document=document: chunks(document))
+        rows["chunks"], _ = cpu_seconds(lambda document=document: chunks.__wrapped__(document))
         rows["evidence scores"], _ = cpu_seconds(lambda document=document: select_evidence(document, QUESTION))
         for what, seconds in rows.items():
             most = 3.0 if what == "read HTML" and size == 10_000_000 else None

@@ -13,17 +13,22 @@ from graph_research.text.errors import DocumentUnreadable
 MAX_BLOCKS = 250_000
 """A document of more takes more memory than it is worth; a long novel has 10,000."""
 
-# Control characters that no reader sees, and halves of surrogate pairs, which UTF-8 cannot carry.
-_ODD = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff]")
+# Control characters and soft hyphens, which no reader sees, and halves of surrogate pairs, which UTF-8 cannot carry.
+_ODD = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\xad\ud800-\udfff]")
+_SOFT_HYPHEN = "\xad"
 
 
 def canonical_text(text: str) -> str:
-    """`text` in NFC, whitespace and control characters as single spaces, stripped; idempotent.
+    """`text` in NFC, whitespace and control characters as single spaces, without soft hyphens, stripped; idempotent.
 
     No markup is decoded or removed here: that happens once, where HTML becomes text nodes.
     """
-    text = _ODD.sub(lambda match: "\ufffd" if match[0] >= "\ud800" else " ", text)
+    text = _ODD.sub(_seen, text)
     return " ".join((text if text.isascii() else unicodedata.normalize("NFC", text)).split())
+
+
+def _seen(odd: re.Match[str]) -> str:
+    return "\ufffd" if odd[0] >= "\ud800" else "" if odd[0] == _SOFT_HYPHEN else " "
 
 
 class DocumentBuilder:
@@ -61,8 +66,8 @@ class DocumentBuilder:
         self._begins_table = False
         starts = [self._blocks[-1].start]
         for text in texts:
-            starts.append(starts[-1] + len(text) + (1 if text else 0))
-        self._cells.append((*starts[:-1], self._length))
+            starts.append(min(starts[-1] + len(text) + (1 if text else 0), self._length))
+        self._cells.append(tuple(starts))
         for place, text, start in zip(places, texts, starts, strict=False):
             if text:
                 self._put_place("cell", canonical_text(within), start, place)

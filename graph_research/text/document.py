@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, dropwhile, groupby, pairwise
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
@@ -16,6 +16,7 @@ MAX_HEADING_CHARS = 150
 """Of each heading in a path, which every passage below it carries."""
 
 _MAX_TERM_CHARS = 80
+_LABEL_AND_VALUE = 2  # columns: the header of the values may be empty
 
 BlockKind = Literal["heading", "paragraph", "item", "quote", "table", "code", "boilerplate"]
 PlaceKind = Literal["attachment", "cell", "chapter", "line", "notebook_cell", "paragraph", "row", "slide"]
@@ -210,10 +211,16 @@ class Document:
         begun = list(accumulate(block.kind != "table" or block.level > 0 for block in self.blocks))
         for _, numbered in groupby(zip(begun, self.blocks, strict=True), key=itemgetter(0)):
             starts = [block.start for _, block in numbered if block.kind == "table"]
-            width = len(self.rows.get(starts[0], ())) if starts else 0
-            rows = tuple(row for row in starts if width > 1 and len(self.rows.get(row, ())) == width)
+            named = list(dropwhile(lambda start: _is_caption(self.rows.get(start, ())), starts))
+            width = len(self.rows.get(named[0], ())) if named else 0
+            rows = tuple(row for row in named if width and len(self.rows.get(row, ())) == width)
             tables |= dict.fromkeys((start for start in starts if start in self.rows), rows)
         return tables
+
+
+def _is_caption(row: Sequence[str]) -> bool:
+    """Whether a first row does not name the columns: it says something in its first cell only, where it has others."""
+    return len(row) not in (0, _LABEL_AND_VALUE) and not any(row[1:])
 
 
 def defines(text: str, term: Block, block: Block) -> bool:

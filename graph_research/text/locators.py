@@ -55,7 +55,7 @@ def resolve(text: str, locator: str, pages: Sequence[int] | None = None) -> tupl
         if end > len(text):
             raise LocatorInvalid(f"{locator!r} leads out of a text of {len(text)} characters")
         return start, end
-    table = pages or page_starts(text)
+    table = pages or page_starts(text) or (0,)
     if page > len(table):
         raise LocatorInvalid(f"{locator!r} names a page that a text of {len(table)} pages does not have")
     offset = table[page - 1]

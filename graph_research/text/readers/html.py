@@ -40,6 +40,8 @@ _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _LINK_SHARE = 0.75  # a block with more of its characters in links than this is a list of links, not prose
 _TOPIC_CHARS = 600  # with so much prose an id, such as `pagination` or `sql-for-share`, names a section's subject
 _MAIN_SHARE = 0.4  # a <main> with at least this share of the page's text is the page; the rest is furniture
+_NOTE_ROLES = ("note", "doc-footnote", "footnote", "endnote", "rearnote")
+_MAX_COVERED = 100_000  # of a page's cells, those that others stand in
 _NOTE_LINKS = "sup a[href*='#'], a[href*='#'] > sup, a[role=doc-noteref]"
 _NOTE = re.compile(r"\W*((?:[^\W\d_]{2,8}\s)?\d{1,3}|[^\W\d_]{1,2}|[*†‡§]{1,3})\W*")
 """What a link to a note shows: a number ("4", "note 4"), letters or signs, in brackets or not."""
@@ -166,6 +168,9 @@ class _Reader:
         self._main_id = main.mem_id if main is not None else None
         self._pieces: list[str] = []
         self._cell_starts: list[int] = []
+        self._covering = 0  # columns that the last cell stands in beside its first
+        self._rows_covered: dict[int, int] = {}  # by column, the rows from this one on that a cell stands in
+        self._cells_room = _MAX_COVERED
         self._place = _Place()
         self._link_chars = 0
         self._is_empty, self._is_entry = True, False
@@ -205,10 +210,13 @@ class _Reader:
             steps.append((node, inside, True))
             if tag == "table":
                 self._builder.begin_table()
+                self._rows_covered.clear()
             elif tag == "tr":
                 self._cell_starts.clear()
+                self._covering = 0
+                self._rows_covered = {column: rows - 1 for column, rows in self._rows_covered.items() if rows > 1}
             elif tag in ("td", "th") and place.row:
-                self._cell_starts.append(len(self._pieces))
+                self._begin_cell(_span(node, "colspan"), _span(node, "rowspan"))
         steps.extend((child, inside, False) for child in reversed(list(node.iter(include_text=True))))
         return steps
 
@@ -225,6 +233,23 @@ class _Reader:
         if tag in ("main", "article"):
             place = _changed(place, content=True)
         return _of_kind(node, tag, place)
+
+    def _begin_cell(self, columns: int, rows: int) -> None:
+        self._add_covered()
+        column = len(self._cell_starts)
+        self._cell_starts.append(len(self._pieces))
+        self._covering = min(columns - 1, self._cells_room)
+        self._cells_room -= self._covering
+        if rows > 1:
+            self._rows_covered |= dict.fromkeys(range(column, column + self._covering + 1), rows)
+
+    def _add_covered(self) -> None:
+        """An empty cell for each column from here on that a cell at its left or above it stands in."""
+        self._cell_starts += [len(self._pieces)] * self._covering
+        self._covering = 0
+        while len(self._cell_starts) in self._rows_covered and self._cells_room > 0:
+            self._cell_starts.append(len(self._pieces))
+            self._cells_room -= 1
 
     def _boundary(self, place: _Place) -> None:
         """A block tag: the end of a block, but between the cells of a table's row only a space."""
@@ -300,6 +325,7 @@ class _Reader:
         return lines if " ".join(line for _, line in lines) == text else [(number, text) for number, _ in lines[:1]]
 
     def _cells(self) -> list[str]:
+        self._add_covered()
         return [
             canonical_text("".join(self._pieces[start:end]))
             for start, end in pairwise([*self._cell_starts, len(self._pieces)])
@@ -327,6 +353,11 @@ def _of_kind(node: LexborNode, tag: str, place: _Place) -> _Place:
     return place
 
 
+def _span(cell: LexborNode, name: str) -> int:
+    written = (cell.attributes.get(name) or "").strip()
+    return int(written[:4]) if written.isascii() and written.isdigit() and written.strip("0") else 1
+
+
 def _is_layout(row: LexborNode) -> bool:
     """A row that holds whole page parts is there to place them, not to say anything."""
     return row.css_first("table, h1, h2, h3, article, nav, p + p") is not None
@@ -340,7 +371,7 @@ def _is_anchor(link: LexborNode) -> bool:
 def _is_furniture(node: LexborNode, tag: str, place: _Place) -> bool:
     attributes = node.attributes
     role = attributes.get("role") or ""
-    if tag == "aside" and role in ("note", "doc-footnote"):
+    if tag == "aside" and (role or attributes.get("epub:type")) in _NOTE_ROLES:
         return False
     if role in FURNITURE_ROLES or "hidden" in attributes or attributes.get("aria-hidden") == "true":
         return True

@@ -12,7 +12,7 @@ from graph_research.text.places import line_places
 from graph_research.text.readers.stated_date import stated_date
 
 _RULE = re.compile(r"\s*([-=*_~#+.])(?:\s*\1){2,}\s*$")
-_MARKER = re.compile(r"\s*(?:[-*•‣–+]|\(?(?:\d{1,3}|[a-z])[.)])\s+(?=\S)")
+_MARKER = re.compile(r"\s*(?:[-*•‣–+\uf000-\uf0ff]|\(?(?:\d{1,3}|[a-z])[.)])\s+(?=\S)")
 _NUMBER = re.compile(r"\s*\d{1,3}[.)]")
 _COLUMNS = re.compile(r"\S(?:\t| {3,}|\s*\|\s*)\S")
 _UNFINISHED = (".", "!", "?", ":", ";", ",", "-", ")", "]", '"', "”")

@@ -24,6 +24,7 @@ _OFFICE = 'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"'
 _TABLE = 'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"'
 _TEXT = 'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"'
 _DRAW = 'xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"'
+_STYLE = 'xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"'
 _SHOW = 'xmlns:presentation="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0"'
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
@@ -112,10 +113,12 @@ def word_document(body: str, notes: str = "") -> bytes:
     return packed({"word/document.xml": f"<w:document {_W}><w:body>{body}</w:body></w:document>", **footnotes})
 
 
-def open_document(kind: str, body: str) -> bytes:
+def open_document(kind: str, body: str, styles: str = "") -> bytes:
     """An OpenDocument file of this kind with this body."""
-    names = " ".join((_OFFICE, _TABLE, _TEXT, _DRAW, _SHOW))
-    content = f"<office:document-content {names}><office:body><office:{kind}>{body}</office:{kind}></office:body>"
+    names = " ".join((_OFFICE, _TABLE, _TEXT, _DRAW, _SHOW, _STYLE))
+    content = (
+        f"<office:document-content {names}>{styles}<office:body><office:{kind}>{body}</office:{kind}></office:body>"
+    )
     return packed({"content.xml": f"{content}</office:document-content>"})
 
 

@@ -39,6 +39,18 @@ def test_control_characters_and_half_surrogates_do_no_harm() -> None:
     assert canonical_text("a\x00b\x1b[0m \ud800") == "a b [0m \ufffd"
 
 
+def test_soft_hyphens_are_no_part_of_a_word() -> None:
+    assert canonical_text("Donau\xaddampf\xad schiff") == "Donaudampf schiff"
+
+
+def test_a_row_that_ends_with_an_empty_cell_ends_with_its_text() -> None:
+    builder = DocumentBuilder()
+    builder.add_row(["a", "", "bc", ""])
+    document = builder.document()
+    assert document.cells == ((0, 2, 2, 4, 4),)
+    assert list(document.rows.values()) == [("a", "", "bc", "")]
+
+
 @pytest.mark.requirement("B4")
 @given(st.lists(st.tuples(st.sampled_from(["paragraph", "item", "heading"]), TEXT), max_size=8))
 def test_each_block_is_an_exact_slice(parts: list[tuple[str, str]]) -> None:

@@ -71,6 +71,7 @@ def test_pages_are_found_again_from_the_separators_alone(pages: list[str]) -> No
 def test_without_a_page_table_a_place_is_found_by_the_separators() -> None:
     text, starts = join_pages(["first", "second"])
     assert resolve(text, "page:2:char:0-6") == (starts[1], starts[1] + 6) == (len(text) - 6, len(text))
+    assert resolve("a single page", "page:1:char:2-8") == (2, 8)
 
 
 @pytest.mark.requirement("B13")

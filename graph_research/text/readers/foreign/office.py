@@ -21,6 +21,7 @@ _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _CORE = "docProps/core.xml"
 _HEADING = re.compile(r"(?:heading|titre|überschrift|título|titolo|kop)\s*([1-6])", re.IGNORECASE)
+_MAX_COLUMNS = 63  # of a table that Word makes
 _WRAPPERS = ("sdt", "sdtContent", "ins", "customXml", "smartTag")
 _TITLES = ("title", "ctrTitle")
 _DELETED = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_W}rPr"})
@@ -70,11 +71,21 @@ def _heading_styles(styles: etree._Element | None) -> dict[str, _Style]:
     for style in styles.iter(f"{_W}style") if styles is not None else ():
         name = _value(style.find(f"{_W}name"))
         match = _HEADING.match(name)
-        outline = _value(style.find(f"{_W}pPr/{_W}outlineLvl"))
-        level = int(match[1]) if match else int(outline) + 1 if outline.isdecimal() and int(outline) < 6 else 0
-        is_list = style.find(f"{_W}pPr/{_W}numPr") is not None or name.lower().startswith("list")
+        level = int(match[1]) if match else _outline_level(style)
+        is_list = _is_numbered(style) or name.lower().startswith("list")
         found[style.get(f"{_W}styleId", "")] = _Style(1 if name.lower() == "title" else level, is_list)
     return found
+
+
+def _outline_level(styled: etree._Element) -> int:
+    """The level of a heading that a paragraph or a style says it is; 0 for none."""
+    outline = _value(styled.find(f"{_W}pPr/{_W}outlineLvl"))
+    return int(outline) + 1 if outline.isdecimal() and int(outline) < 6 else 0
+
+
+def _is_numbered(styled: etree._Element) -> bool:
+    numbering = styled.find(f"{_W}pPr/{_W}numPr")
+    return numbering is not None and _value(numbering.find(f"{_W}numId")) != "0"  # which takes a list away
 
 
 def _value(element: etree._Element | None) -> str:
@@ -109,22 +120,22 @@ class _Word:
             return
         style = self._styles.get(_value(paragraph.find(f"{_W}pPr/{_W}pStyle")), _Style(0, False))
         self._builder.place("paragraph", self._paragraphs)
-        if style.level:
-            self._builder.add("heading", text, level=style.level)
+        if level := style.level or _outline_level(paragraph):
+            self._builder.add("heading", text, level=level)
         else:
-            listed = style.is_list or paragraph.find(f"{_W}pPr/{_W}numPr") is not None
-            self._builder.add("item" if listed else "paragraph", text)
+            self._builder.add("item" if style.is_list or _is_numbered(paragraph) else "paragraph", text)
 
     def _add_table(self, table: etree._Element) -> None:
         self._builder.begin_table()
         for number, row in enumerate(_wrapped(table, "tr"), start=1):
             self._builder.place("row", number, str(self._tables))
-            self._builder.add_row(
-                [
-                    " ".join(_word_text(paragraph, self._notes) for paragraph in cell.iter(f"{_W}p"))
-                    for cell in _wrapped(row, "tc")
-                ]
-            )
+            self._builder.add_row([text for cell in _wrapped(row, "tc") for text in self._cells(cell)])
+
+    def _cells(self, cell: etree._Element) -> list[str]:
+        """The text of a cell, and an empty one for each further column that it stands in."""
+        columns = _value(cell.find(f"{_W}tcPr/{_W}gridSpan"))
+        text = " ".join(_word_text(paragraph, self._notes) for paragraph in cell.iter(f"{_W}p"))
+        return [text, *[""] * (min(int(columns), _MAX_COLUMNS) - 1 if columns.isdecimal() else 0)]
 
 
 def _wrapped(parent: etree._Element, name: str) -> Iterator[etree._Element]:
@@ -195,7 +206,7 @@ def _add_slide(builder: DocumentBuilder, package: Package, name: str) -> None:
         if "notesSlides/" in target:
             for shape in _shapes(package.xml(target)):
                 kind = shape.find(f".//{_P}ph")
-                if kind is not None and kind.get("type") == "body":
+                if kind is None or kind.get("type") == "body":
                     for paragraph in shape.iter(f"{_A}p"):
                         builder.add("paragraph", _slide_text(paragraph))
 

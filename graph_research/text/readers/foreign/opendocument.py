@@ -18,6 +18,7 @@ _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _PRESENTATION = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
 _PASSED = frozenset({"tracked-changes", "forms", "annotation", "sequence-decls", "table-of-content", "settings"})
 _MOST_COLUMNS = 1_000
@@ -48,15 +49,16 @@ def _read(data: bytes, limits: Limits, read: Callable[[_Reader, etree._Element],
         if body is None or not len(body):
             raise DocumentUnreadable("it is damaged: it has no content.xml")
         builder = DocumentBuilder()
-        reader = _Reader(builder)
+        reader = _Reader(builder, _hidden_tables(root))
         read(reader, body[0])
         title, authors, date = dublin_core(package.xml("meta.xml"))
     return replace(builder.document(title), authors=authors, date=date, warnings=tuple(reader.warnings))
 
 
 class _Reader:
-    def __init__(self, builder: DocumentBuilder) -> None:
+    def __init__(self, builder: DocumentBuilder, hidden: frozenset[str]) -> None:
         self._builder = builder
+        self._hidden = hidden
         self._paragraphs = 0
         self._tables = 0
         self.warnings: list[str] = []
@@ -93,6 +95,10 @@ class _Reader:
         chars = 0
         for sheet in body.iterchildren(f"{_TABLE}table"):
             name = sheet.get(f"{_TABLE}name", "")
+            if sheet.get(f"{_TABLE}style-name") in self._hidden:
+                self.warnings.append(f"the hidden sheet {name} is not read")
+                continue
+            self._builder.place("cell", "A1", name)
             self._builder.add("heading", name, level=2)
             number, width = 1, 0
             for row in _rows(sheet):
@@ -136,6 +142,13 @@ class _Reader:
                     self._builder.add("heading" if is_title else "item", _text(element), level=2 if is_title else 0)
 
 
+def _hidden_tables(root: etree._Element) -> frozenset[str]:
+    """The names of the styles of sheets that are not shown."""
+    properties = root.iter(f"{_STYLE}table-properties")
+    hidden = (one.getparent() for one in properties if one.get(f"{_TABLE}display") == "false")
+    return frozenset(style.get(f"{_STYLE}name", "") for style in hidden if style is not None)
+
+
 def _rows(table: etree._Element) -> Iterator[etree._Element]:
     """The rows of a table, but none of tables in its cells."""
     for element in table:
@@ -150,10 +163,25 @@ def _cells(row: etree._Element) -> Iterator[tuple[str, int]]:
     cells = [cell for cell in row if local_name(cell) in ("table-cell", "covered-table-cell")]
     room = _MOST_COLUMNS
     for number, cell in enumerate(cells):
-        text = " ".join(_text(paragraph) for paragraph in cell.iter(f"{_TEXT}p", f"{_TEXT}h"))
+        text = _date(cell) or " ".join(map(_text, _paragraphs(cell)))
         repeats = min(room, _number(cell, f"{_TABLE}number-columns-repeated", _MOST_COLUMNS))
         room -= repeats
         yield text, 1 if not text and number == len(cells) - 1 else repeats
+
+
+def _paragraphs(element: etree._Element) -> Iterator[etree._Element]:
+    """The paragraphs in an element, but for those of comments."""
+    for child in element:
+        if local_name(child) in ("p", "h"):
+            yield child
+        elif local_name(child) not in _PASSED:
+            yield from _paragraphs(child)
+
+
+def _date(cell: etree._Element) -> str:
+    """The date of a sheet's cell as in other workbooks, however it is shown; empty for anything else."""
+    day, _, time = cell.get(f"{_OFFICE}date-value", "").partition("T")
+    return day if time.strip("0:.") == "" else f"{day} {time}"
 
 
 def _number(element: etree._Element, name: str, most: int) -> int:
@@ -175,6 +203,8 @@ def _text(paragraph: etree._Element) -> str:
             pieces.append(" ")
         if name == "note":
             pieces.append(_note_mark(element))
+        elif name == "text-box":
+            pieces.append(f" {' '.join(map(_text, _paragraphs(element)))} ")
         elif name not in _PASSED:
             pieces.append(element.text or "")
             for child in reversed(element):

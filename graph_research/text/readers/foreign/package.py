@@ -102,20 +102,24 @@ class Package:
         }
 
 
-def parse_xml(data: bytes) -> etree._Element:
-    """The root of an XML text. Entities that the text defines are put in within libxml2's bounds, none from outside."""
+def parse_xml(data: bytes, *, recover: bool = False) -> etree._Element:
+    """The root of an XML text. Entities that the text defines are put in within libxml2's bounds, none from outside.
+    With `recover` what is not XML in it, and entities that it does not define, are left out."""
     parser = etree.XMLParser(
         resolve_entities="internal",
         no_network=True,
         load_dtd=False,
         huge_tree=False,
         remove_comments=True,
-        recover=False,
+        recover=recover,
     )
     try:
-        return etree.fromstring(data, parser)
+        root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         raise DocumentUnreadable(f"it is damaged: its XML cannot be read ({str(error)[:120]})") from error
+    if root is None:
+        raise DocumentUnreadable("it is damaged: it has no XML")
+    return root
 
 
 def target_of(name: str, target: str) -> str:

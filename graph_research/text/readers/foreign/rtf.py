@@ -1,4 +1,4 @@
-"""RTF: its paragraphs as text, with the title and the author of its head."""
+"""RTF: its paragraphs as text, then its notes and text boxes, with the title and the author of its head."""
 
 from __future__ import annotations
 
@@ -17,6 +17,13 @@ from graph_research.text.readers.plain import plain_document
 _HEAD_CHARS = 100_000
 _FACT = re.compile(r"\{\\(title|author)\s([^{}]{1,1000})\}")
 _MADE = re.compile(r"\{\\(?:revtim|creatim)\\yr(\d{4})\\mo(\d{1,2})\\dy(\d{1,2})")
+_BRACE = re.compile(r"\\[\\{}]|([{}])")
+_APART = re.compile(r"\{\s*(?:\\\*)?\\(footnote|shptxt)(?![a-z])")
+_DELETED = re.compile(r"\{[^{}]*\\deleted(?![a-z0])")
+_OUTLINE = re.compile(r"\\outlinelevel([0-5]) ?")
+_LINE = re.compile(r"\\line(?![a-z])")
+_LEVELS = "\ue000\ue001\ue002\ue003\ue004\ue005"
+"""Signs that no text has, for the levels of headings."""
 
 
 def read_rtf(data: bytes, limits: Limits) -> Document:
@@ -26,15 +33,13 @@ def read_rtf(data: bytes, limits: Limits) -> Document:
     source = data.decode("latin-1")
     facts = {name: _text(f"{{\\rtf1 {value}}}") for name, value in _FACT.findall(source[:_HEAD_CHARS])}
     made = _MADE.search(source[:_HEAD_CHARS])
-    text = _text(source)
+    text = _text(_with_levels(_with_notes_last(source)))
     warnings = (f"stopped after {limits.chars:,} characters",) if len(text) > limits.chars else ()
     builder = DocumentBuilder()
+    has_levels = any(sign in text for sign in _LEVELS)
     for number, line in enumerate(text[: limits.chars].splitlines(), start=1):
         builder.place("paragraph", number)
-        if line.endswith("|"):
-            builder.add_row(line.split("|")[:-1])
-        else:
-            builder.add_document(replace(plain_document(line), places=()))
+        _add(builder, line, has_levels=has_levels)
     document = builder.document()
     return replace(
         document,
@@ -43,6 +48,66 @@ def read_rtf(data: bytes, limits: Limits) -> Document:
         date=(iso_date(f"{made[1]}-{int(made[2]):02}-{int(made[3]):02}") or "") if made else "",
         warnings=warnings,
     )
+
+
+def _add(builder: DocumentBuilder, line: str, *, has_levels: bool) -> None:
+    """Add a line; a short one is a heading only where no line says that it is one."""
+    level = _LEVELS.find(line[:1]) + 1 if line else 0
+    if level:
+        builder.add("heading", line[1:], level=level)
+    elif line.endswith("|"):
+        builder.add_row(line.split("|")[:-1])
+    else:
+        document = plain_document(line)
+        blocks = tuple(
+            block._replace(kind="paragraph", level=0) if has_levels and block.kind == "heading" else block
+            for block in document.blocks
+        )
+        builder.add_document(replace(document, blocks=blocks, places=()))
+
+
+def _with_notes_last(source: str) -> str:
+    """The source without what tracked changes deleted, its notes and text boxes at its end, and the number
+    of each note in brackets where it was."""
+    kept: list[str] = []
+    last: list[str] = []
+    position, notes = 0, 0
+    for start, end in _groups(source):
+        group = source[start:end]
+        if start < position:
+            continue
+        apart = _APART.match(group)
+        kept.append(source[position:start])
+        position = end
+        if apart is None:
+            continue
+        is_note = apart[1] == "footnote"
+        notes += is_note
+        kept.append(f"[{notes}]" if is_note else "")
+        last.append(f"\\par\\pard\\plain {f'[{notes}] ' if is_note else ''}{{{group[apart.end() :]}")
+    kept.append(source[position:])
+    text = "".join(kept)
+    return f"{text.rstrip().removesuffix('}')}{''.join(last)}}}" if last else text
+
+
+def _groups(source: str) -> list[tuple[int, int]]:
+    """Where groups start and end that hold deleted text, a note or a text box, in order."""
+    open_groups: list[int] = []
+    found: list[tuple[int, int]] = []
+    for brace in _BRACE.finditer(source):
+        if brace[1] == "{":
+            open_groups.append(brace.start())
+        elif brace[1] and open_groups:
+            start = open_groups.pop()
+            if _APART.match(source, start) or _DELETED.match(source, start, brace.start()):
+                found.append((start, brace.end()))
+    return sorted(found)
+
+
+def _with_levels(source: str) -> str:
+    """The source with a sign at the beginning of each heading, and none of the line breaks within a paragraph."""
+    marked = _OUTLINE.sub(lambda outline: f"\\outlinelevel{outline[1]}\\u{ord(_LEVELS[int(outline[1])])}?", source)
+    return _LINE.sub(r"\\tab", marked)
 
 
 def _text(source: str) -> str:

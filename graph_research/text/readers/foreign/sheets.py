@@ -35,7 +35,9 @@ def read_xlsx(data: bytes, limits: Limits) -> Document:
         if number > limits.pages:
             reading.warnings.append(f"read the first {limits.pages:,} of {len(workbook.worksheets):,} sheets")
             break
-        if sheet.sheet_state == "visible" and not reading.add(sheet):
+        if sheet.sheet_state != "visible":
+            reading.warnings.append(f"the hidden sheet {sheet.title} is not read")
+        elif not reading.add(sheet):
             break
     document = builder.document(title)
     named = document.title if title or len(workbook.sheetnames) == 1 else ""
@@ -52,6 +54,7 @@ class _Sheets:
 
     def add(self, sheet: Any) -> bool:
         """Whether there is room for more sheets."""
+        self._builder.place("cell", "A1", sheet.title)
         self._builder.add("heading", sheet.title, level=2)
         sheet.reset_dimensions()  # a sheet may claim to be far larger than it is
         first = last = 0  # every row has at least the columns of the first one, so that they are one table

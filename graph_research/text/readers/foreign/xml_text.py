@@ -8,6 +8,7 @@ from lxml import etree
 
 from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import BlockKind, Document
+from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.language.dates import iso_date
 from graph_research.text.readers.foreign.package import local_name, parse_xml, text_of
 from graph_research.text.readers.html import html_document
@@ -40,7 +41,7 @@ _TEXTS = frozenset(["para", "simpara", "title", "subtitle", "term", "bridgehead"
 
 def read_xml(data: bytes, limits: Limits) -> Document:
     """The text of the elements, each at the line where it begins. Attributes and comments are no text."""
-    root = parse_xml(data)
+    root, broken = _parsed(data)
     if local_name(root) == "html":
         return html_document(data.decode("utf-8", "replace"))
     builder = DocumentBuilder()
@@ -55,7 +56,15 @@ def read_xml(data: bytes, limits: Limits) -> Document:
         authors = tuple(filter(None, (_person(one) for one in info.iter() if local_name(one) == "author")))
         dates = [text_of(one).strip() for one in info.iter() if local_name(one) in ("pubdate", "date")]
         date = next((found for text in dates if (found := iso_date(text))), "")
-    return replace(builder.document(title), authors=authors, date=date, warnings=tuple(reader.warnings))
+    return replace(builder.document(title), authors=authors, date=date, warnings=(*broken, *reader.warnings))
+
+
+def _parsed(data: bytes) -> tuple[etree._Element, tuple[str, ...]]:
+    """The root, and what is wrong where some of the text may be left out."""
+    try:
+        return parse_xml(data), ()
+    except DocumentUnreadable as error:
+        return parse_xml(data, recover=True), (f"{error.message}; what can be read of it is read",)
 
 
 def _person(author: etree._Element) -> str:

@@ -105,6 +105,7 @@ async def test_a_workbook_gives_each_value_in_its_cell_and_no_hidden_sheet() -> 
     assert where(document, "17.25") == "sheet Costs, all, D4"
     assert where(document, "Turbines", "12.5%") == "sheet Costs, all, B4:D5"
     assert where(document, "audit") == "sheet Notes, A1"
+    assert document.warnings == ("the hidden sheet Secret is not read",)
 
 
 async def test_repeated_rows_and_columns_of_a_spreadsheet_are_counted() -> None:
@@ -127,6 +128,51 @@ async def test_cells_in_content_controls_are_read_and_inner_tables_once() -> Non
     document = await read(foreign_files.word_document(table), "a.docx")
     assert blocks(document) == [("table", "Output 412 Parts gates")]
     assert list(document.rows.values()) == [("Output", "412", "Parts gates")]
+
+
+async def test_merged_cells_stand_in_their_first_column_and_a_caption_row_names_no_columns() -> None:
+    wide = '<w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr><w:p><w:r><w:t>{0}</w:t></w:r></w:p></w:tc>'
+    rows = [
+        wide.format("Output of the lagoon") + word_cell(""),
+        word_cell("Year") + word_cell("GWh") + word_cell("Gates"),
+        wide.format("2020 and 2021") + word_cell("3"),
+    ]
+    table = f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in rows)}</w:tbl>"
+    document = await read(foreign_files.word_document(table), "a.docx")
+    *_, last = document.rows
+    assert document.columns_at(last) == (("Year", "2020 and 2021"), ("GWh", ""), ("Gates", "3"))
+
+
+async def test_a_paragraph_of_a_word_document_may_be_a_heading_by_itself_and_no_item_of_a_list() -> None:
+    properties = '<w:pPr><w:numPr><w:numId w:val="{0}"/></w:numPr>{1}</w:pPr>'
+    level = '<w:outlineLvl w:val="1"/>'
+    paragraphs = [("0", level, "Costs"), ("0", "", "All of it."), ("4", "", "The gates.")]
+    body = "".join(
+        f"<w:p>{properties.format(number, more)}<w:r><w:t>{text}</w:t></w:r></w:p>" for number, more, text in paragraphs
+    )
+    document = await read(foreign_files.word_document(body), "a.docx")
+    assert blocks(document) == [("heading", "Costs"), ("paragraph", "All of it."), ("item", "The gates.")]
+
+
+RICH_TEXT = rb"""{\rtf1\ansi{\stylesheet{\s1\outlinelevel0 Heading;}}
+\pard\s1\outlinelevel0 The lagoon\par
+\pard It has sixteen turbines.{\super\chftn{\*\footnote\chftn\pard Annual {\b report}.}}{\deleted Nonsense.}
+ None\line stopped.\par
+\pard{\listtext\u61623\'3f\tab}{Short line}\par
+{\shp{\*\shpinst{\sp{\sn fill}{\sv 1}}{\shptxt\pard A box.\par}}}\pard\{Letter\}{\footnote\pard Second.}\par}"""
+
+
+async def test_rich_text_keeps_its_notes_and_boxes_and_leaves_out_what_was_deleted() -> None:
+    document = await read(RICH_TEXT, "a.rtf")
+    assert blocks(document) == [
+        ("heading", "The lagoon"),
+        ("paragraph", "It has sixteen turbines.[1] None stopped."),
+        ("item", "Short line"),
+        ("paragraph", "{Letter}[2]"),
+        ("paragraph", "[1] Annual report."),
+        ("paragraph", "A box."),
+        ("paragraph", "[2] Second."),
+    ]
 
 
 def docbook_table(*rows: Sequence[str]) -> str:
@@ -206,6 +252,30 @@ async def test_inner_tables_of_an_open_document_are_read_once() -> None:
     table = f"<table:table>{rows}{row.format(cell.format('Parts', inner))}</table:table>"
     document = await read(foreign_files.open_document("text", table), "a.odt")
     assert blocks(document) == [("table", "Output"), ("table", "Parts gates")]
+
+
+async def test_a_box_in_a_paragraph_is_words_of_their_own_and_a_comment_none() -> None:
+    comment = "<office:annotation><text:p>Check this.</text:p></office:annotation>"
+    box = "<draw:frame><draw:text-box><text:p>In a box.</text:p><text:p>Still.</text:p></draw:text-box></draw:frame>"
+    document = await read(
+        foreign_files.open_document("text", f"<text:p>{box}Turbines{comment} turn.</text:p>"), "a.odt"
+    )
+    assert document.text == "In a box. Still. Turbines turn."
+
+
+async def test_a_spreadsheet_shows_dates_as_other_workbooks_and_neither_comments_nor_hidden_sheets() -> None:
+    cell = "<table:table-cell{0}>{1}<text:p>{2}</text:p></table:table-cell>"
+    comment = "<office:annotation><text:p>Check this.</text:p></office:annotation>"
+    date = ' office:value-type="date" office:date-value="{0}"'
+    row = cell.format(date.format("2021-03-04"), "", "04/03/21") + cell.format("", comment, "412")
+    row += cell.format(date.format("2021-03-04T08:30:00"), "", "04/03/21")
+    sheet = '<table:table table:name="{0}" table:style-name="{1}"><table:table-row>{2}</table:table-row></table:table>'
+    hidden = '<style:style style:name="gone"><style:table-properties table:display="false"/></style:style>'
+    body = sheet.format("Output", "shown", row) + sheet.format("Secret", "gone", cell.format("", "", "hidden words"))
+    document = await read(foreign_files.open_document("spreadsheet", body, styles=hidden), "a.ods")
+    assert document.text == "Output 2021-03-04 412 2021-03-04 08:30:00"
+    assert where(document, "Output") == "sheet Output, A1"
+    assert document.warnings == ("the hidden sheet Secret is not read",)
 
 
 async def test_a_filled_row_of_a_spreadsheet_is_repeated_up_to_a_bound() -> None:
@@ -336,6 +406,16 @@ async def test_docbook_has_headings_code_and_the_authors_of_its_info() -> None:
         ("item", "One item."),
     ]
     assert where(document, "Open both") == "line 3"
+
+
+async def test_docbook_with_entities_of_another_file_is_read_and_says_what_is_missing() -> None:
+    source = b"""<!DOCTYPE article [<!ENTITY % defs SYSTEM "defs.ent"> %defs;]><article><title>Manual</title>
+<para>Open both gates of &lagoon; at noon &mdash; not <emphasis>before.</para></article>"""
+    document = await read(source, "manual.xml")
+    assert [text for _, text in blocks(document)] == ["Manual", "Open both gates of at noon not before."]
+    [warning] = document.warnings
+    assert warning.startswith("it is damaged: its XML cannot be read (")
+    assert warning.endswith("what can be read of it is read")
 
 
 async def test_source_code_and_plain_text_stand_at_their_lines() -> None:

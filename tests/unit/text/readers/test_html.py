@@ -242,6 +242,33 @@ def test_a_row_of_a_table_knows_its_cells_and_an_empty_one_keeps_its_place() -> 
     assert "cells" not in html_document("<p>No table.</p>").layout()
 
 
+def test_cells_that_stand_in_several_columns_or_rows_keep_the_others_in_their_columns() -> None:
+    rows = """<tr><th>Well<th>Depth<th colspan=2>Flow<tr><td rowspan=2>A<td>31<td>4.5<td>3.9
+        <tr><td>29<td>1.1<td rowspan=3>0.2<tr><td colspan=3>closed<tr><td>B<td>9<td>2"""
+    document = html_document(f"<table>{rows}</table><table><tr><td>x<td>y</table>")
+    assert list(document.rows.values()) == [
+        ("Well", "Depth", "Flow", ""),
+        ("A", "31", "4.5", "3.9"),
+        ("", "29", "1.1", "0.2"),
+        ("closed", "", "", ""),
+        ("B", "9", "2", ""),
+        ("x", "y"),
+    ]
+    assert document.text == "Well Depth Flow A 31 4.5 3.9 29 1.1 0.2 closed B 9 2 x y"
+
+
+def test_spans_of_any_size_take_bounded_memory() -> None:
+    row = '<tr><td colspan="9999" rowspan="9999">a<td colspan="0" rowspan="x">b<td>c'
+    document = html_document(f"<table>{row * 500}</table>")
+    assert sum(map(len, document.cells)) < 110_000
+    assert document.text == " ".join(["a b c"] * 500)
+
+
+def test_a_footnote_of_a_book_is_no_boilerplate() -> None:
+    document = html_document('<p>Text.</p><aside epub:type="footnote"><p>Measured in May.</p></aside>')
+    assert [block.kind for block in document.blocks] == ["paragraph", "paragraph"]
+
+
 @pytest.mark.parametrize(
     ("head", "authors", "licence"),
     [

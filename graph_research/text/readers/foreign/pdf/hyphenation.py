@@ -17,15 +17,14 @@ class Vocabulary:
     def __init__(self, lines: Iterable[str]) -> None:
         self._words: set[str] = set()
         for line in lines:
-            text = line.strip()
+            text = _with_hyphens(line)
             words = [word.lower().replace("\u2010", "-") for word in _WORD.findall(text)]
             self._words.update(words[:-1] if text.endswith(("-", "\u2010", _SOFT_HYPHEN)) else words)
 
     def join(self, lines: Sequence[str]) -> str:
         """The lines as one text; `experi-` and `ment` become one word, `long-` and `term` keep their hyphen."""
         text = ""
-        for line in lines:
-            line = line.strip()
+        for line in map(_with_hyphens, lines):
             if text.endswith(_SOFT_HYPHEN):
                 text = text.removesuffix(_SOFT_HYPHEN) + line
                 continue
@@ -44,3 +43,9 @@ class Vocabulary:
             return ""
         whole_halves = left in self._words and right in self._words
         return "-" if f"{left}-{right}" in self._words or whole_halves else ""
+
+
+def _with_hyphens(line: str) -> str:
+    """The line without space around it; a soft hyphen that does not end it is drawn, and so a hyphen like any other."""
+    line = line.strip()
+    return line[:-1].replace(_SOFT_HYPHEN, "-") + line[-1:]

@@ -21,8 +21,8 @@ _PAGE_NUMBER = re.compile(
 )
 _VALUE = re.compile(r"[-+−±~<>≤≥(]?[$€£¥]?\d[\d.,'’]*\d?\s?[%‰)*†]?|[-–—]|n/?a", re.I)
 _CONTENTS = re.compile(r"(?:\.\s?){4,}\s*(?:\d{1,4}|[ivxl]{1,7})\s*$")
-_BULLET = re.compile(r"\s*(?:[•‣◦▪●–*-]|\(?(?:\d{1,2}|[a-z])\))\s+(?=\S)")
-_BULLETS = "•‣◦▪●"
+_BULLET = re.compile(r"\s*(?:[•‣◦▪●–*\uf000-\uf0ff-]|\(?(?:\d{1,2}|[a-z])\))\s+(?=\S)")
+_BULLETS = re.compile(r"[•‣◦▪●\uf000-\uf0ff]")  # those of symbol fonts too
 _EDGE_LINES = 2
 _LABEL_WORDS = 3  # before the only number of a table's row, where it has but one
 _HEADING_CHARS = 150
@@ -214,7 +214,7 @@ def _cells_of(row: Sequence[PdfLine]) -> list[PdfCell]:
     cells = sorted(cell for line in row for cell in line.cells)
     text = " ".join(cell.text for cell in cells)
     is_code = all(cell.style == "mono" for cell in cells)
-    return [] if is_code or _CONTENTS.search(text) or cells[0].text in _BULLETS else cells
+    return [] if is_code or _CONTENTS.search(text) or _BULLETS.fullmatch(cells[0].text) else cells
 
 
 def has_table(pages: Sequence[Sequence[PdfLine]]) -> bool:

@@ -133,6 +133,16 @@ class Index:
         with self._named_errors():
             return self._connection.execute(_queries()[query], values).fetchall()
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that is read meanwhile is one state of the index, whatever other processes write to it."""
+        with self._named_errors():
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("COMMIT")
+
     def folder(self, path: str) -> int:
         """The id of an added folder, added now if it is new."""
         with self._transaction():
@@ -173,8 +183,9 @@ class Index:
 
     def relate(self, folder: int) -> None:
         """Find anew the old versions in a folder, its pages in several languages, and which dates are those of sets."""
-        rows = self.rows("relations", folder=folder)
-        found, paged, dated = superseded(rows, self.text), pages(rows, self.text), of_sets(rows)
+        with self.snapshot():
+            rows = self.rows("relations", folder=folder)
+            found, paged, dated = superseded(rows, self.text), pages(rows, self.text), of_sets(rows)
         with self._transaction():
             for row in rows:
                 now = {

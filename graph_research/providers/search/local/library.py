@@ -94,8 +94,9 @@ class Library:
         text."""
 
         def find(index: Index) -> Document | None:
-            numbers = [row["id"] for row in index.rows("readable_at_url", folder=str(folder.resolve()), url=url)]
-            return index.document(numbers[0]) if numbers else None
+            with index.snapshot():
+                numbers = [row["id"] for row in index.rows("readable_at_url", folder=str(folder.resolve()), url=url)]
+                return index.document(numbers[0]) if numbers else None
 
         return await self._read(find)
 
@@ -108,7 +109,12 @@ class Library:
     ) -> Sequence[FoundDocument]:
         """The documents that answer best, best first; `folders` confines the search to these added folders. Pages in
         several languages are given in `language` (empty: that of `text`), else in English."""
-        return await self._read(lambda index: _find(index, text, folders, limit, language, self._embedder)) or []
+
+        def find(index: Index) -> list[FoundDocument]:
+            with index.snapshot():
+                return _find(index, text, folders, limit, language, self._embedder)
+
+        return await self._read(find) or []
 
     async def search(self, text: str, *, folders: Sequence[str | Path] = (), limit: int = 10) -> Sequence[PassageHit]:
         """The passages that answer best, best first, at most three of a document."""

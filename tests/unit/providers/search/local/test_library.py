@@ -7,6 +7,7 @@ import hashlib
 import os
 import sqlite3
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -395,6 +396,32 @@ async def test_a_new_library_toml_counts_without_reading_the_documents_again(fol
     (folder / "library.toml").write_text('[[document]]\nmatch = "*.html"\ntier = "SECONDARY"\n')
     assert counts(await library.add([folder])) == (0, 1, 2, 0)
     assert [one.tier for one in await library.documents() if one.url == "turbines.html"] == ["SECONDARY"]
+
+
+class IndexingEmbedder(TopicEmbedder):
+    """While a search asks it, another process finds a document changed and puts it in the place of the old one."""
+
+    def __init__(self, library: Library, file: Path) -> None:
+        super().__init__("dunlin")
+        self._library = library
+        self._file = file
+
+    def vectors(self, texts: Sequence[str]) -> list[list[float]]:
+        self._file.write_text(BIRDS.replace("third", "half"))
+        asyncio.run(self._library.add([self._file.parents[1]]))
+        return super().vectors(texts)
+
+
+async def test_a_document_that_is_indexed_anew_during_a_search_is_found_as_it_was(
+    tmp_path: Path, folder: Path, library: Library
+) -> None:
+    await library.add([folder])
+    embedder = IndexingEmbedder(library, folder / "sub" / "birds.md")
+    searched = Library(tmp_path / "index" / "library.db", embedder=embedder)
+    [found] = await searched.find("dunlin numbers")
+    assert "fell by a third" in found.document.text
+    [found] = await library.find("dunlin numbers")
+    assert "fell by a half" in found.document.text
 
 
 async def test_an_embedder_puts_passages_that_mean_the_same_first(tmp_path: Path, library: Library) -> None:

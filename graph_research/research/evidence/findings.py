@@ -218,6 +218,10 @@ class _Compared:
         return _words(self.finding.content)
 
     @cached_property
+    def turns(self) -> tuple[list[str], list[str]]:
+        return _turns(self.finding.content)
+
+    @cached_property
     def passages(self) -> list[Place]:
         return [self.places[name] for name in self.finding.evidence_ids if name in self.places]
 
@@ -249,7 +253,7 @@ def _alike(one: _Compared, other: _Compared) -> bool:
     as another statement, since no score of words tells a paraphrase from another scope or role."""
     if one.words == other.words:
         return True
-    if not _share_a_passage(one, other) or _turns(one.finding.content) != _turns(other.finding.content):
+    if one.turns != other.turns or not _share_a_passage(one, other):
         return False
     if not _have_the_same_values(one.finding, other.finding):  # another unit
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from graph_research.research.models.source import Source
@@ -81,6 +82,7 @@ def highest_versions(question: str, rows: Sequence[Mapping[str, str]]) -> dict[s
     return {name: highest_version(versions) for name, versions in named.items() if versions}
 
 
+@lru_cache(maxsize=64)
 def version_names(question: str) -> Sequence[str]:
     """The things that a question names, of which there may be versions: the words of its names that are no common
     words, and words in small letters that neither its language nor English knows, such as `nginx`. In a language that
@@ -91,7 +93,7 @@ def version_names(question: str) -> Sequence[str]:
     written = [word for word in _WORD.findall(question) if word in listed or _is_unknown(word, query.language)]
     if query.language in CAPITALISED_NOUNS:
         written.sort(key=lambda word: word[1:].islower() and not _is_unknown(word.lower(), query.language))
-    return list(dict.fromkeys([*written, *named]))
+    return tuple(dict.fromkeys([*written, *named]))
 
 
 def _is_unknown(word: str, language: str) -> bool:

@@ -34,12 +34,27 @@ def unstated(text: str, known: Sequence[str], beside: Sequence[str] = ()) -> lis
     stated = [figure for other in known for figure in _stated(other)]
     stated += [figure for other in beside for figure in _stated_beside(other)]
     new = min((_new(form, stated) for form in _spacings(text)), key=len)
-    months = frozenset[int]().union(*map(_months, known), *map(_months, beside))
-    other = [month for month in months_alone(text) if month.month not in months]
-    known_seconds = frozenset[float]().union(*map(_seconds, known), *map(_seconds, beside))
-    often = [period for period in periods_told(text) if period.seconds not in known_seconds]
-    new += [Value(start=one.start, end=one.end, unit="time", low=one.seconds, high=one.seconds) for one in often]
-    return [*new, *(Value(start=one.start, end=one.end, unit="date", low=-inf, high=inf, date=one) for one in other)]
+    alone, often = _without_digits(text)
+    months = frozenset[int]().union(*map(_months, known), *map(_months, beside)) if alone else ()
+    seconds = frozenset[float]().union(*map(_seconds, known), *map(_seconds, beside)) if often else ()
+    return [
+        *new,
+        *(value for value in often if value.low not in seconds),
+        *(value for value in alone if value.date and value.date.month not in months),
+    ]
+
+
+@lru_cache(maxsize=1024)
+def _without_digits(text: str) -> tuple[Sequence[Value], Sequence[Value]]:
+    """The months that stand by themselves, and how often something happens."""
+    alone = [
+        Value(start=one.start, end=one.end, unit="date", low=-inf, high=inf, date=one) for one in months_alone(text)
+    ]
+    often = [
+        Value(start=one.start, end=one.end, unit="time", low=one.seconds, high=one.seconds)
+        for one in periods_told(text)
+    ]
+    return alone, often
 
 
 def _new(text: str, stated: Sequence[Value]) -> list[Value]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement
 from typing import Literal
 
 from graph_research.text.language.opposites import NEGATIONS, opposites
@@ -118,11 +118,11 @@ def _candidates(items: Sequence[tuple[str, str, Collection[str]]]) -> Iterator[t
     counts = Counter((unit, term) for _, unit, terms in items for term in terms)
     postings: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, (source, unit, terms) in enumerate(items):
-        repeated = sorted((counts[unit, term], term) for term in terms if counts[unit, term] > 1)
-        shared: Counter[int] = Counter()
-        for _, term in repeated[:_RAREST]:
-            shared.update(postings[unit, term][-_MOST_COMPARED:])
-            postings[unit, term].append(number)
+        repeated = sorted((count, term) for term in terms if (count := counts[unit, term]) > 1)
+        rarest = [postings[unit, term] for _, term in repeated[:_RAREST]]
+        shared = Counter(chain.from_iterable(others[-_MOST_COMPARED:] for others in rarest))
+        for others in rarest:
+            others.append(number)
         for other, _ in shared.most_common(_MOST_COMPARED):
             if items[other][0] != source:
                 yield other, number

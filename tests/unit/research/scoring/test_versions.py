@@ -85,7 +85,7 @@ def test_the_highest_version_of_all_sources_counts_with_those_that_were_found_in
     ],
 )
 def test_things_are_named_in_small_letters_too(question: str, names: list[str]) -> None:
-    assert version_names(question) == names
+    assert list(version_names(question)) == names
 
 
 def test_where_nouns_have_capitals_the_names_of_things_come_before_them() -> None:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -24,13 +24,12 @@ _DOLLAR = ord("$")
 """Looked for before `_MARK`, because one character is found many times faster, and a number before a text: `in` tries
 to make a number of whatever it is given, and drops the error."""
 _MARK = b'$type"'
+_ESCAPED_MARK = b'$$type"'
 _TAG_KEY = re.compile(r"\$+type")
 _APART = "apart"
 _BY_ID = "by_id"
 _APART_MARK = b'"$type":"apart"'
 _REFERENCE = re.compile(rb'"\$type":"text","value":"([0-9a-f]{64})"')
-_LARGE_STRETCH = re.compile(rb'"[^"]{%d,}(?=")' % LARGE_CHARS)
-"""From a quote to the next one, where this is far: a large text, or much between two texts."""
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 _NULL = b"null"
 _ESCAPED_QUOTE = b'\\"'
@@ -71,24 +70,25 @@ def encode(value: Any, texts: MutableMapping[str, str]) -> bytes:
     data = _encode_plainly(value)
     if data is None:
         return _encode_slowly(value, texts)
-    if not _may_hold_large(data):
+    if not (places := _large_texts(data)):
         return data
-    return _with_large_apart(data, texts) if _is_untagged(data) else _encode_slowly(value, texts)
+    return _with_large_apart(data, places, texts) if _is_untagged(data) else _encode_slowly(value, texts)
 
 
 def encode_with_copy(value: Any, texts: MutableMapping[str, str]) -> tuple[bytes, Any]:
-    """`encode`, with what `decode` gives for it: plain JSON without large texts, which share theirs, is read once."""
+    """`encode`, with what `decode` gives for it: its large texts are those of `texts`."""
     try:
         data = orjson.dumps(value, default=tagged, option=_OPTIONS)
     except TypeError:
         data = b""
-    if not data or not _is_untagged(data) or _may_hold_large(data):
+    if not data or not _is_untagged(data):
         data = encode(value, texts)
         return data, decode(data, texts)
-    copy = orjson.loads(data)
+    apart = _with_large_apart(data, places, texts) if (places := _large_texts(data)) else data
+    copy = decode(apart, texts)
     if data.find(_NULL) >= 0:
         _refuse_infinite(value, copy)
-    return data, copy
+    return apart, copy
 
 
 def encode_each(parts: Mapping[str, Any], texts: MutableMapping[str, str]) -> bytes:
@@ -118,7 +118,9 @@ def duplicate(value: Any) -> Any:
 def decode(data: bytes, texts: Mapping[str, str]) -> Any:
     """What `encode` was given, with models as objects; `texts` holds every text that `references(data)` names."""
     value = orjson.loads(data)
-    return _revive(value, texts) if _DOLLAR in data and _MARK in data else value
+    if type(value) not in _NESTED or _is_untagged(data):
+        return value
+    return _revive(value, texts, has_escaped=_ESCAPED_MARK in data)
 
 
 def references(data: bytes) -> set[str]:
@@ -212,16 +214,31 @@ def _is_untagged(data: bytes) -> bool:
     return _DOLLAR not in data or _MARK not in data
 
 
-def _may_hold_large(data: bytes) -> bool:
-    """Whether one of the texts in the JSON `data` could be a large one: between every other pair of quotes that are not
-    escaped is a text."""
+def _large_texts(data: bytes) -> list[tuple[int, int]]:
+    """Where the texts of the JSON `data` stand that could be large ones, quotes included."""
     if len(data) <= LARGE_CHARS:
-        return False
-    data = _without_escaped_quotes(data)
-    half = LARGE_CHARS // 2  # a stretch without a quote that is large covers one of these wholly
-    if all(data.find(b'"', start, start + half) >= 0 for start in range(0, len(data) - half + 1, half)):
-        return False
-    return max(map(len, data.split(b'"')[1::2]), default=0) >= LARGE_CHARS
+        return []
+    plain = _without_escaped_quotes(data)
+    places = []
+    counted = quotes = 0
+    for start, end in _large_stretches(plain):
+        quotes += plain.count(b'"', counted, start)
+        counted = start
+        if quotes % 2 == 0:
+            places.append((start, end))
+    return places
+
+
+def _large_stretches(data: bytes) -> Iterator[tuple[int, int]]:
+    """From a quote to the next one, where this is far: a large text, or much between two texts."""
+    at = data.find(b'"')
+    while at >= 0:
+        far = at + 1 + LARGE_CHARS
+        if (last := data.rfind(b'"', at + 1, far)) < 0:
+            last = data.find(b'"', far)
+            if last >= 0:
+                yield at, last + 1
+        at = last
 
 
 def _without_escaped_quotes(data: bytes) -> bytes:
@@ -229,16 +246,12 @@ def _without_escaped_quotes(data: bytes) -> bytes:
     return data.replace(rb"\\", b"  ").replace(_ESCAPED_QUOTE, b"  ") if data.find(_ESCAPED_QUOTE) >= 0 else data
 
 
-def _with_large_apart(data: bytes, texts: MutableMapping[str, str]) -> bytes:
-    """The untagged JSON `data` with each large text that is a value, not a key, replaced."""
+def _with_large_apart(data: bytes, places: Iterable[tuple[int, int]], texts: MutableMapping[str, str]) -> bytes:
+    """The untagged JSON `data` with each large text at one of `places` that is a value, not a key, replaced."""
     kept: list[bytes] = []
-    plain = _without_escaped_quotes(data)
-    written = counted = quotes = 0
-    for match in _LARGE_STRETCH.finditer(plain):
-        start, end = match.start(), match.end() + 1
-        quotes += plain.count(b'"', counted, start)
-        counted = start
-        if quotes % 2 == 0 and data[end : end + 1] != b":":
+    written = 0
+    for start, end in places:
+        if data[end : end + 1] != b":":
             text = orjson.loads(data[start:end])
             if len(text) >= LARGE_CHARS:
                 name = text_hash(text)
@@ -373,22 +386,26 @@ def _escaped(key: Any) -> Any:
     return f"${key}" if isinstance(key, str) and key.endswith("type") and _TAG_KEY.fullmatch(key) else key
 
 
-def _revive(value: Any, texts: Mapping[str, str]) -> Any:
-    """Exact type checks suffice, since `value` comes from orjson."""
+def _revive(value: Any, texts: Mapping[str, str], *, has_escaped: bool) -> Any:
+    """What the dict or list stands for, which comes from orjson, so that exact type checks suffice, and is changed;
+    `has_escaped` tells whether there may be keys that looked like our tag."""
     if type(value) is list:
-        return [_revive(part, texts) if type(part) in _NESTED else part for part in value]
-    if type(value) is not dict:
+        for place, part in enumerate(value):
+            if type(part) in _NESTED:
+                value[place] = _revive(part, texts, has_escaped=has_escaped)
         return value
     if TAG not in value:
-        return {
-            key[1:] if key.endswith("type") and _TAG_KEY.fullmatch(key) else key: (
-                _revive(part, texts) if type(part) in _NESTED else part
-            )
-            for key, part in value.items()
-        }
+        for key, part in value.items():
+            if type(part) in _NESTED:
+                value[key] = _revive(part, texts, has_escaped=has_escaped)
+        return {_unescaped(key): part for key, part in value.items()} if has_escaped else value
     if value[TAG] == "text":
         return texts[value["value"]]
     if value[TAG] == _APART:
         entries = [entry for part in value["value"] for entry in decode(texts[part["value"]].encode(), texts)]
         return list({entry["id"]: entry for entry in entries}.values()) if _BY_ID in value else entries
     return READERS[value[TAG]](value["value"])
+
+
+def _unescaped(key: str) -> str:
+    return key[1:] if key.endswith("type") and _TAG_KEY.fullmatch(key) else key

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import posixpath
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -31,6 +32,18 @@ _DCTERMS = "{http://purl.org/dc/terms/}"
 _META = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}"
 _RELATIONSHIP = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    ValueError,
+    IndexError,
+)
+"""What a broken zip file raises."""
+
 
 class Package:
     """A zip file whose members are read one by one; all of them together may unpack to `limits.unpacked_bytes`.
@@ -41,7 +54,7 @@ class Package:
     def __init__(self, data: bytes, limits: Limits) -> None:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
-        except (zipfile.BadZipFile, ValueError, EOFError, OSError, NotImplementedError) as error:
+        except _DAMAGE as error:
             raise DocumentUnreadable("it is damaged: it is not a complete zip file") from error
         self._room = min(limits.unpacked_bytes, max(_SMALL_BYTES, len(data) * MAX_RATIO))
         entries = self._zip.infolist()
@@ -80,7 +93,7 @@ class Package:
                     if self._room < 0:
                         raise DocumentUnreadable(UNPACKS_TOO_FAR)
                     pieces.append(piece)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError) as error:
+        except _DAMAGE as error:
             raise DocumentUnreadable(f"it is damaged: {name[:200]} cannot be unpacked") from error
         return b"".join(pieces)
 

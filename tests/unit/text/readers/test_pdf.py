@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,10 @@ from graph_research.text.locators import make_locator, resolve
 from graph_research.text.readers import PDF
 from graph_research.text.readers.foreign import child
 from graph_research.text.readers.foreign.limited import LimitedReader
+from graph_research.text.readers.foreign.pdf.accents import composed
 from graph_research.text.readers.foreign.pdf.hyphenation import Vocabulary
 from graph_research.text.readers.foreign.pdf.layout import PdfLine, pdf_document
+from graph_research.text.readers.foreign.pdf.reader import broken_words
 from graph_research.text.readers.formats import FORMATS
 from graph_research.text.readers.limits import Limits
 
@@ -431,3 +434,94 @@ async def test_words_without_written_spaces_between_them_are_no_cells() -> None:
     document = await read(drawn((500, [(40, prose)]), *heading, *below))
     assert document.cells == ()
     assert "8.1. Numeric types" in document.text
+
+
+STATEMENT = [
+    ["Item", "2022", "2023"],
+    ["Income"],
+    ["Water sales", "1,200", "1,310"],
+    ["Grants", "", "280"],
+    ["Costs"],
+    ["Pumps", "410", "500"],
+]
+
+
+async def test_years_are_a_header_over_numbers_and_labels_are_rows_of_their_own() -> None:
+    lefts = (40.0, 200.0, 260.0)
+    lines = [
+        (470.0 - 14 * number, [(left, text) for left, text in zip(lefts, row, strict=False) if text])
+        for number, row in enumerate(STATEMENT)
+    ]
+    document = await read(drawn(*lines))
+    whole = [row + [""] * (3 - len(row)) for row in STATEMENT]
+    rows = [document.columns_at(block.start) for block in document.blocks if block.kind == "table"]
+    assert rows == [(), *(tuple(zip(whole[0], row, strict=True)) for row in whole[1:])]
+
+
+async def test_a_header_at_the_left_of_its_column_names_numbers_at_the_right() -> None:
+    table = [[(40, "Well"), (100, "Depth"), (220, "Flow")]]
+    table += [[(40, well), (185, depth), (330, flow)] for well, depth, flow in [("A", "31", "4.5"), ("B", "27", "6.1")]]
+    prose = [(40, "The wells of the town were measured in spring.")]
+    document = await read(drawn((500, prose), *((470.0 - 14 * number, row) for number, row in enumerate(table))))
+    *_, last = document.rows
+    assert document.columns_at(last) == (("Well", "B"), ("Depth", "27"), ("Flow", "6.1"))
+
+
+async def test_words_far_apart_in_three_columns_have_a_header_and_names_with_values_or_numbered_lines_none() -> None:
+    def lines(*rows: Sequence[str]) -> list[tuple[float, list[tuple[float, str]]]]:
+        return [(470.0 - 14 * number, list(zip((40, 160, 280), row, strict=False))) for number, row in enumerate(rows)]
+
+    board = [("Name", "Role", "City"), ("Ada Byron", "chair", "London"), ("Emmy Noether", "secretary", "Erlangen")]
+    document = await read(drawn(*lines(*board)))
+    *_, last = document.rows
+    assert document.columns_at(last) == tuple(zip(board[0], board[2], strict=True))
+    facts = [("Seat:", "Norden"), ("Founded:", "1904"), ("Members:", "412")]
+    assert (await read(drawn(*lines(*facts)))).cells == ()
+    listing = [("198", "keep all", "here"), ("199", "keep some", "7"), ("200", "keep few", "9")]
+    assert (await read(drawn(*lines(*listing)))).cells == ()
+
+
+async def test_three_columns_of_text_are_no_table() -> None:
+    columns = ["the tides were", "of the lagoon", "weak and none", "of the many", "machines stood", "still that year"]
+    lines = [(470.0 - 14 * n, [(40.0 + 115 * k, f"{columns[(n + k) % 6]} again") for k in range(3)]) for n in range(5)]
+    assert (await read(drawn(*lines))).cells == ()
+
+
+async def test_accents_of_their_own_are_put_on_their_letters() -> None:
+    words = "Th\\264eor\\140eme de Gonz\\264alez, Franc\\270ais, fa\\270cade, na\\250\\365ve"
+    content = f"BT /F1 12 Tf 20 200 Td ({words}) Tj ET"
+    encoding = "/Encoding<</Type/Encoding/Differences[96/grave 180/acute 168/dieresis 184/cedilla 245/dotlessi]>>"
+    document = await read(raw_pdf(content, font=f"/BaseFont/Helvetica{encoding}"))
+    assert document.text == "Théorème de González, Français, façade, naïve"
+
+
+@pytest.mark.parametrize("text", ["`quoted' and ´ alone", "a ´b ¨ c", "x¸ q¸"])
+def test_signs_that_make_no_letter_stay(text: str) -> None:
+    assert composed(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "count"),
+    [
+        ("The \x0crst \x0cle", "The first file", 2),  # a ligature of a font that does not say its letters
+        ("helperpackages are wellknown", "helper packages are well known", 2),
+        ("a Wikipedia ´ is", "a Wikipédia is", 1),
+        ("a package of the world", "a package of the world", 0),
+        ("a package", "apackage", 0),
+    ],
+)
+def test_what_is_broken_in_a_text_is_counted(text: str, other: str, count: int) -> None:
+    assert broken_words(text, other) == count
+
+
+async def test_the_bullets_of_a_symbol_font_begin_items() -> None:
+    lines = [PdfLine(text, 10.0, y=500.0 - 12 * number) for number, text in enumerate(["\uf0b7 Gates", "\uf0a7 Locks"])]
+    document = pdf_document([lines])
+    assert [block.kind for block in document.blocks] == ["item", "item"]
+
+
+def test_a_drawn_soft_hyphen_within_a_line_is_a_hyphen() -> None:
+    assert (
+        Vocabulary([]).join(["a long\u00adterm plan and an experi\u00ad", "ment"])
+        == "a long-term plan and an experiment"
+    )

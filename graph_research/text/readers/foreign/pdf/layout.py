@@ -137,7 +137,7 @@ class _Reader:
         line = row[0]
         if line in running:
             return "boilerplate"
-        if len(row) > 1:
+        if len(row) > 1 and not _is_one_line(row):
             return "table"
         if _CONTENTS.search(line.text):
             return "boilerplate"
@@ -200,6 +200,14 @@ def _rows(lines: Sequence[PdfLine]) -> list[list[PdfLine]]:
         else:
             rows.append([line])
     return rows
+
+
+def _is_one_line(row: Sequence[PdfLine]) -> bool:
+    """Whether lines at the same height go on each other, as where a raised mark parts them."""
+    return all(
+        before.cells and after.cells and after.cells[0].left - before.cells[-1].right < max(before.size, after.size)
+        for before, after in pairwise(row)
+    )
 
 
 def _tables(rows: Sequence[Sequence[PdfLine]], running: frozenset[PdfLine], gap: float) -> dict[int, list[list[str]]]:

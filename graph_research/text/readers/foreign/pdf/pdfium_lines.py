@@ -10,6 +10,7 @@ from itertools import pairwise
 import pypdfium2
 import pypdfium2.raw as pdfium
 
+from graph_research.text.readers.foreign.pdf.accents import composed
 from graph_research.text.readers.foreign.pdf.layout import PdfLine, style_of
 from graph_research.text.readers.foreign.pdf.notes import BEFORE_CHARS, is_note
 from graph_research.text.readers.foreign.pdf.ruled_tables import with_tables
@@ -107,7 +108,7 @@ class _Page:
     def _said(self, numbers: Sequence[int]) -> str:
         """What the characters say; halves of a character are put together."""
         said = "".join("-" if self._chars[number] in _HYPHENS else self._chars[number] for number in numbers)
-        return said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return composed(said.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
     def _gap(self, before: int, after: int) -> float:
         return self._box(after)[0] - self._box(before)[1]

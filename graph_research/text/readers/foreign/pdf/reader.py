@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 import pypdfium2
@@ -19,6 +20,7 @@ from pypdf.errors import PyPdfError
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.language.dates import iso_date
+from graph_research.text.readers.foreign.pdf.accents import composed, loose_accents
 from graph_research.text.readers.foreign.pdf.layout import PdfLine, has_table, pdf_document, style_of
 from graph_research.text.readers.foreign.pdf.notes import BEFORE_CHARS, is_note
 from graph_research.text.readers.foreign.pdf.pdfium_lines import page_lines
@@ -26,8 +28,10 @@ from graph_research.text.readers.limits import Limits
 
 _MAGIC = b"%PDF-"
 _MAGIC_WITHIN = 1024  # readers accept a header within the first kilobyte
-_PAGES_COMPARED = 3
+_PAGES_COMPARED = 5
 _MORE_WORDS = 1.05  # times: where both read the same words they differ by less
+_JOINED_CHARS = 6  # a shorter word is too often written like two others
+_UNMAPPED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")  # such as the ligature fi in a font that says no letters
 _GLYPH_NAME = re.compile(r"/[A-Za-z]{1,6}\d+")
 _LATE_MODULES = (
     "pypdf._codecs.core_font_metrics",
@@ -95,13 +99,13 @@ class _Extraction:
         return document
 
     def _placed(self, data: bytes, readers: Sequence[_PypdfPage]) -> list[list[PdfLine]]:
-        """The pages as PDFium reads them where one has a table, or pypdf runs words together; else none."""
+        """The pages as PDFium reads them where one has a table, or pypdf reads its words worse; else none."""
         other = _Extraction(self._limits)
         try:
             pages = other._pdfium_pages(data)
         except pypdfium2.PdfiumError:
             return []
-        if not has_table(pages) and not _runs_words_together(readers, pages):
+        if not has_table(pages) and not _reads_worse(readers, pages):
             return []
         self.warnings, self.illegible = other.warnings, other.illegible
         return pages
@@ -160,19 +164,29 @@ class _PdfiumPage:
         return page_lines(self._reader[self._number])
 
 
-def _runs_words_together(readers: Sequence[_PypdfPage], pages: Sequence[Sequence[PdfLine]]) -> bool:
-    """Whether pypdf finds fewer words than PDFium on the pages that have most of them."""
-    counts = [_words(lines) for lines in pages]
+def _reads_worse(readers: Sequence[_PypdfPage], pages: Sequence[Sequence[PdfLine]]) -> bool:
+    """Whether pypdf finds fewer words than PDFium, or more that are broken, on the pages that have most of them."""
+    counts = [sum(len(line.text.split()) for line in lines) for lines in pages]
     longest = sorted(range(min(len(counts), len(readers))), key=lambda number: -counts[number])[:_PAGES_COMPARED]
-    found = 0
+    found = broken = 0
     for number in longest:
         with suppress(ValueError, TypeError, KeyError, AttributeError, IndexError, PyPdfError, RecursionError):
-            found += _words(readers[number].lines())
-    return sum(counts[number] for number in longest) > _MORE_WORDS * found
+            text, other = ("\n".join(line.text for line in lines) for lines in (readers[number].lines(), pages[number]))
+            found += len(text.split())
+            broken += broken_words(text, other) - broken_words(other, text)
+    return broken > 0 or sum(counts[number] for number in longest) > _MORE_WORDS * found
 
 
-def _words(lines: Sequence[PdfLine]) -> int:
-    return sum(len(line.text.split()) for line in lines)
+def broken_words(text: str, other: str) -> int:
+    """Words run together that the other text has apart, signs that are no letters, and accents without a letter."""
+    known = other.split()
+    starts = dict.fromkeys(accumulate(map(len, known), initial=0))
+    whole, one_by_one = "".join(known), frozenset(known)
+    joined = 0
+    for word in frozenset(text.split()) - one_by_one:
+        place = whole.find(word) if len(word) >= _JOINED_CHARS else -1
+        joined += place >= 0 and place in starts and place + len(word) in starts
+    return joined + len(_UNMAPPED.findall(text)) + loose_accents(text)
 
 
 def _only_attachments_are_encrypted(reader: PdfReader) -> bool:
@@ -224,7 +238,7 @@ class _Lines:
     def visible(self) -> list[PdfLine]:
         """The lines that are not empty."""
         both = zip(self._parts, self._facts, strict=True)
-        return [PdfLine("".join(parts), *facts) for parts, facts in both if facts]
+        return [PdfLine(composed("".join(parts)), *facts) for parts, facts in both if facts]
 
 
 def _scale(matrix: list[float]) -> float:

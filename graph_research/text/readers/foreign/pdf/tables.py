@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -24,6 +25,9 @@ _Columns = tuple[tuple[float, float], ...]
 """The left and right edges of columns that do not overlap, from left to right."""
 
 _MOST_BRIDGING = 1 / 4  # of a table's rows: lines of justified text have their gaps at any place
+_MEASURE = re.compile(r"[-+−±~<>≤≥($€£¥\s]*\d[\d.,'’]*\s?[^\W\d_]{0,4}(?![^\W\d_])")  # a number, and its unit
+_LEAST_COLUMNS = 3  # and
+_MOST_FILLED = 0.6  # of the width of their table, where words stand over words: lines of a text in columns fill more
 _LEAST_ALIKE = 3  # lines whose gaps stand above each other before narrow ones divide them
 
 
@@ -47,8 +51,8 @@ def table_rows(rows: Sequence[PdfRow], is_close: Sequence[bool]) -> dict[int, li
         bridging = [member for member in full if _bridges(divided[member], columns)]
         if len(full) - len(bridging) > 1 and len(bridging) <= len(full) * _MOST_BRIDGING:
             last = _with_continued(divided, is_close, members[-1], columns)
-            cells = _cells(divided, is_close, range(number, last + 1), columns)
-            if _has_header([divided[member] for member in full], [row for row in cells.values() if row]):
+            cells = _without_halves(_cells(divided, is_close, range(number, last + 1), columns))
+            if _has_header([divided[member] for member in full], list(filter(None, cells.values())), columns):
                 found |= cells
             number = last
         number += 1
@@ -102,17 +106,51 @@ def _joined(parts: Sequence[PdfCell]) -> PdfCell:
     return PdfCell(parts[0].left, parts[-1].right, text, parts[0].style, tuple(parts) if len(parts) > 1 else ())
 
 
-def _has_header(rows: Sequence[PdfRow], cells: Sequence[Sequence[Sequence[str]]]) -> bool:
-    """Whether the first row names the columns: it alone is bold, or it alone has words in a column of numbers."""
+def _without_halves(cells: dict[int, list[list[str]]]) -> dict[int, list[list[str]]]:
+    """The cells with columns put together of which one has only the header, which starts at its left, and the other
+    only what stands below it at its right."""
+    header, *rows = list(filter(None, cells.values()))
+    column = 0
+    while column + 1 < len(header):
+        named = column if header[column] else column + 1
+        if bool(header[column]) != bool(header[column + 1]) and not any(row[named] for row in rows):
+            for row in (header, *rows):
+                row[column : column + 2] = [row[column] + row[column + 1]]
+        column += 1
+    return cells
+
+
+def _has_header(rows: Sequence[PdfRow], cells: Sequence[Sequence[Sequence[str]]], columns: _Columns) -> bool:
+    """Whether the first row names the columns: it alone is bold, or stands over a column of values that it has no such
+    of. Words over words are a header where three columns or more are far apart, as no text in columns is."""
     first, *below = [[cell.style == "bold" for cell in row] for row in rows]
     if all(first):
         return not any(map(all, below))
     header, *rest = cells
-    columns = zip(*(rest or [header]), strict=True)
-    return any(
-        name and not is_number(name) and all(map(is_number, column))
-        for name, column in zip(header, columns, strict=True)
+    if is_number(header[0]) or all(row[0] and row[0][-1].endswith((":", "：")) for row in cells):
+        return False  # numbered lines, or names and values side by side
+    by_column = [list(filter(None, column)) for column in zip(*rest, strict=True)]
+    if any(name and _names_values(name, values) for name, values in zip(header, by_column, strict=True)):
+        return True
+    width = columns[-1][1] - columns[0][0]
+    filled = sum(cell.right - cell.left for row in rows for cell in row)
+    is_full = all(all(row) for row in cells) and not any(
+        map(str.isdigit, "".join(line for name in header for line in name))
     )
+    return len(columns) >= _LEAST_COLUMNS and is_full and filled <= _MOST_FILLED * width * len(rows)
+
+
+def _names_values(name: Sequence[str], values: Sequence[Sequence[str]]) -> bool:
+    """Whether these values are numbers, with a unit or not, and the name is none, or is a year over other numbers."""
+    if not values or (is_number(name) and not _is_year(name)):
+        return False
+    if all(map(is_number, values)):
+        return not (_is_year(name) and any(map(_is_year, values)))
+    return len(values) > 1 and all(_MEASURE.match(value[0]) for value in values) and not _MEASURE.match(name[0])
+
+
+def _is_year(lines: Sequence[str]) -> bool:
+    return len(lines) == 1 and len(lines[0]) == len("2024") and lines[0].isdigit() and lines[0][:2] in ("19", "20")
 
 
 def is_number(lines: Sequence[str]) -> bool:
@@ -126,10 +164,19 @@ def _neighbours(rows: Sequence[PdfRow], is_close: Sequence[bool], first: int) ->
     for number in range(first, len(rows)):
         if len(rows[number]) < 2:
             columns = _columns([rows[member] for member in members])
-            if not _goes_on(rows[number], columns, close=is_close[number]):
+            label = _is_label(rows[number : number + 2], columns, is_close[number : number + 2])
+            if not label and not _goes_on(rows[number], columns, close=is_close[number]):
                 break
         members.append(number)
     return members
+
+
+def _is_label(rows: Sequence[PdfRow], columns: _Columns, is_close: Sequence[bool]) -> bool:
+    """Whether the first line stands under the first column alone, over a row, and so names the rows below it."""
+    if len(rows) < 2 or not all(is_close) or len(rows[0]) != 1 or len(rows[1]) < 2 or len(columns) < 2:
+        return False
+    is_first = _under(rows[0][0], columns) == [0] and rows[0][0].right <= (columns[0][1] + columns[1][0]) / 2
+    return is_first and not _bridges(rows[1], columns)
 
 
 def _with_continued(rows: Sequence[PdfRow], is_close: Sequence[bool], last: int, columns: _Columns) -> int:

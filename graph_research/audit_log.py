@@ -83,7 +83,11 @@ def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return value if len(value) <= _TEXT_CHARS else f"{value[:_TEXT_CHARS]}… ({len(value)} characters)"
     if isinstance(value, (dict, Mapping)):
-        return {name: _clean(inner) for name, inner in value.items() if not _is_secret(str(name))}
+        return {
+            name: inner if type(inner) in _PLAIN else _clean(inner)
+            for name, inner in value.items()
+            if not _is_secret(str(name))
+        }
     if isinstance(value, (list, tuple)):
         return [_clean(inner) for inner in value]
     return value

@@ -98,6 +98,9 @@ def _pieces(text: str, start: int, end: int, marks: Sequence[Mark], begun: set[s
     `begun` holds the quotes shown before; one begins where its first shown character stands.
     """
     inside = [mark for mark in marks if mark.start < end and mark.end > start]
+    if not inside:
+        yield Piece(text=clean(text[start:end]))
+        return
     edges = {start, end} | {edge for mark in inside for edge in (mark.start, mark.end) if start < edge < end}
     ordered = sorted(edges)
     for first, last in pairwise(ordered):

@@ -13,15 +13,21 @@ MOST_INTEGER_BITS = 63
 _MOST_ITEMS = 100_000
 _MOST_UNITS = 1_000_000
 _MOST_ROUNDS = 10_000
+_MOST_READ = 10_000_000
+_UNIT_CHARS = 64
 _LEAVES = frozenset({int, float, bool, type(None)})
+_SCALARS = _LEAVES | {str}
 
 
 class Limits:
-    """The limits of one evaluation: the rounds of all its comprehensions, and the size of what they make."""
+    """The limits of one evaluation: the rounds of all its comprehensions, the size of what they make, and how much of
+    other values they read in each round."""
 
     def __init__(self) -> None:
         self._rounds = 0
         self._units = 0
+        self._read = 0
+        self._sizes: dict[int, tuple[Any, int]] = {}
 
     def count(self, values: Iterable[Any]) -> Iterator[Any]:
         """The values, until the comprehensions have gone round too often."""
@@ -35,6 +41,24 @@ class Limits:
         """`value`, which a comprehension makes in one round; what all rounds make counts together."""
         self._units = _units(value, self._units)
         return value
+
+    def read(self, value: Any, weight: int) -> Any:
+        """`value`, all of which is read in one round. What all rounds read counts together, an entry `weight` times."""
+        if type(value) not in _SCALARS or (type(value) is str and len(value) >= _UNIT_CHARS):
+            self._count_read(_size(value, _MOST_READ), weight)
+        return value
+
+    def read_again(self, value: Any, weight: int) -> Any:
+        """The same of a value that outlives the rounds, so that its size has to be found once only."""
+        if type(value) not in _SCALARS or (type(value) is str and len(value) >= _UNIT_CHARS):
+            known = self._sizes.get(id(value)) or self._sizes.setdefault(id(value), (value, _size(value, _MOST_READ)))
+            self._count_read(known[1], weight)
+        return value
+
+    def _count_read(self, size: int, weight: int) -> None:
+        self._read += size * weight
+        if self._read > _MOST_READ:
+            raise ValueError(f"the comprehensions read more than {_MOST_READ:,} entries")
 
 
 def bounded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -57,9 +81,19 @@ def sized(value: Any) -> Any:
 
 
 def _units(value: Any, units: int) -> int:
-    """`units` and those of `value`: its entries and, in units of 64, its characters."""
+    """`units` and those of `value`."""
+    units += _size(value, _MOST_UNITS - units)
+    if units > _MOST_UNITS:
+        raise ValueError("the result is too large")
+    return units
+
+
+def _size(value: Any, most: int) -> int:
+    """The entries of a value and, in units of `_UNIT_CHARS`, its characters; some of them where they are more than
+    `most`."""
     if not isinstance(value, (str, list, dict)):
-        return units
+        return 0
+    units = 0
     containers: list[Any] = [[value]]
     for container in containers:
         units += len(container)
@@ -67,11 +101,11 @@ def _units(value: Any, units: int) -> int:
             if type(part) in _LEAVES:
                 continue
             if isinstance(part, str):
-                units += len(part) >> 6
+                units += len(part) // _UNIT_CHARS
             elif isinstance(part, (list, dict)):
                 containers.append(part)
-        if units > _MOST_UNITS:
-            raise ValueError("the result is too large")
+        if units > most:
+            break
     return units
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from graph_research.graph.expressions.builtins import BUILTIN_FUNCTIONS
@@ -39,6 +40,13 @@ _GLOBALS = {
 }
 _MAKING = (ast.BinOp, ast.Call, ast.Dict, ast.DictComp, ast.GeneratorExp, ast.List, ast.ListComp, ast.Slice, ast.Tuple)
 """Syntax that makes a value which may be large."""
+_SMALL = (ast.Constant, ast.Compare, ast.BoolOp)
+"""Syntax whose value is small, or that of a part which is counted where it is read."""
+_QUICK = frozenset({"abs", "bool", "float", "int", "len", "round"})
+"""Built-in functions that take no longer for a large value."""
+_OF_CALL, _OF_NEW = 10, 5
+"""What an entry counts that a function reads, and one of a value that the same round makes, as against one of a value
+that is there and that an operator reads."""
 
 
 def as_function(tree: ast.expr, functions: Mapping[str, Callable[..., Any]], *, explain: bool = False) -> ScopeFunction:
@@ -79,6 +87,8 @@ class _Translator:
 
     explain: bool
     bound: frozenset[str] = frozenset()
+    loops: bool = False
+    """Whether it stands inside a comprehension, and is evaluated in each round."""
     inline: bool = True
     """Whether `:=` may be used, which Python forbids in what a comprehension iterates over."""
 
@@ -90,6 +100,8 @@ class _Translator:
                 return self._name(name)
             case ast.Attribute(value=value, attr=key):
                 return self._entry(self.translate(value), key)
+            case ast.Subscript(value=value, slice=ast.Slice() as key):
+                return _call("item", self._read(value), self.translate(key))
             case ast.Subscript(value=value, slice=key):
                 return _call("item", self.translate(value), self.translate(key))
             case ast.Slice(lower=lower, upper=upper, step=step):
@@ -106,10 +118,12 @@ class _Translator:
             case ast.UnaryOp(op=operation, operand=operand):
                 return _call(f"op_{type(operation).__name__}", self.translate(operand))
             case ast.BinOp(left=left, op=operation, right=right):
-                return _call(f"op_{type(operation).__name__}", *self._all([left, right]))
+                read = self._read if isinstance(operation, ast.Add) else self.translate
+                return _call(f"op_{type(operation).__name__}", read(left), read(right))
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
-                named = [ast.keyword(keyword.arg, self.translate(keyword.value)) for keyword in keywords]
-                return ast.Call(_load(f"f_{name}"), self._all(arguments), named)
+                pass_on = self.translate if name in _QUICK else partial(self._read, weight=_OF_CALL)
+                named = [ast.keyword(keyword.arg, pass_on(keyword.value)) for keyword in keywords]
+                return ast.Call(_load(f"f_{name}"), [pass_on(argument) for argument in arguments], named)
             case ast.List(elts=elements) | ast.Tuple(elts=elements):
                 return ast.List(self._all(elements), ast.Load())
             case ast.Dict(keys=keys, values=values):
@@ -124,6 +138,15 @@ class _Translator:
 
     def _all(self, trees: list[ast.expr]) -> list[ast.expr]:
         return [self.translate(tree) for tree in trees]
+
+    def _read(self, tree: ast.expr, weight: int = 1) -> ast.expr:
+        """The translation of what is read as a whole, which counts where that happens in each round."""
+        value = self.translate(tree)
+        if not self.loops or isinstance(tree, _SMALL):
+            return value
+        if isinstance(tree, (ast.Name, ast.Attribute)):
+            return _limit("read_again", value, ast.Constant(weight))
+        return _limit("read", value, ast.Constant(max(weight, _OF_NEW)))
 
     def _name(self, name: str) -> ast.expr:
         if name in self.bound:
@@ -145,7 +168,10 @@ class _Translator:
         )
 
     def _compare(self, tree: ast.Compare) -> ast.expr:
-        operands = self._all([tree.left, *tree.comparators])
+        parts = [tree.left, *tree.comparators]
+        searches = any(isinstance(operation, (ast.In, ast.NotIn)) for operation in tree.ops)
+        is_short = len(parts) == 2 and not searches and any(isinstance(part, ast.Constant) for part in parts)
+        operands = [self.translate(part) if is_short else self._read(part) for part in parts]
         if not self.explain:
             return ast.Compare(operands[0], tree.ops, operands[1:])
         symbols = ast.Tuple([ast.Constant(COMPARISONS[type(operation)]) for operation in tree.ops], ast.Load())
@@ -157,7 +183,7 @@ class _Translator:
         for loop in generators:
             values = _limit("count", replace(inner, inline=False).translate(loop.iter))
             names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
-            inner = replace(inner, bound=inner.bound | names)
+            inner = replace(inner, bound=inner.bound | names, loops=True)
             loops.append(ast.comprehension(_target(loop.target), values, inner._all(loop.ifs), 0))
         return inner, loops
 
@@ -183,8 +209,8 @@ def _call(function: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(_load(function), list(arguments), [])
 
 
-def _limit(method: str, value: ast.expr) -> ast.Call:
-    return ast.Call(ast.Attribute(_load("limits"), method, ast.Load()), [value], [])
+def _limit(method: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(_load("limits"), method, ast.Load()), list(arguments), [])
 
 
 def _lambda(body: ast.expr, *names: str) -> ast.Lambda:

@@ -349,3 +349,34 @@ def test_a_registered_function_takes_no_more_entries_than_a_comprehension() -> N
         with pytest.raises(ExpressionFailed, match=r"pairs\(\) takes arrays of at most 10,000 entries"):
             pairs.evaluate(scope)
     assert compile_expression(Expression("len(xs)", PLACE)).evaluate({"xs": [0] * 50_000}) == 50_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sum([sum(xs) for x in xs])",
+        "[len(sorted(xs)) for x in xs]",
+        "[len(str(deep)) for x in xs]",
+        "[x for x in xs if join(words) == x]",
+        "[x for x in xs if deep == [xs, xs, xs, xs + [1]]]",
+        "[len(xs[1:]) + len(xs[2:]) for x in xs]",
+        "[len(xs + xs) for x in xs]",
+        "[y for x in [1] for y in xs if -1 in xs and -2 in xs]",
+        "[x for x in xs if any([sum(row) > x for row in [xs]])]",
+        "{str(x): len(sorted(o)) for x in xs}",
+    ],
+)
+def test_what_each_round_of_a_comprehension_reads_counts_together(text: str) -> None:
+    xs = list(range(5_000))
+    deep = [list(range(5_000)) for _ in range(4)]
+    scope = {"xs": xs, "deep": deep, "words": [str(x) for x in xs], "o": {str(x): x for x in xs}}
+    with pytest.raises(ExpressionFailed, match="the comprehensions read more than 10,000,000 entries"):
+        compile_expression(Expression(text, PLACE), {"join": "".join}).evaluate(scope)
+
+
+@pytest.mark.parametrize(
+    "text", ["[x for x in xs if x in ys]", "[len(ys) + int(x) for x in xs]", "[ys[x] for x in xs]"]
+)
+def test_comprehensions_may_look_things_up_in_large_arrays(text: str) -> None:
+    values = evaluate(text, xs=list(range(1_900)), ys=list(range(4_000, 9_000)))
+    assert len(values) in (0, 1_900)

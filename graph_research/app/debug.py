@@ -134,7 +134,7 @@ def _debugger(workspace: Workspace, run: Run, stack: AsyncExitStack) -> Debugger
         listener=write_to_log,
         cost=cost,
         new_run_id=new_run_id,
-        timeout_seconds=run.request.timeout_seconds,
+        timeout_seconds=run.request.time_limit,
     )
     stack.push_async_callback(debugger.close)
     return debugger

@@ -22,6 +22,8 @@ OWN_GRAPH = "own graph"
 """What the graph of a run is called whose request holds its definition; nothing else can be called so."""
 QUESTION_CHARS = 50_000
 """The longest question."""
+_DEFINITION_SECONDS = 7_200.0
+"""How long a drive of a graph that came with its request takes at most: meanwhile it has one of the places for jobs."""
 
 _Number = TypeVar("_Number", int, float)
 
@@ -84,6 +86,12 @@ class RunRequest:
     max_tokens: int | None = None
     timeout_seconds: float | None = None
     now: str | None = None
+
+    @property
+    def time_limit(self) -> float | None:
+        """The seconds that a drive of the run may take; None: as many as its graph says."""
+        most = None if self.definition is None else _DEFINITION_SECONDS
+        return min((seconds for seconds in (self.timeout_seconds, most) if seconds is not None), default=None)
 
     @property
     def has_own_graph(self) -> bool:

@@ -23,7 +23,13 @@ from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.providers.search.base import LOCAL
 from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.service.backend import Backend
-from graph_research.service.brought.own_graphs import check_definition, check_inputs, may_bring_graphs, of_one_kind
+from graph_research.service.brought.own_graphs import (
+    check_definition,
+    check_expressions,
+    check_inputs,
+    may_bring_graphs,
+    of_one_kind,
+)
 from graph_research.service.errors import KeyReused, TooManyJobs
 from graph_research.service.libraries import libraries, library_folders, naming_folders, nothing_to_search
 from graph_research.service.models import JobSubmission
@@ -163,6 +169,8 @@ async def submit(
     with naming_folders(workspace, user):
         new = new_job(workspace, submission, user=user, job_id=job_id, idempotency_key=idempotency_key)
         async with backend.app.prepared(JobRequest.from_json(new.request).run, run_id=job_id) as run:
+            if submission.definition is not None:
+                check_expressions(run.graph)
             check_inputs(run, submission.inputs)  # what is wrong is said now, and not when a worker begins it
     job, is_new = await submit_within_limit(backend.jobs, new)
     if not is_new:

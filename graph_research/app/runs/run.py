@@ -74,7 +74,7 @@ class Run:
             checkpointer=self.store,
             clock=make_clock(self.request.now),
             interactive=self.request.interactive,
-            timeout_seconds=self.request.timeout_seconds,
+            timeout_seconds=self.request.time_limit,
             bounds=None if self.request.definition is None else _OF_BROUGHT_GRAPHS,
             pauses_before=self._pauses_before if self.request.pause_before or self.request.steps else None,
         )
@@ -154,7 +154,7 @@ def planned_within_limits(run: Run) -> Run:
 
 def time_limit(graph: Graph, request: RunRequest) -> float | None:
     """The seconds that a drive of the run may take, by its own limit or that of its graph."""
-    seconds = (request.timeout_seconds, graph.spec.limits.seconds)
+    seconds = (request.time_limit, graph.spec.limits.seconds)
     return min((each for each in seconds if each is not None), default=None)
 
 

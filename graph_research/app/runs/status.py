@@ -178,7 +178,7 @@ async def limit_of(
         budget = Budget(run_id=record.run_id, prices=prices, max_tokens=request.max_tokens, max_cost=request.max_cost)
         budget.count_recorded(await store.calls(record.run_id))
         spent = budget.spent()
-    return await limit_reached(store, record, timeout_seconds=request.timeout_seconds, spent=spent)
+    return await limit_reached(store, record, timeout_seconds=request.time_limit, spent=spent)
 
 
 async def status_of(store: Store, run_id: str, prices: Prices) -> RunSummary:

@@ -2,7 +2,8 @@
 
 What it may name is what is shipped, by the names that the shipped graphs use. It searches documents or the web, not
 both: what goes out as a web query is limited to public words by what a graph says the question is, and so by nothing
-where somebody else wrote it.
+where somebody else wrote it. What its run may take is bounded by the run itself, and here what one step may compute:
+nothing else of the worker goes on meanwhile.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 from graph_research.app.request import RequestInvalid
 from graph_research.app.runs.run import Run
 from graph_research.errors import UserMistake
+from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import Severity
 from graph_research.graph.state.inputs import first_values, refuse_unstorable
 from graph_research.providers.search.base import LOCAL
@@ -21,6 +23,8 @@ from graph_research.service.backend import Backend
 from graph_research.service.brought.checking import check_graph
 
 _SHOWN = 5
+MOST_EXPRESSIONS = 60
+"""Of one node with the edges that lead from it; those of the shipped graphs have up to 49."""
 
 
 class DefinitionInvalid(UserMistake):
@@ -56,6 +60,20 @@ def check_inputs(run: Run, inputs: Mapping[str, Any]) -> None:
     given = {**run.input(), **inputs}
     refuse_unstorable(run.graph, given)
     first_values(run.graph, given)
+
+
+def check_expressions(graph: Graph) -> None:
+    """`DefinitionInvalid` where a step of the graph, or of a subgraph, evaluates too many expressions."""
+    for each in graph.walk():
+        for node, program in each.programs.items():
+            edges = [edge for edge in each.spec.edges if edge.source in (node, "*")]
+            count = len(program.fields) + len(program.into) + len(program.assignments)
+            count += sum((edge.when is not None) + (edge.loop is not None) for edge in edges)
+            if count > MOST_EXPRESSIONS:
+                raise DefinitionInvalid(
+                    f"node {node} has {count} expressions, those of its edges included, of {MOST_EXPRESSIONS} at most",
+                    help="divide it into several nodes",
+                )
 
 
 def of_one_kind(names: Sequence[str], *, chosen: bool) -> list[str]:

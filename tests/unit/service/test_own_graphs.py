@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graph_research.app.application import Application
-from graph_research.app.job_runner import ResearchJobRunner
+from graph_research.app.job_runner import JobRequest, ResearchJobRunner
 from graph_research.app.request import RunRequest
 from graph_research.app.runs.bundles import import_run
 from graph_research.app.runs.imported import ForeignRun
+from graph_research.app.runs.run import time_limit
 from graph_research.app.workspace import open_workspace
 from graph_research.graph.errors import RunTooLarge, StoreDamaged
 from graph_research.jobs.job import JobStatus
@@ -203,6 +205,41 @@ async def test_a_graph_that_goes_on_and_on_ends_its_job_and_no_other(service: Se
     assert (job["status"], job["error"]["code"]) == ("FAILED", RunTooLarge.code)
     assert "2,000 steps" in job["error"]["message"]
     assert (await service.get(f"{JOBS}/{other}")).json()["status"] == "COMPLETED"
+
+
+@pytest.mark.parametrize(("asked", "limit"), [(86_400, 7_200.0), (60, 60.0)])
+async def test_a_graph_of_ones_own_has_two_hours_at_most(service: ServiceClient, asked: float, limit: float) -> None:
+    job_id = await submitted(service, timeout_seconds=asked)
+    request = JobRequest.from_json((await service.jobs.get("local", job_id)).request).run
+    assert request.time_limit == limit
+    assert replace(request, definition=None, timeout_seconds=None).time_limit is None
+    async with service.app.prepared(request, run_id="run-x") as run:
+        assert time_limit(run.graph, run.request) == limit
+
+
+@pytest.mark.parametrize("place", ["set", "edges"])
+async def test_a_step_evaluates_no_more_expressions_than_end_in_time(service: ServiceClient, place: str) -> None:
+    names = [f"c{number}" for number in range(61)]
+    channels = ", ".join(f"{name}: {{type: integer, default: 0}}" for name in names)
+    assigned = ", ".join(f"{name}: {name} + 1" for name in (names if place == "set" else names[:1]))
+    guards = [f'  - {{from: count, to: done, when: "{name} > 0"}}' for name in (names if place == "edges" else [])]
+    graph = "\n".join(
+        (
+            "graph: wide",
+            'version: "1"',
+            f"state: {{question: {{type: string, input: true}}, {channels}}}",
+            "start: count",
+            "nodes:",
+            f"  count: {{set: {{{assigned}}}}}",
+            "  done: {end: completed}",
+            "edges:",
+            *guards,
+            "  - {from: count, to: done}",
+        )
+    )
+    refused = await service.post(JOBS, {"question": QUESTION, "definition": graph})
+    assert (refused.status_code, refused.json()["code"]) == (422, "definition-invalid")
+    assert "of 60 at most" in refused.json()["detail"]
 
 
 async def test_an_idempotency_key_tells_one_graph_from_another(service: ServiceClient) -> None:

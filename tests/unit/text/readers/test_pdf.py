@@ -481,6 +481,13 @@ async def test_words_far_apart_in_three_columns_have_a_header_and_names_with_val
     assert (await read(drawn(*lines(*listing)))).cells == ()
 
 
+async def test_a_header_of_several_lines_without_rows_is_no_table() -> None:
+    prose = [(40.0, "The wells of the town were measured in spring.")]
+    header = [[(40.0, "Well"), (160.0, "Depth"), (280.0, "Flow")], [(160.0, "metres"), (280.0, "litres")]]
+    document = await read(drawn((500, prose), *((470.0 - 14 * number, row) for number, row in enumerate(header))))
+    assert document.cells == ()
+
+
 async def test_three_columns_of_text_are_no_table() -> None:
     columns = ["the tides were", "of the lagoon", "weak and none", "of the many", "machines stood", "still that year"]
     lines = [(470.0 - 14 * n, [(40.0 + 115 * k, f"{columns[(n + k) % 6]} again") for k in range(3)]) for n in range(5)]

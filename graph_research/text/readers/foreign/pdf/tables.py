@@ -127,8 +127,8 @@ def _has_header(rows: Sequence[PdfRow], cells: Sequence[Sequence[Sequence[str]]]
     if all(first):
         return not any(map(all, below))
     header, *rest = cells
-    if is_number(header[0]) or all(row[0] and row[0][-1].endswith((":", "：")) for row in cells):
-        return False  # numbered lines, or names and values side by side
+    if not rest or is_number(header[0]) or all(row[0] and row[0][-1].endswith((":", "：")) for row in cells):
+        return False  # a single row, numbered lines, or names and values side by side
     by_column = [list(filter(None, column)) for column in zip(*rest, strict=True)]
     if any(name and _names_values(name, values) for name, values in zip(header, by_column, strict=True)):
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import takewhile, zip_longest
 from typing import Any
 
@@ -16,6 +16,7 @@ from graph_research.text.language.words import held_share, read_sentence
 from graph_research.text.relevance.alike import numbers_in, says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
+from graph_research.text.relevance.embedding import Embedder
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import OLD_VERSION, Pool, Ranked, rank
 from graph_research.text.relevance.short_answer import is_question
@@ -32,6 +33,7 @@ _MOST_COMPARED = 1_500
 _ABOUT = 0.5
 _NEEDED_BEFORE = 0.15
 _OF_A_LIST = 0.5
+_MOST_KEPT = 4  # the steps of a round analyse the same documents for the same question
 
 _Place = tuple[str, int]
 """Source and position of a unit."""
@@ -124,16 +126,29 @@ class Analysis:
 
 def analyze(material: Mapping[str, Any], question: str = "") -> Analysis:
     """Ranks what the handoff's documents say to its question, or to `question`; flagged sources are left out."""
-    query = parse(question or question_of(material))
     sources = read_sources(material)
     documents = material.get("documents") or {}
     allowed = {key: documents[key] for key, facts in sources.items() if key in documents and not facts.flagged}
+    most = options_of(material).words[1] // _WORDS_OF_A_QUOTE
+    asked = question or question_of(material)
+    return _analysed(asked, tuple(sources.values()), tuple(allowed.items()), material.get(EMBEDDER), most)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _analysed(
+    question: str,
+    facts: tuple[SourceFacts, ...],
+    documents: tuple[tuple[str, Document], ...],
+    embedder: Embedder | None,
+    most: int,
+) -> Analysis:
+    query = parse(question)
+    sources, allowed = {one.id: one for one in facts}, dict(documents)
     asked = query.weights(query.language)
-    pool = Pool(allowed, material.get(EMBEDDER), {key: sources[key].named_by(asked) for key in allowed})
+    pool = Pool(allowed, embedder, {key: sources[key].named_by(asked) for key in allowed})
     parts = [_part(pool, part) for part in query.parts]
     whole = _weighed(rank(pool, query), sources)
     ranked = [_weighed(rank(pool, part.query), sources) if len(parts) > 1 else whole for part in parts]
-    most = options_of(material).words[1] // _WORDS_OF_A_QUOTE
     compared = [item for item in _about(whole, parts, pool) if item.unit.kind != "line"]
     near = [_near(items, part.query, pool)[: 2 * most] for items, part in zip(ranked, parts, strict=True)]
     candidates = _in_turn(near, parts, pool) or _openings(pool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from graph_research.research.extractive.analysis import MOST_ROWS, Analysis, Group, Quote
@@ -59,7 +60,13 @@ def _extreme(analysis: Analysis, part: int) -> list[int]:
 
 def _names(text: str, query: Query) -> bool:
     """Whether a text has a word of what one of several things asks for, in the language of the question."""
-    return not query.own_terms.isdisjoint(terms(text, query.language))
+    return not query.own_terms.isdisjoint(_terms(text, query.language))
+
+
+@lru_cache(maxsize=1024)
+def _terms(text: str, language: str) -> frozenset[str]:
+    """The terms of a quotation, which several parts of a question and rounds ask for."""
+    return frozenset(terms(text, language))
 
 
 def _rows(group: Group, analysis: Analysis) -> list[Group]:
@@ -67,7 +74,7 @@ def _rows(group: Group, analysis: Analysis) -> list[Group]:
     lead = group.lead
     rows = [g for g in analysis.groups if (g.lead.source_id, g.lead.table) == (lead.source_id, lead.table)]
     asked = analysis.query.weights(language := language_of(lead.text))
-    if lead.extreme or lead.table < 0 or len(rows) > MOST_ROWS or asked.keys() & set(terms(lead.text, language)):
+    if lead.extreme or lead.table < 0 or len(rows) > MOST_ROWS or asked.keys() & _terms(lead.text, language):
         return [group]
     return sorted(rows, key=lambda row: row.lead.start)
 

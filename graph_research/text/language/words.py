@@ -129,7 +129,7 @@ def term_weights(text: str) -> Mapping[str, float]:
 
 def held_weight(weights: Mapping[str, float], terms: Container[str]) -> float:
     """What those of the weighted terms weigh together that are among `terms`."""
-    return sum(weight for term, weight in weights.items() if term in terms)
+    return sum([weight for term, weight in weights.items() if term in terms])  # called for every pair of texts
 
 
 def held_share(weights: Mapping[str, float], terms: Container[str]) -> float:

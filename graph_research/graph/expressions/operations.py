@@ -98,12 +98,14 @@ def _size(value: Any, most: int) -> int:
     for container in containers:
         units += len(container)
         for part in container if isinstance(container, list) else container.values():
-            if type(part) in _LEAVES:
-                continue
-            if isinstance(part, str):
+            kind = type(part)
+            if kind is str:
                 units += len(part) // _UNIT_CHARS
-            elif isinstance(part, (list, dict)):
-                containers.append(part)
+            elif kind not in _LEAVES:
+                if isinstance(part, (list, dict)):
+                    containers.append(part)
+                elif isinstance(part, str):
+                    units += len(part) // _UNIT_CHARS
         if units > most:
             break
     return units

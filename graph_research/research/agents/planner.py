@@ -16,12 +16,15 @@ from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
+from graph_research.research.retrieval.question_queries import queries_of, takes_up
 from graph_research.research.retrieval.search import is_local
 from graph_research.research.scoring.versions import highest_versions
 from graph_research.text.wording import one_line
 
 _MOST_LOOKED_FOR = 10
 """Things that a sub-query's sources should say, at most."""
+
+_QUERY_CHARS = 1_000
 
 _SECTIONS = (
     Section(name="background", noun="passage", text="text", keep=0),
@@ -30,7 +33,8 @@ _SECTIONS = (
 
 
 def planner(services: Services) -> Handler:
-    """Plan the first iteration. Fallback: the original question as the one sub-query, its parts as the checklist."""
+    """Plan the first iteration. Fallback: the question and its parts as the sub-queries, the parts as the checklist.
+    A plan that does not take up the question is filled up with these."""
     agent = Agent(name="planner", phase="planning", sections=_SECTIONS)
 
     async def plan(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -51,9 +55,13 @@ def planner(services: Services) -> Handler:
             "is_local": is_local(services.search),
         }
         result = await agent.call(
-            services, material, ctx, fallback=lambda: _question_alone(question), windows=handoff.get("model_windows")
+            services,
+            material,
+            ctx,
+            fallback=lambda: _question_by_parts(question, most),
+            windows=handoff.get("model_windows"),
         )
-        sub_queries = _distinct(result.output["sub_queries"], handoff["iteration"])[:most]
+        sub_queries = _filled_up(result.output["sub_queries"], question, handoff["iteration"], most)
         return {
             "research_brief": result.output["research_brief"],
             "sub_queries": [sub_query.to_json() for sub_query in sub_queries],
@@ -64,11 +72,25 @@ def planner(services: Services) -> Handler:
     return plan
 
 
-def _question_alone(question: str) -> dict[str, Any]:
+def _question_by_parts(question: str, most: int) -> dict[str, Any]:
     return {
-        "research_brief": "The question is researched as it was asked.",
-        "sub_queries": [{"query": question[:1_000], "rationale": "The original question.", "priority": 1}],
+        "research_brief": "The question and its parts are researched as they were asked.",
+        "sub_queries": [
+            {"query": query[:_QUERY_CHARS], "rationale": rationale, "priority": priority}
+            for priority, (query, rationale) in enumerate(queries_of(question, most), start=1)
+        ],
     }
+
+
+def _filled_up(rows: Sequence[Mapping[str, Any]], question: str, iteration: int, most: int) -> list[SubQuery]:
+    """The plan's sub-queries, `most` of them. Where they do not take up the question, it comes first, and its parts
+    stand where there is room."""
+    planned = _distinct(rows, iteration)[:most]
+    if takes_up([text for row in planned for text in (row.query, *row.look_for)], question):
+        return planned
+    asked, *parts = _question_by_parts(question, most)["sub_queries"]
+    by_place = [asked, *(row.model_dump() for row in planned), *parts]
+    return _distinct([{**row, "priority": place} for place, row in enumerate(by_place, start=1)], iteration)[:most]
 
 
 def _distinct(rows: Sequence[Mapping[str, Any]], iteration: int) -> list[SubQuery]:

@@ -8,6 +8,7 @@ from typing import Any
 from graph_research.research.checklist import question_points
 from graph_research.research.extractive.sources import labels_of, question_of
 from graph_research.research.retrieval.query_novelty import asked_before
+from graph_research.research.retrieval.question_queries import queries_of
 from graph_research.text.language.words import terms, words
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.wording import shortened
@@ -29,12 +30,13 @@ def plan(material: Mapping[str, Any]) -> dict[str, Any]:
     query = parse(question_of(material))
     overview = labels_of(material).overview
     most = max(_FEWEST, min(int(material.get("max_sub_queries") or _DEFAULT_MOST), _MOST_QUESTIONS))
-    rows = [(query.text, "The question as it was asked."), *_of_parts(query, most - 1)]
-    if len(rows) < _FEWEST:
-        rows.append((f"{_subject(query)} {overview}", f"What the sources say of {_subject(query)} in general."))
+    rows = queries_of(query.text, most)
+    general = f"{_subject(query)} {overview}"
+    if len(rows) < _FEWEST and not asked_before(general, [query.text]):
+        rows.append((general, f"What the sources say of {_subject(query)} in general."))
     return {
         "research_brief": _brief(query),
-        "sub_queries": _distinct(rows, most, overview),
+        "sub_queries": _rows(rows, overview),
         "checklist": question_points(query.text),
     }
 
@@ -56,22 +58,6 @@ def clarify(material: Mapping[str, Any]) -> dict[str, Any]:
     return {"need_clarification": False, "question": "", "verification": asked + about}
 
 
-def _of_parts(query: Query, most: int) -> list[tuple[str, str]]:
-    """A query for each part, the last ones joined where there are too many; of things compared, one for each."""
-    if len(query.parts) > 1:
-        own = [part.own for part in query.parts]
-        asked = own if len(own) <= most else [*own[: most - 1], ", ".join(own[most - 1 :])]
-        texts = {part.own: part.text for part in query.parts}
-        return [(texts.get(o, f"{query.subject} {o}".strip()), f"The question asks “{o}”.") for o in asked]
-    if len(query.names) < 2:
-        return []
-    shared = query.text
-    for name in query.names:
-        shared = shared.replace(name, " ")
-    common = " ".join(shared.split()).strip(" ,?.")
-    return [(f"{name} {common}", f"The question names “{name}”.") for name in query.names]
-
-
 def _subject(query: Query) -> str:
     """The question's subject, else its two rarest words."""
     if query.subject:
@@ -80,18 +66,14 @@ def _subject(query: Query) -> str:
     return " ".join(query.text[word.start : word.end] for word in sorted(rarest, key=lambda word: word.start))
 
 
-def _distinct(rows: Sequence[tuple[str, str]], most: int, overview: str) -> list[dict[str, Any]]:
-    kept: list[tuple[str, str]] = []
-    for query, rationale in rows:
-        if len(kept) < most and not asked_before(query, [earlier for earlier, _ in kept]):
-            kept.append((query, rationale))
+def _rows(queries: Sequence[tuple[str, str]], overview: str) -> list[dict[str, Any]]:
     return [
         {
             "query": (query if len(query) >= _SHORTEST_QUERY else f"{query} {overview}")[:_LONGEST_QUERY],
             "rationale": rationale,
             "priority": priority,
         }
-        for priority, (query, rationale) in enumerate(kept, start=1)
+        for priority, (query, rationale) in enumerate(queries, start=1)
     ]
 
 

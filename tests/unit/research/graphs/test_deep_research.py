@@ -272,9 +272,38 @@ async def test_searches_that_find_nothing_go_on_to_a_report_with_the_issue_on_re
     assert bench.model.asked("analyzer") == []
 
 
+SEVERAL = "What did the Tarn plant cost, and when did it open?"
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        ["Here is the plan you asked for", "the text above"],
+        ["这是一个很好的问题"],
+        [SEVERAL, "the text above"],
+    ],
+    ids=["prose", "another language", "the question alone"],
+)
+async def test_a_plan_that_does_not_take_up_the_question_is_filled_up_with_it_and_its_parts(queries: list[str]) -> None:
+    plan = {**PLAN, "sub_queries": [{"query": query, "priority": n} for n, query in enumerate(queries, start=1)]}
+    state = (await Bench(research_script(planner=[plan])).run(question=SEVERAL, max_iterations=1)).state
+    planned = [row["query"] for row in state["sub_queries"] if row["iteration"] == 1]
+    assert planned == [SEVERAL, *(query for query in queries if query != SEVERAL), *PARTS_OF_SEVERAL]
+
+
+async def test_without_a_usable_plan_the_question_and_its_parts_are_searched_for() -> None:
+    script = research_script(planner=["No, I cannot help with that."])
+    state = (await Bench(script).run(question=SEVERAL, max_iterations=1)).state
+    planned = [row["query"] for row in state["sub_queries"] if row["iteration"] == 1]
+    assert planned == [SEVERAL, *PARTS_OF_SEVERAL]
+
+
+PARTS_OF_SEVERAL = ["What did the Tarn plant cost", "Tarn plant when did it open"]
+
+
 async def test_where_the_sub_queries_of_a_plan_find_nothing_the_question_itself_is_searched_for() -> None:
     plan = {**PLAN, "sub_queries": [{"query": f"潮汐潟湖的影响 {n}", "priority": n} for n in (1, 2)]}
-    question = "What of the opening of the Tarn plant?"
+    question = "What of the opening of the plant?"
     state = (await Bench(research_script(planner=[plan])).run(question=question, max_iterations=1)).state
     assert [row["query"] for row in state["sub_queries"]][2:] == [question]
     assert {row["status"] for row in state["sub_queries"]} == {"completed"}

@@ -1,0 +1,48 @@
+"""Which queries take up a question, and which are made of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_research.research.retrieval.question_queries import queries_of, takes_up
+
+QUESTION = "How do SQLite and PostgreSQL differ in durability and crash recovery, and which suits a busy web shop?"
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        ["SQLite durability and crash recovery", "PostgreSQL for a web shop"],
+        ["durability of SQLite", "crash recovery in PostgreSQL", "busy web shop"],
+        ["SQLite 与 PostgreSQL 在持久性和崩溃恢复方面有什么不同", "网店的数据库选择"],
+    ],
+    ids=["its parts", "its words", "another language, with a name"],
+)
+def test_queries_for_what_is_asked_take_it_up(queries: list[str]) -> None:
+    assert takes_up(queries, QUESTION)
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        ["Today is the first of March", "the passages above"],
+        ["SQLite"],
+        ["这是一个很好的问题"],
+        [QUESTION],
+        [],
+    ],
+    ids=["other words", "one name", "another language", "the question as a whole", "none"],
+)
+def test_queries_for_something_else_do_not(queries: list[str]) -> None:
+    assert not takes_up(queries, QUESTION)
+
+
+def test_a_question_that_asks_one_thing_is_taken_up_by_itself() -> None:
+    assert takes_up(["How does SQLite recover after a crash?"], "How does SQLite recover after a crash?")
+
+
+def test_no_query_stands_twice_and_the_question_comes_first() -> None:
+    queries = [query for query, _ in queries_of("What did the Tarn plant cost, and when did it open?", 5)]
+    assert queries[0] == "What did the Tarn plant cost, and when did it open?"
+    assert len(queries) == len(set(queries)) == 3
+    assert len(queries_of(QUESTION, 3)) == 3

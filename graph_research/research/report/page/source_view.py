@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from graph_research.research.report.formatting import clean
 
@@ -26,8 +26,7 @@ class Mark:
     end: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Piece:
+class Piece(NamedTuple):
     """A run of text; `numbers` are the citations that quote it, `begins` those whose quote begins here."""
 
     text: str
@@ -35,8 +34,7 @@ class Piece:
     begins: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Paragraph:
+class Paragraph(NamedTuple):
     """A block of the source; `kind` is the block's kind, or `page` for a page break, whose text is its number."""
 
     kind: str
@@ -63,6 +61,8 @@ def paragraphs(
     shown = []
     begun: set[str] = set()
     for kind, first, last in _spans(text, layout):
+        if first >= end:
+            break
         first, last = max(first, start), min(last, end)
         if first >= last or not text[first:last].strip():
             continue
@@ -78,7 +78,8 @@ def _spans(text: str, layout: Mapping[str, Any]) -> Iterator[tuple[str, int, int
     for kind, first, last, *_ in layout.get("blocks") or ():
         if first < at or last > len(text):
             continue
-        yield from _between(text, at, first)
+        if at < first:
+            yield from _between(text, at, first)
         yield str(kind), first, last
         at = last
     yield from _between(text, at, len(text))

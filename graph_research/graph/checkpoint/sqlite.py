@@ -91,17 +91,17 @@ class SqliteCheckpointer(Checkpointer):
         if run_id is None:
             rows = await self._all("latest_runs", {"limit": -1 if limit is None else limit})
         else:
-            rows = await self._all("one_run", {"run_id": run_id})
+            rows = await self._all("one_run", {"run_id": run_id}, brief=True)
             if not rows:
                 raise UnknownRun.of(run_id)
         return [read_run(row) for row in rows]
 
     async def last_step(self, run_id: str) -> StepRow | None:
-        rows = await self._of_run(run_id, "last_step")
+        rows = await self._of_run(run_id, "last_step", brief=True)
         return read_listed_steps(run_id, rows)[0] if rows else None
 
     async def last_position(self, run_id: str) -> StepRow | None:
-        rows = await self._of_run(run_id, "last_position")
+        rows = await self._of_run(run_id, "last_position", brief=True)
         return read_step(run_id, rows[0]) if rows else None
 
     async def step_rows(
@@ -173,14 +173,14 @@ class SqliteCheckpointer(Checkpointer):
         await self._change("request_cancel", {"run": await self._number(run_id)})
 
     async def cancel_requested(self, run_id: str) -> bool:
-        rows = await self._of_run(run_id, "cancel_requested")
+        rows = await self._of_run(run_id, "cancel_requested", brief=True)
         return bool(rows and rows[0][0])
 
     async def instruct(self, run_id: str, instruction: Instruction) -> None:
         await self._change("instruct", {"run": await self._number(run_id), **instruction._asdict()})
 
     async def instructions(self, run_id: str) -> list[Instruction]:
-        return [Instruction(*row) for row in await self._of_run(run_id, "instructions")]
+        return [Instruction(*row) for row in await self._of_run(run_id, "instructions", brief=True)]
 
     async def close(self) -> None:
         self._writer.close()
@@ -190,19 +190,28 @@ class SqliteCheckpointer(Checkpointer):
         return self._numbers[run_id]
 
     async def _of_run(
-        self, run_id: str, name: str, first: int = 0, last: int = _LAST, **values: str | int | None
+        self,
+        run_id: str,
+        name: str,
+        first: int = 0,
+        last: int = _LAST,
+        *,
+        brief: bool = False,
+        **values: str | int | None,
     ) -> list[Any]:
-        """The rows of a query on a run, whose number is looked up in the same turn of the thread."""
+        """The rows of a query on a run, whose number is looked up at the same time."""
 
         def read(connection: sqlite3.Connection) -> list[Any]:
             number = _number_of(connection, run_id)
             given = {"run": number, **_span(number, first, last), **values}
             return connection.execute(_query(name), given).fetchall()
 
-        return await self._writer.run(read)
+        return await self._writer.run(read, brief=brief)
 
-    async def _all(self, name: str, values: dict[str, Any]) -> list[Any]:
-        return await self._writer.run(lambda connection: connection.execute(_query(name), values).fetchall())
+    async def _all(self, name: str, values: dict[str, Any], *, brief: bool = False) -> list[Any]:
+        return await self._writer.run(
+            lambda connection: connection.execute(_query(name), values).fetchall(), brief=brief
+        )
 
     async def _change(self, name: str, values: dict[str, Any]) -> int:
         return await self._writer.run(lambda connection: connection.execute(_query(name), values).rowcount, writes=True)

@@ -13,7 +13,8 @@ A write takes one of four ways, and none overtakes another:
                                       └────────────────► 4  in the thread: each write of the group in its own
 
 The future of a write is resolved after its commit. Reads (`run` without `writes`) take the queue as well, so that
-they see every write that was asked for before them. What the loop has committed to the write-ahead log goes into the
+they see every write that was asked for before them; brief ones are done on the loop where no write waits, since the
+thread takes longer to wake up than they do. What the loop has committed to the write-ahead log goes into the
 file in the thread (a checkpoint), since that waits for the disk.
 """
 
@@ -77,9 +78,12 @@ class SqliteWriter:
         """`work` done after all that was asked before. With `writes` it is part of a transaction that is committed when
         this returns, together with other writes that were waiting; `brief` promises that it takes little time."""
         loop = asyncio.get_running_loop()
+        if brief and not writes and self._may_go_now(loop) and self._connection is not None:
+            with contextlib.suppress(sqlite3.Error):  # the thread tries again with patience, and says what fails
+                return work(self._connection)
         future: UncancellableFuture[T] = UncancellableFuture(loop=loop)
         job = _Job(work, writes, future, loop)
-        if brief and self._owns(loop):
+        if brief and writes and self._owns(loop):
             if not self._waiting and not self._submitted:
                 loop.call_soon(self._flush)
             self._waiting.append(job)
@@ -94,7 +98,7 @@ class SqliteWriter:
     def write_inline(self, work: Callable[[sqlite3.Connection], Any], *, single_statement: bool) -> bool:
         """Do a brief write now, in its own transaction, which a single statement is by itself; False if it has to wait
         for others or fails."""
-        if self._submitted or self._waiting or not self._owns(asyncio.get_running_loop()):
+        if not self._may_go_now(asyncio.get_running_loop()):
             return False
         try:
             if single_statement:
@@ -171,6 +175,10 @@ class SqliteWriter:
             self._connection.execute("PRAGMA busy_timeout = 0")
             self._connection.execute("PRAGMA wal_autocheckpoint = 0")
         return self._connection
+
+    def _may_go_now(self, loop: asyncio.AbstractEventLoop) -> bool:
+        """Whether the loop may use its connection now, and no write waits that was asked for before."""
+        return not self._submitted and not self._waiting and self._owns(loop)
 
     def _owns(self, loop: asyncio.AbstractEventLoop) -> bool:
         if self._loop is not loop and (self._loop is None or self._loop.is_closed()):

@@ -73,7 +73,7 @@ async def test_what_the_loop_has_committed_is_brought_from_the_log_into_the_file
         before = path.stat().st_size
         for step in range(1, 200):
             await store.write(Write(run_id="a", steps=[row(step, {"replace": {"n": step, "pad": "x" * 400}})]))
-        await store.run("a")  # read in the thread, behind the checkpoint
+        await store.state("a")  # read in the thread, behind the checkpoint
         # Without its log the file need not be whole while the loop writes, so its size alone says what arrived.
         assert path.stat().st_size > before + 100 * 400
 
@@ -126,6 +126,30 @@ async def test_a_write_that_is_cancelled_is_durable_all_the_same(tmp_path: Path)
         with pytest.raises(asyncio.CancelledError):
             await task
         assert await store.state("a") == {"n": 1}
+
+
+async def test_a_brief_read_is_done_at_once_but_after_writes_that_wait(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    async with opened(path) as store:
+        await store.create(run_row("a"), first("a", {"n": 0}))
+        await store.write(Write(run_id="a", steps=[row(1, {"add": {"n": 1}})], alone=True))
+        with pytest.raises(StopIteration, match="False"):
+            store.cancel_requested("a").send(None)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            write = Write(run_id="a", steps=[row(2, {"add": {"n": 1}})])
+            written = asyncio.create_task(store.write(write))
+            for _ in range(3):
+                await asyncio.sleep(0)
+            read = asyncio.create_task(store.last_step("a"))
+            await asyncio.sleep(0)
+            assert not written.done()
+            assert not read.done()
+            other.execute("COMMIT")
+            step = await read
+            assert step is not None
+            assert step.step == 2
+            await written
 
 
 @pytest.mark.parametrize("durability", ["process", "power"])

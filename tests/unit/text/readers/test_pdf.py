@@ -8,8 +8,11 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import NameObject, StreamObject
 from reportlab.lib.pagesizes import A5
@@ -25,6 +28,7 @@ from graph_research.text.readers.foreign.pdf.accents import composed
 from graph_research.text.readers.foreign.pdf.hyphenation import Vocabulary
 from graph_research.text.readers.foreign.pdf.layout import PdfLine, pdf_document
 from graph_research.text.readers.foreign.pdf.reader import broken_words
+from graph_research.text.readers.foreign.pdf.tables import PdfCell, table_rows
 from graph_research.text.readers.formats import FORMATS
 from graph_research.text.readers.limits import Limits
 
@@ -532,3 +536,22 @@ def test_a_drawn_soft_hyphen_within_a_line_is_a_hyphen() -> None:
         Vocabulary([]).join(["a long\u00adterm plan and an experi\u00ad", "ment"])
         == "a long-term plan and an experiment"
     )
+
+
+WORDS = st.sampled_from(["", "Well", "a b", "31", "2022", "4.5 m", "x:"])
+LINES = st.lists(
+    st.tuples(st.lists(WORDS, min_size=3, max_size=3), st.sampled_from([30, 30, 140]), st.booleans()), max_size=8
+)
+
+
+@example([(["Well", "a b", "a b"], 30, False), (["", "a b", "a b"], 30, True)])  # a header of two lines and no row
+@given(LINES)
+def test_any_lines_give_tables_with_rows_of_several_cells_and_all_their_words(lines: list[Any]) -> None:
+    rows = [
+        [PdfCell(left, left + width, text) for left, text in zip((40, 160, 280), texts, strict=True) if text]
+        for texts, width, _ in lines
+    ]
+    found = table_rows(rows, [close for _, _, close in lines])
+    assert all(len(cells) >= 2 for cells in found.values() if cells)
+    said = [text for cells in found.values() for cell in cells for text in cell]
+    assert sorted(said) == sorted(cell.text for number in found for cell in rows[number])

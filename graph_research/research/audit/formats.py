@@ -48,7 +48,7 @@ def footnote(audit: Audit) -> str:
 
 def where(quote: AuditQuote) -> str:
     """The document and the place of a passage."""
-    return f"{quote.title} ({quote.path}, {place(quote.locator, labels_for('en'))})"
+    return f"{quote.title} ({quote.path}, {place(quote.locator, labels_for('en'), quote.place)})"
 
 
 def markdown(audit: Audit) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from graph_research.research.audit.model import AuditedSentence, AuditQuote, Verdict
 from graph_research.research.audit.statements import ReportSentence
 from graph_research.research.evidence.citations import AROUND_CHARS
+from graph_research.research.evidence.cited import CitedPlace
 from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
 from graph_research.research.models.draft import StatementKind
 from graph_research.text.document import Document
@@ -16,6 +17,7 @@ from graph_research.text.language.quantities import Value, agree, figures
 from graph_research.text.language.tables import any_of
 from graph_research.text.language.words import held_weight, language_of, terms, words
 from graph_research.text.locators import make_locator
+from graph_research.text.places import place_of
 from graph_research.text.relevance.answerability import FOUND, features
 from graph_research.text.relevance.conflicts import contrary_value
 from graph_research.text.relevance.exchange import Clause, clauses
@@ -172,6 +174,7 @@ def _beside(sentence: ReportSentence, owner: LibraryDocument, units: Sequence[Un
     ]
     judgement = judge(text, StatementKind.FACT, passages)
     found = support(text, [*said, names])
+    in_file = place_of(owner.document.places, start, end)
     quote = AuditQuote(
         source_id=owner.source_id,
         title=owner.title,
@@ -180,6 +183,7 @@ def _beside(sentence: ReportSentence, owner: LibraryDocument, units: Sequence[Un
         quote=whole[start:end],
         score=round(found.score, 2),
         cited=is_cited,
+        place=CitedPlace(**in_file._asdict()) if in_file else None,
     )
     says_all = found.score >= SUPPORTED and found.features["coverage"] >= _SAID
     in_order = _stands_in_parts(text, said) if len(said) > 1 else _in_order(text, said[0]) >= _IN_ORDER

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from graph_research.research.evidence.cited import CitedPlace
 from graph_research.research.models.record import Record
 
 
@@ -27,7 +28,8 @@ class Verdict(StrEnum):
 
 class AuditQuote(Record):
     """A passage of a library document: `text[locator] == quote`. `cited` where the report names this document as the
-    source of the sentence; `score` is how far the passage supports the sentence, 0 to 1."""
+    source of the sentence; `score` is how far the passage supports the sentence, 0 to 1; `place` is where it stands in
+    the document's file, where that is known."""
 
     source_id: str
     title: str
@@ -36,6 +38,7 @@ class AuditQuote(Record):
     quote: str
     score: float
     cited: bool = False
+    place: CitedPlace | None = None
 
 
 class AuditedSentence(Record):

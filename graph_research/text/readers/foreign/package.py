@@ -11,7 +11,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Self
 
 from lxml import etree
@@ -152,8 +152,13 @@ def local_name(element: etree._Element) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-_PROGRAMS = frozenset({"openpyxl", "python-docx", "python-pptx", "xlsxwriter", "apache poi", "unknown"})
-"""Programs that write their own name as the author of a file."""
+_PROGRAMS = frozenset({"openpyxl", "python-docx", "python-pptx", "xlsxwriter", "apache poi", "unknown", "anonymous"})
+"""What programs write as the author of a file: their own name, or what ReportLab writes for none."""
+
+
+def named_authors(names: Iterable[str]) -> tuple[str, ...]:
+    """The names without empty ones and those of programs."""
+    return tuple(name for name in names if name and name.casefold() not in _PROGRAMS)
 
 
 def dublin_core(root: etree._Element | None) -> tuple[str, tuple[str, ...], str]:
@@ -163,8 +168,7 @@ def dublin_core(root: etree._Element | None) -> tuple[str, tuple[str, ...], str]
     title = text_of(root.find(f".//{_DC}title")).strip()
     creators = list(root.iter(f"{_META}initial-creator")) or root.iter(f"{_DC}creator")
     names = [text_of(element).strip() for element in creators]
-    parts = [part for name in names for part in re.split(r"\s*;\s*", name) if part]
-    authors = tuple(part for part in parts if part.casefold() not in _PROGRAMS)
+    authors = named_authors(part for name in names for part in re.split(r"\s*;\s*", name))
     dates = [
         *root.iter(f"{_DC}date"),
         *root.iter(f"{_DCTERMS}modified"),

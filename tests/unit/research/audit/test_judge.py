@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from graph_research.research.audit.formats import where
 from graph_research.research.audit.judge import LibraryDocument, judged
 from graph_research.research.audit.model import Verdict
 from graph_research.research.audit.statements import ReportSentence, sentences_of
@@ -131,6 +132,7 @@ def test_rows_that_say_it_together_are_quoted_together() -> None:
     start, end = resolve(DAMS.text, row.quote.locator)
     assert DAMS.text[start:end] == row.quote.quote
     assert len({quote.locator for quote in row.passages}) == len(row.passages)
+    assert where(row.quote).startswith("Dams of the county (dams.md, line 5–8, characters ")
 
 
 def test_the_few_words_of_a_short_sentence_stand_in_its_order_in_a_passage_that_supports_it() -> None:

@@ -109,6 +109,14 @@ async def test_a_pdf_becomes_pages_with_headings_paragraphs_and_furniture() -> N
     assert resolve(document.text, locator) == (block.start, block.end)
 
 
+@pytest.mark.parametrize("title", ["untitled", "Microsoft Word - r2_final.doc", "R2"])
+async def test_a_title_that_the_pages_do_not_know_gives_way_to_the_first_heading(title: str) -> None:
+    page = [("Results of the lagoon", 16, 500), ("None of the machines stood still.", 10, 470)]
+    document = await read(make_pdf(page, title=title))
+    assert (document.title, document.authors) == ("Results of the lagoon", ())
+    assert (await read(make_pdf(page[1:], title=title))).title == title
+
+
 async def test_one_child_reads_one_pdf_after_the_other() -> None:
     async with LimitedReader() as reader:
         [first], [broken], [second] = [await reader.parts(data, PDF) for data in (report(1), b"%PDF-1.4 no", report(1))]

@@ -23,6 +23,8 @@ _VALUE = re.compile(r"[-+−±~<>≤≥(]?[$€£¥]?\d[\d.,'’]*\d?\s?[%‰)*�
 _CONTENTS = re.compile(r"(?:\.\s?){4,}\s*(?:\d{1,4}|[ivxl]{1,7})\s*$")
 _BULLET = re.compile(r"\s*(?:[•‣◦▪●–*\uf000-\uf0ff-]|\(?(?:\d{1,2}|[a-z])\))\s+(?=\S)")
 _BULLETS = re.compile(r"[•‣◦▪●\uf000-\uf0ff]")  # those of symbol fonts too
+_WORD = re.compile(r"\w{2,}")
+_TITLE_WITHIN = 5_000  # characters
 _EDGE_LINES = 2
 _LABEL_WORDS = 3  # before the only number of a table's row, where it has but one
 _HEADING_CHARS = 150
@@ -68,11 +70,19 @@ def pdf_document(pages: Sequence[Sequence[PdfLine]], title: str = "") -> Documen
         for document, start in zip(documents, starts, strict=True)
         for row in document.cells
     ]
-    named = canonical_text(title) or _title(text, blocks)
-    return Document(text=text, blocks=tuple(blocks), pages=starts, title=named, cells=tuple(cells))
+    named, heading = canonical_text(title), _heading(text, blocks)
+    is_another = len(_WORD.findall(heading)) > 1 and not _is_said(named, text[:_TITLE_WITHIN])
+    chosen = heading if is_another else named or heading
+    return Document(text=text, blocks=tuple(blocks), pages=starts, title=chosen, cells=tuple(cells))
 
 
-def _title(text: str, blocks: Sequence[Block]) -> str:
+def _is_said(title: str, text: str) -> bool:
+    """Whether half of the words of a title are in the text. Programs name a PDF "untitled" or after its file."""
+    words = _WORD.findall(title.casefold())
+    return 0 < len(words) <= 2 * len(set(_WORD.findall(text.casefold())).intersection(words))
+
+
+def _heading(text: str, blocks: Sequence[Block]) -> str:
     headings = [(block.level, block.start, block.end) for block in blocks if block.kind == "heading"]
     if not headings:
         return ""

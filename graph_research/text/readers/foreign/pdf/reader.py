@@ -20,6 +20,7 @@ from pypdf.errors import PyPdfError
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.language.dates import iso_date
+from graph_research.text.readers.foreign.package import named_authors
 from graph_research.text.readers.foreign.pdf.accents import composed, loose_accents
 from graph_research.text.readers.foreign.pdf.layout import PdfLine, has_table, pdf_document, style_of
 from graph_research.text.readers.foreign.pdf.notes import BEFORE_CHARS, is_note
@@ -207,7 +208,7 @@ def _facts(reader: PdfReader) -> dict[str, Any]:
     authors = re.split(r"\s*;\s*|\s+and\s+", said.get("Author", ""))
     return {
         "title": said.get("Title", ""),
-        "authors": tuple(author for author in authors if author),
+        "authors": named_authors(authors),
         "date": (iso_date("-".join(made.groups())) or "") if made else "",
     }
 

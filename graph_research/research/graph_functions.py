@@ -60,6 +60,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "model_windows": model_windows,
         "new_sources": topic_functions.new_sources,
         "addressable_gaps": addressable_gaps,
+        "gaps_left": gaps_left,
         "open_gaps": open_gaps,
         "open_points": open_points,
         "mending_batches": writing_functions.mending_batches,
@@ -223,6 +224,14 @@ def closed_gaps(gaps: Rows, answered: Collection[str], iteration: int) -> list[d
     """The gaps whose ids are in `answered`, closed in this round."""
     closed = {"addressed": True, "addressed_in": iteration}
     return [{**row, **closed} for row in gaps if row["id"] in answered]
+
+
+def gaps_left(gaps: Rows, answered: Rows) -> list[Row]:
+    """The gaps that no `{gap, statements, left}` answers whole, one that is answered in part with what is left of
+    it as its description."""
+    whole = {row["gap"] for row in answered if not row.get("left")}
+    left = {row["gap"]: row["left"] for row in answered if row.get("left")}
+    return [{**row, "description": left.get(row["id"], row["description"])} for row in gaps if row["id"] not in whole]
 
 
 def addressable_gaps(gaps: Rows) -> list[Row]:

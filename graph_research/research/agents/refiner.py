@@ -25,7 +25,7 @@ from graph_research.research.retrieval.query_novelty import asked_before
 
 REPORT_EXCERPT_CHARS = 4_000
 
-_TITLE = re.compile(r"\A# .*\n+")
+_SECTION = re.compile(r"^(?=##)", re.MULTILINE)
 
 _SECTIONS = (
     Section(name="report_excerpt", noun="report", least_chars=0),
@@ -91,7 +91,7 @@ def _material(handoff: Mapping[str, Any], open_gaps: Sequence[Gap], report_chars
         "max_iterations": handoff["max_iterations"],
         "remaining_iterations": handoff["remaining_iterations"],
         "has_report_draft": handoff["has_report_draft"],
-        "report_excerpt": _text(handoff.get("report") or "")[:report_chars],
+        "report_excerpt": _outline(handoff.get("report") or "")[:report_chars],
         "source_count": handoff.get("source_count", 0),
         "high_confidence_count": sum(1 for row in findings if row["confidence"] in HIGH_CONFIDENCE),
         "guidance": handoff.get("guidance"),
@@ -99,9 +99,12 @@ def _material(handoff: Mapping[str, Any], open_gaps: Sequence[Gap], report_chars
     }
 
 
-def _text(report: str) -> str:
-    """The report without its title, which is the question, and without the ids of its evidence."""
-    return without_markers(_TITLE.sub("", report))[0]
+def _outline(report: str) -> str:
+    """The summary of the report, which is its first section, and the headings of the others, without the ids of
+    evidence."""
+    _, *sections = _SECTION.split(report)
+    summary, headings = sections[:1], [section.partition("\n")[0] for section in sections[1:]]
+    return without_markers("\n".join([*summary, *headings]))[0]
 
 
 def _suggestions(gaps: Sequence[Gap]) -> dict[str, Any]:

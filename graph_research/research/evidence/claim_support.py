@@ -13,7 +13,7 @@ from graph_research.research.evidence.computed import Computation, compute, wron
 from graph_research.research.models.draft import StatementKind, StatementVerdict, VerdictWord
 from graph_research.text.language.names import new_names
 from graph_research.text.language.opposites import PARTING
-from graph_research.text.language.quantities import ARTICLE_BEFORE, Value, figures
+from graph_research.text.language.quantities import ARTICLE_BEFORE, BETWEEN_BEFORE, Value, figures
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.tables import any_of, word_of
 from graph_research.text.language.words import language_of, terms, written_in
@@ -282,10 +282,10 @@ class _Ground:
         return not (is_version and self._is_in_a_title(rf"[^\W\d_]\s{re.escape(written)}"))
 
     def _says_which(self, before: str) -> bool:
-        """Whether what stands before a number says which things are meant: "the two", or where a verifier finds the
-        sentence supported "the other two"."""
+        """Whether what stands before a number says which things are meant: "the two", "between two", or where a
+        verifier finds the sentence supported "the other two"."""
         ends = [before, _WORD_BEFORE.sub("", before)] if self.is_supported else [before]
-        return any(map(ARTICLE_BEFORE.search, ends))
+        return any(map(ARTICLE_BEFORE.search, ends)) or bool(BETWEEN_BEFORE.search(before))
 
     def _is_around(self, number: str) -> bool:
         """Whether a name's number, or the beginning of such a version, stands behind a word around the quotes, in the

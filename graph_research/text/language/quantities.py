@@ -104,7 +104,7 @@ ARTICLE_BEFORE = re.compile(rf"\b(?:{any_of('articles')})\s$", re.IGNORECASE)
 _SELDOM_COUNTS = re.compile(r"(?:one|zero)\b", re.IGNORECASE)
 _TO = re.compile(r"\s?(?:to|[-–—]|bis|à)\s?[€$£]?")
 _AND = re.compile(r"\s(?:and|und|et|y)\s[€$£]?")
-_BETWEEN = _before("between", "(?!)")
+BETWEEN_BEFORE = _before("between", "(?!)")
 _NO_VALUE = re.compile(r"(?<=[^\W\u3040-\u9fff])|(?<=[.,:/’'°′″=–-])")
 _NO_VALUE_AFTER = re.compile(r"[:/]\d|-[^\W\d]|\s?[°′″](?!C)|(?:st|nd|rd|th)\b|[A-Za-z]")
 # A bare number after a name or a sign is the thing's own ("Zone 5", "No. 3"), and "[14]" points to a note.
@@ -335,7 +335,7 @@ def _bounded(sentence: str, numbers: list[Value]) -> Iterator[Value]:
 
 def _is_range(sentence: str, one: Value, other: Value) -> bool:
     between = sentence[one.end : other.start]
-    joined = _TO.fullmatch(between) or (_AND.fullmatch(between) and _BETWEEN.search(sentence[: one.start]))
+    joined = _TO.fullmatch(between) or (_AND.fullmatch(between) and BETWEEN_BEFORE.search(sentence[: one.start]))
     return bool(joined) and (not one.unit or one.unit == other.unit)
 
 

@@ -26,7 +26,7 @@ from graph_research.text.relevance.entries import names_in
 from graph_research.text.relevance.query import Query, distinct_weights, parse
 from graph_research.text.relevance.ranking import Pool, Ranked, rank
 
-_MOST_SOURCES = 60
+_MOST_SOURCES = 120
 """So many documents beside those of the evidence are searched for further passages."""
 _MOST_PASSAGES = 4
 _MOST_OF_LIMITS, _OF_A_LIMIT = 6, 2
@@ -54,17 +54,11 @@ class SectionMaterial:
 
 def sources_of_section(needs: SectionNeeds, sources: Mapping[str, Source]) -> list[Source]:
     """The sources whose texts a section is written from: those of its evidence, those of the notes that its writer
-    sees, those that were found for what is open, then the others that its topics read, the best first."""
+    sees, those that were found for what is open or for the sections, then the others, the best first."""
     cited = [row.source_id for row in needs.evidence]
     topics = [topic for topic in needs.handoff.get("topics") or [] if set(topic["source_ids"]) & set(cited)]
-    near = {name for topic in topics for name in topic["source_ids"]}
     others = sorted(
-        (
-            source
-            for source in sources.values()
-            if (source.id in near or source.id in needs.found_since or not near)
-            and not source.metadata.get("lists_names")
-        ),
+        (source for source in sources.values() if not source.metadata.get("lists_names")),
         key=lambda source: (source.id not in needs.found_since, -source.score.composite, source.id),
     )
     noted = [name for note in _nearest_notes(needs, topics) for name in note.source_ids]
@@ -263,10 +257,9 @@ def _passages(
     needs: SectionNeeds, sources: Mapping[str, Source], documents: Mapping[str, Document]
 ) -> tuple[list[Evidence], dict[str, list[str]]]:
     """Further stretches of the sources, none of them among the section's evidence: those that explain what it names,
-    those nearest to a contradiction that is open, those that bear on what it must answer and not more on another
-    section, those that its own searches are about, those nearest to what the researchers did not find, and to what is
-    open. Also the ids of those near each
-    contradiction, by its id."""
+    those nearest to a contradiction that is open, those that its own searches are about, those that bear on what it
+    must answer and not more on another section, those nearest to what the researchers did not find, and to what is
+    open. Also the ids of those near each contradiction, by its id."""
     finder = QuoteFinder(needs.query.text, sources, documents)
     spans = ((row.source_id, span_of(row, documents)) for row in needs.evidence)
     further = FurtherPassages(((name, *span) for name, span in spans if span is not None), finder)
@@ -276,16 +269,12 @@ def _passages(
     explained = add_definitions(further, outline, needs.open_texts, findings, besides, needs.query, needs.shares)
     pool = Pool(documents)
     near = {row["id"]: further.add_first(settling(pool, row), _OF_A_CONFLICT) for row in needs.conflicts}
-    most = len(further.chosen) + _MOST_PASSAGES
-    for item in rank(pool, needs.query):
-        if len(further.chosen) == most:
-            break
-        is_new = further.of_source.get(item.source, 0) < _MOST_OF_A_SOURCE
-        if is_new and needs.is_owned(item.unit.text) and not needs.excludes(item, pool):
-            further.add(item)
     for query in needs.section.searches:
         found_for_it = (item for item in nearest(pool, parse(query)) if not needs.excludes(item, pool))
         further.add_first(found_for_it, _OF_A_SEARCH)
+    for part in needs.section.parts or [needs.section.answers]:
+        near_it = (item for item in nearest(pool, parse(part)) if not needs.excludes(item, pool))
+        further.add_first(near_it, 1)
     most = len(further.chosen) + _MOST_OF_LIMITS
     for limit in needs.limits:
         found = len(further.chosen)
@@ -323,11 +312,12 @@ def _near_gap(gap: Row, pool: Pool, explained: set[str]) -> Iterator[Ranked]:
     """What stands nearest to the queries that were sent for an open question, then to each thing that it names, where
     it is in the language of the texts, if they name nothing that is `explained`."""
     queries = map(parse, gap.get("suggested_queries") or ())
-    asked = parse(gap["description"])
+    asked = sought(gap["description"])
     things = asked.things if asked.language in pool.languages else ()
-    for query in (*queries, *things):
-        if explained.isdisjoint(names_in(query.text)):
-            yield from islice(nearest(pool, query), _OF_A_GAP)
+    for must_bear, looked_up in ((False, queries), (True, things)):
+        for query in looked_up:
+            if explained.isdisjoint(names_in(query.text)):
+                yield from islice(nearest(pool, query, must_bear=must_bear), _OF_A_GAP)
 
 
 def _rows(

@@ -49,7 +49,7 @@ def section_mender(services: Services) -> Handler:
     a usable answer. `kept` are those that failed and that the model stands by, with its answer to the objection, for
     the verifier to read again; `replaced` are those that only had a note, by the id of what stands in their place, in
     case that fails; `added` the ids of what a section did not tell and does now; `answered_gaps` the open questions
-    that a new sentence answers, with its id; `evidence` is what the sections cite newly: passages that code found near
+    that new sentences answer, with their ids; `evidence` is what the sections cite newly: passages that code found near
     these sentences. A limit on which none bears, and which agrees with the rest, stays as it is, and what is missing
     and stands near no passage is not asked for; where nothing else is left no model is asked."""
     agent = Agent(name="section_mender", role="report", phase="synthesis", sections=_SECTIONS)
@@ -110,7 +110,7 @@ def section_mender(services: Services) -> Handler:
             rewritten=_rewritten(changed, mended),
             kept=_kept(changed, objections),
             added=[name for section in whole for name in _added(section)],
-            answered_gaps=_answered(gaps, changed.values(), mended),
+            answered_gaps=_answered(gaps, [*changed.values(), *(result.output.get("added") or [])], mended),
             evidence=[row.to_json() for name, row in near.evidence.items() if name in used],
             fabricated=sum(fabricated for _, fabricated in mended),
             degraded=result.degradations(agent.name, ctx),
@@ -235,17 +235,19 @@ def _lengthened(
 
 def _answered(
     gaps: Sequence[Mapping[str, Any]],
-    changed: Iterable[Mapping[str, Any]],
+    answers: Iterable[Mapping[str, Any]],
     mended: Iterable[tuple[list[Block], int]],
 ) -> list[dict[str, Any]]:
-    """The gaps that rewritten statements say they answer, each with that statement."""
-    now = {row.text: row for blocks, _ in mended for row in statements_of(blocks)}
-    return [
-        {"gap": gaps[n - 1]["id"], "statements": [now[row["text"]].id]}
-        for row in changed
-        for n in row.get("answers") or []
-        if row["action"] == "rewrite" and row.get("text") in now and 0 < n <= len(gaps)
-    ]
+    """The gaps that rewritten or added statements say they answer, each with those statements."""
+    now = {row.text: row.id for blocks, _ in mended for row in statements_of(blocks)}
+    answered = []
+    for row in answers:
+        if row.get("action", "rewrite") == "rewrite":
+            stated = [row, *(row.get("sentences") or []), *((row.get("row") or {}).get("cells") or [])]
+            ids = [now[one["text"]] for one in stated if one.get("text") in now]
+            named = [gaps[n - 1]["id"] for n in row.get("answers") or [] if 0 < n <= len(gaps)]
+            answered += [{"gap": name, "statements": ids} for name in named if ids]
+    return answered
 
 
 def _lacking(

@@ -164,6 +164,12 @@ def test_a_number_word_for_what_no_quote_names_is_left_to_a_verifier() -> None:
     assert judged(text, FULL_PAGES, verdict=supported).status is Status.VERIFIED
 
 
+def test_what_stands_between_two_is_not_counted() -> None:
+    quote = "If the source is modified between calls to backup_step(), the backup is restarted by the next call."
+    assert not judged("A change between two calls restarts the backup.", quote).problem
+    assert judged("A change restarts the backup after two calls.", quote).problem == "not in the cited quotes: two"
+
+
 @pytest.mark.parametrize("text", ["PREFIX sets the next two.", "PREFIX is on; the other two are left as they are."])
 def test_a_number_word_that_says_which_things_are_meant_is_no_figure_where_a_verifier_agrees(text: str) -> None:
     quote = "PREFIX sets index.version=4 and core.cache=true."

@@ -37,6 +37,7 @@ from tests.support.research.strong_model import (
     Writer,
     paragraph,
 )
+from tests.unit.research.graphs.test_inconsistencies import place_of
 
 EXCEPTION = "In the mode called shared a reader of Larch may block the writer for the time of a checkpoint."
 DENIAL = "A reader of Larch never blocks the writer."
@@ -575,6 +576,33 @@ async def test_what_a_sentence_leaves_of_an_open_question_holds_for_the_one_that
     )
     report, _ = await report_of(bench)
     assert {row.description for row in report.gaps if not row.addressed} == {left if holds else asked}
+
+
+async def test_what_the_editor_leaves_of_an_open_question_is_shown_to_the_mender_whose_addition_closes_it() -> None:
+    asked, left = "What do readers and licences of Larch cost the writer?", "What do licences of Larch cost?"
+    added = "Readers do not block the writer."
+    [analysis] = STORES.script()["analyzer"]
+
+    def edits(request: ModelRequest) -> Row:
+        answer = STORES.edit(request)
+        missing = [{"place": place_of(CALM, request), "what": "whether readers block the writer"}]
+        answered = [{"gap": 1, "place": place_of(CALM, request), "left": left}]
+        return {**answer, "missing": missing, "answered_gaps": answered}
+
+    def mends(request: ModelRequest) -> Row:
+        assert [row["description"] for row in request.material["gaps"]] == [left]
+        said = {"text": added, "kind": "fact", "evidence_ids": [request.material["missing"][0]["passages"][0]]}
+        return {"sentences": [], "added": [{"n": 1, "sentences": [said], "answers": [1]}]}
+
+    bench = bench_of(
+        lambda write: paragraph(write.fact(CALM, CALM)),
+        analyzer=[{**analysis, "gaps": [{"description": asked, "suggested_queries": [asked], "priority": 1}]}],
+        editor=[edits],
+        section_mender=[mends],
+    )
+    report, _ = await report_of(bench)
+    assert added in {row.text for row in report.statements()}
+    assert [row.description for row in report.gaps if not row.addressed] == []
 
 
 async def test_a_limit_that_no_passage_is_near_is_printed_without_a_call() -> None:

@@ -7,6 +7,7 @@ alone, and every format sets them in its own way.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
@@ -24,11 +25,14 @@ class Unmarked(NamedTuple):
 
 
 def unmarked(text: str) -> Unmarked:
-    """The text without its marks. A backtick or star without its partner stays."""
+    """The text without its marks. A backtick or star without its partner stays. What could be a word of the language,
+    such as `on`, is no code where the text has it without backticks, too."""
     strong = [_without_code(match[1]) for match in _STRONG.finditer(text) if match[1]]
     prose = _STRONG.sub(lambda match: match[1] or match[0], text)
-    code = [match.strip() for match in _CODE.findall(prose)]
-    return Unmarked(_without_code(prose), [name for name in dict.fromkeys(code) if name], list(dict.fromkeys(strong)))
+    code, plain = Counter(match.strip() for match in _CODE.findall(prose)), _without_code(prose)
+    found = Counter(piece for piece, is_code in cut_at(plain, code) if is_code)
+    names = [name for name in code if name and (found[name] <= code[name] or not name.isalpha())]
+    return Unmarked(plain, names, list(dict.fromkeys(strong)))
 
 
 def marked(text: str, code: Collection[str], strong: Collection[str]) -> str:

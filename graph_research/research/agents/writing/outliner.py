@@ -123,7 +123,7 @@ def _arranged(
     rows: Sequence[Mapping[str, Any]], handoff: Mapping[str, Any], gaps: Sequence[str]
 ) -> list[OutlineSection]:
     """The outline with ids, those of its findings and of the `gaps` that were shown, and words; a section of the last
-    round is known by its id or its heading, and those that it does not mention are kept."""
+    round is known by its id or its heading, and those that it does not mention are kept where they were."""
     previous = {section.id: section for section in _previous(handoff)}
     headed = {_plain(section.heading): name for name, section in previous.items()}
     findings = list(handoff["findings"])
@@ -158,14 +158,20 @@ def _arranged(
     if not sections:
         return []
     named = {section.id for section in sections} | dropped
-    sections += [
-        OutlineSection(id=name, heading=section.heading, level=section.level, action=SectionAction.KEEP)
-        for name, section in previous.items()
-        if name not in named
-    ]
+    for name, section in previous.items():
+        if name not in named:
+            kept = OutlineSection(id=name, heading=section.heading, level=section.level, action=SectionAction.KEEP)
+            sections.insert(_behind_last_rounds(name, list(previous), sections), kept)
     laid_out = {plain_line(row["heading"]): row["layout_words"] for row in rows if row.get("layout_words") is not None}
     present = {name: words_of(section.blocks) for name, section in previous.items()}
     return _with_words(_with_every_finding(sections[:_MOST_SECTIONS], findings), laid_out, present, handoff)
+
+
+def _behind_last_rounds(name: str, previous: Sequence[str], sections: Sequence[OutlineSection]) -> int:
+    """The place behind the nearest section that stood before the named one in the last round."""
+    before = previous[: previous.index(name)]
+    places = {section.id: place for place, section in enumerate(sections, 1)}
+    return next((places[other] for other in reversed(before) if other in places), 0)
 
 
 def _other_language(handoff: Mapping[str, Any]) -> str | None:

@@ -471,6 +471,22 @@ async def test_a_round_that_keeps_every_section_writes_and_verifies_none_of_them
     assert len(result.state["draft"]["sections"]) == 3
 
 
+async def test_sections_that_a_second_outline_does_not_name_stay_where_they_were() -> None:
+    def outline(request: ModelRequest) -> dict[str, Any]:
+        rows = STORES.outline(request)["sections"]
+        previous = request.material["previous"]
+        revised = {**rows[1], "previous": previous[1]["id"], "action": "revise"} if previous else {}
+        new = {**rows[1], "heading": "What to watch", "previous": None, "action": "new"}
+        return {"sections": [revised, new] if previous else rows}
+
+    gap = {"description": "Who else?", "suggested_queries": ["other stores of rows"], "priority": 1}
+    [analysis] = STORES.script()["analyzer"]
+    bench = bench_of(outliner=[outline], analyzer=[{**analysis, "gaps": [gap]}])
+    result = await bench.run(question=STORES.question, max_iterations=2)
+    first, second, third = (row["heading"] for row in STORES.outline(bench.model.asked("outliner")[0])["sections"])
+    assert [row["heading"] for row in result.state["draft"]["sections"]] == [first, second, third, "What to watch"]
+
+
 async def test_a_second_outline_with_the_same_headings_revises_the_sections_and_doubles_none() -> None:
     gap = {"description": "Who else?", "suggested_queries": ["other stores of rows"], "priority": 1}
     [analysis] = STORES.script()["analyzer"]

@@ -39,6 +39,18 @@ def test_stars_within_code_are_stars() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("With `on` only storage on the primary matters.", []),
+        ("With `on`, and `on` alone, `fsync` matters.", ["on", "fsync"]),
+        ("Set `busy_timeout`; busy_timeout is 0 by default.", ["busy_timeout"]),
+    ],
+)
+def test_a_word_that_the_text_has_without_backticks_too_is_no_code(text: str, code: list[str]) -> None:
+    assert unmarked(text).code == code
+
+
 def test_a_heading_is_one_line_without_marks() -> None:
     assert plain_line("What `gc`\n costs") == "What gc costs"
 

@@ -216,41 +216,27 @@ def disagreements(report: Report) -> list[Disagreement]:
     return found
 
 
-def open_disagreements(report: Report, labels: Labels) -> list[CitedContradiction]:
+def open_disagreements(report: Report, labels: Labels) -> list[Disagreement]:
     """The conflicts that are left open: as many as the account of the report counts, also where a section compares
-    the sides, since only here the words of each stand beside each other. That section is named in place of a
-    description."""
-    told = {row.contradiction.id: row.compared_in for row in disagreements(report) if row.compared_in}
-    return [
-        row.model_copy(update={"description": _compared_in(told[row.id], report, labels)}) if row.id in told else row
-        for row in report.contradictions
-        if row.is_open
-    ]
+    the sides. That section is named in place of a description."""
+    compared = {row.contradiction.id: row.compared_in for row in disagreements(report)}
+    found = []
+    for row in filter(lambda row: row.is_open, report.contradictions):
+        places = compared.get(row.id, ())
+        named = row.model_copy(update={"description": _compared_in(places, report, labels)}) if places else row
+        found.append(Disagreement(named, places))
+    return found
 
 
-def of_disagreements(report: Report, labels: Labels, *, are_marked: bool) -> str:
-    """What stands above the open disagreements: how they are told, how many more the sections settle, and whether
-    statements that cite a side `are_marked`."""
-    settled = sum(not row.is_open for row in report.contradictions)
-    marked = [labels.disagreements_marked] if are_marked else []
-    more = [labels.disagreements_settled.format(n=settled)] if settled else []
-    return " ".join([labels.disagreements_lead, *more, *marked])
+def of_disagreements(labels: Labels, *, are_marked: bool) -> str:
+    """What stands above the open disagreements: how they are told, and whether statements that cite a side
+    `are_marked`."""
+    return " ".join([labels.disagreements_lead, *([labels.disagreements_marked] if are_marked else [])])
 
 
 def _compared_in(places: Sequence[int], report: Report, labels: Labels) -> str:
     headings = (quoted(one_line(report.sections[place - 1].heading), labels) for place in places)
     return labels.compared_in.format(sections=labels.comma.join(headings))
-
-
-def what_to_do(report: Report, contradiction: CitedContradiction) -> CitedStatement | None:
-    """What the report advises about a conflict: the first sentence of analysis that rests on every side, the last of
-    those that stand together."""
-    sides = [_with_longer(side.citations, report.citations) for side in contradiction.sides]
-    for group in (group for section in report.sections for block in section.blocks for group in _together(block)):
-        inferred = [row for row in group if row.status is Status.ANALYSIS and _cites_all(row.citations, sides)]
-        if inferred:
-            return inferred[-1]
-    return None
 
 
 def explained_differences(report: Report) -> list[CitedContradiction]:

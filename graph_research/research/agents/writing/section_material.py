@@ -101,6 +101,7 @@ def section_material(
                 {**row, "sides": [_citing(side, within) for side in row["sides"]], "near": near.get(row["id"], [])}
                 for row in needs.conflicts
             ],
+            "told_elsewhere": [row["topic"] for row in needs.told_elsewhere],
         },
         evidence={row.id: row for row in (*needs.evidence, *passages)},
         fresh={row.id: row for row in passages},
@@ -158,7 +159,8 @@ class SectionNeeds:
 
     That is its `evidence`; what further passages are looked for with: what it must answer, and the limits of the
     reading and the open questions that are its own, since the whole texts may hold what their shown parts did not; the
-    conflicts that it tells of; and the ids of the sources that were found for open questions or for the sections."""
+    conflicts that it tells of, and those that others do though it cites a passage of them; and the ids of the sources
+    that were found for open questions or for the sections."""
 
     handoff: Row
     section: OutlineSection
@@ -169,6 +171,7 @@ class SectionNeeds:
     limits: Sequence[str] = ()
     gaps: Sequence[Row] = ()
     conflicts: Sequence[Row] = ()
+    told_elsewhere: Sequence[Row] = ()
     found_since: Collection[str] = ()
 
     @classmethod
@@ -181,7 +184,7 @@ class SectionNeeds:
         gaps = open_gaps(handoff.get("gaps") or [])
         named = {name for row in outline if row.action is not SectionAction.KEEP for name in row.gap_ids}
         own = cls(handoff, section, other_sections, query, others)
-        conflicts = own._conflicts()
+        conflicts, told_elsewhere = own._conflicts()
         return replace(
             own,
             evidence=_evidence(handoff, section, conflicts),
@@ -192,6 +195,7 @@ class SectionNeeds:
                 if row["id"] in section.gap_ids or (row["id"] not in named and own.is_owned(_words_of_gap(row)))
             ],
             conflicts=conflicts,
+            told_elsewhere=told_elsewhere,
             found_since={*_found_for(gaps, handoff), *(handoff.get("found_since") or ())},
         )
 
@@ -205,20 +209,28 @@ class SectionNeeds:
         asked = " ".join([self.query.text, *self.open_texts])
         return is_of_another_version(asked, pool.documents[item.source].title, item.unit.heading)
 
-    def _conflicts(self) -> list[Row]:
-        """The conflicts of which the section cites a passage, and those that have more to do with it than with another
-        section."""
+    def _conflicts(self) -> tuple[list[Row], list[Row]]:
+        """The conflicts that the section tells, each of which one section tells, and those of which it cites a passage
+        and another one tells. A conflict belongs to the section that has most to do with it, of those that cite a
+        passage of its sides, else of all that are written."""
         rows = {row["id"]: row for row in self.handoff["evidence"]}
-        own = [rows[name] for name in _named(self.handoff, self.section) if name in rows]
-
-        def touches(conflict: Row) -> bool:
+        place = {row["id"]: n for n, row in enumerate(self.handoff.get("outline") or [])}
+        sections = [self.section, *self.other_sections]
+        written = [n for n, section in enumerate(sections) if not n or section.action is not SectionAction.KEEP]
+        cited = {n: [rows[name] for name in _named(self.handoff, sections[n]) if name in rows] for n in written}
+        own, others = [], []
+        for conflict in self.handoff.get("contradictions") or []:
             sides = [rows[name] for name in _ids(conflict) if name in rows]
+            citing = [n for n in written if any(_share_a_passage(one, side) for one in cited[n] for side in sides)]
             values = (side["value"] for side in conflict["sides"])
-            return any(_share_a_passage(one, other) for one in own for other in sides) or self.is_owned(
-                ". ".join([conflict["topic"], *values])
-            )
-
-        return list(filter(touches, self.handoff.get("contradictions") or []))
+            shares = self.shares(". ".join([conflict["topic"], *values]))
+            near = citing or [n for n in written if shares[n] > 0.0]
+            best = max(near, key=lambda n: (shares[n], -place.get(sections[n].id, 0)), default=None)
+            if best == 0:
+                own.append(conflict)
+            elif 0 in citing:
+                others.append(conflict)
+        return own, others
 
     def is_owned(self, text: str) -> bool:
         """Whether the text shares words with the section, and no larger share of the words of another one."""

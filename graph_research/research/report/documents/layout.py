@@ -57,7 +57,6 @@ from graph_research.research.report.reading import (
     open_disagreements,
     open_gaps,
     opens_with_limit,
-    what_to_do,
 )
 
 _CONTENTS_FROM, _MOST_CONTENTS = 5, 20
@@ -192,21 +191,22 @@ class _Layout:
                 yield Paragraph(self.sentences.paragraph(block.sentences))
 
     def _disagreements(self) -> Iterator[Element]:
-        """Those that are open. What only differs in scope, date, unit or definition is in the page."""
-        if left_open := open_disagreements(self.report, self.labels):
+        """Those that are open; one that a section compares is only named, with that section. What only differs in
+        scope, date, unit or definition is in the page."""
+        left_open = open_disagreements(self.report, self.labels)
+        quoted = [row.contradiction for row in left_open if not row.compared_in]
+        if left_open:
             yield Heading(self.labels.disagreements, 1)
-            yield Paragraph(line(of_disagreements(self.report, self.labels, are_marked=self.sentences.has_disputed)))
-        for contradiction in left_open:
-            yield from self._disagreement(contradiction)
-
-    def _disagreement(self, contradiction: CitedContradiction) -> Iterator[Element]:
-        topic = one_line(contradiction.topic)
-        yield Heading(topic[:1].upper() + topic[1:], 2)
-        if description := one_line(description_beside_values(contradiction)):
-            yield Paragraph(line(description))
-        if advice := what_to_do(self.report, contradiction):
-            yield Paragraph(self.sentences.paragraph([advice]))
-        yield self.sentences.sides(contradiction)
+        if quoted:
+            yield Paragraph(line(of_disagreements(self.labels, are_marked=self.sentences.has_disputed)))
+        for contradiction in quoted:
+            yield Heading(_topic(contradiction), 2)
+            if description := one_line(description_beside_values(contradiction)):
+                yield Paragraph(line(description))
+            yield self.sentences.sides(contradiction)
+        if compared := [row.contradiction for row in left_open if row.compared_in]:
+            told = ((*line(_topic(row), Style.STRONG), *line(f": {one_line(row.description)}")) for row in compared)
+            yield Items(tuple(map(Item, told)))
 
     def _sources(self) -> Iterator[Element]:
         cited = grouped_sources(self.report)
@@ -257,6 +257,11 @@ class _Layout:
                 source=source_title(source) if source else citation.source_id,
                 where=place(citation.locator, self.labels, citation.place),
             )
+
+
+def _topic(contradiction: CitedContradiction) -> str:
+    topic = one_line(contradiction.topic)
+    return topic[:1].upper() + topic[1:]
 
 
 def _headings(elements: Iterable[Element]) -> Iterator[Heading]:

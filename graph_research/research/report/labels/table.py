@@ -49,7 +49,6 @@ class Labels:
     claims_scored: str
     disagreements: str
     disagreements_lead: str
-    disagreements_settled: str
     disagreements_marked: str
     compared_in: str
     open_questions: str

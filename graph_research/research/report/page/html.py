@@ -46,7 +46,7 @@ def render_html(
     whole = _whole_texts(report, archive, proved)
     picture = sanitized_svg(picture_svg)
     disputed = reading.disputed_statements(report)
-    left_open = reading.open_disagreements(report, labels)
+    left_open = [row.contradiction for row in reading.open_disagreements(report, labels)]
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     return page_template().render(
         report=report,
@@ -137,7 +137,6 @@ def page_template() -> Template:
         "naming_their_source": reading.naming_their_source,
         "of_disagreements": reading.of_disagreements,
         "source_marks": reading.source_marks,
-        "what_to_do": reading.what_to_do,
         "direction": direction,
         "letter": reading.letter,
     }

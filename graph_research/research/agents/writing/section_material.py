@@ -28,13 +28,11 @@ from graph_research.text.relevance.ranking import Pool, Ranked, rank
 
 _MOST_SOURCES = 120
 """So many documents beside those of the evidence are searched for further passages."""
-_MOST_PASSAGES = 4
 _MOST_OF_LIMITS, _OF_A_LIMIT = 6, 2
 _MOST_OF_GAPS, _OF_A_GAP = 6, 2
 _OF_A_CONFLICT, _OF_A_SEARCH = 2, 2
 """Passages in which what a researcher did not find, or an open question asks for, may stand: of both so many in all,
 of each limit, and of each query for a question and each thing that it names."""
-_MOST_OF_A_SOURCE = 4
 _MOST_NOTES = 6
 _LEAST_OF_POINT = 1 / 3
 """A point of the checklist is shown to each section that has so much to do with it beside the one that has most."""
@@ -269,8 +267,8 @@ def _passages(
     needs: SectionNeeds, sources: Mapping[str, Source], documents: Mapping[str, Document]
 ) -> tuple[list[Evidence], dict[str, list[str]]]:
     """Further stretches of the sources, none of them among the section's evidence: those that explain what it names,
-    those nearest to a contradiction that is open, those that its own searches are about, those that bear on what it
-    must answer and not more on another section, those nearest to what the researchers did not find, and to what is
+    those nearest to a contradiction that is open, those that its own searches are about, those nearest to each of its
+    parts, those nearest to what the researchers did not find, and to what is
     open. Also the ids of those near each contradiction, by its id."""
     finder = QuoteFinder(needs.query.text, sources, documents)
     spans = ((row.source_id, span_of(row, documents)) for row in needs.evidence)
@@ -284,7 +282,7 @@ def _passages(
     for query in needs.section.searches:
         found_for_it = (item for item in nearest(pool, parse(query)) if not needs.excludes(item, pool))
         further.add_first(found_for_it, _OF_A_SEARCH)
-    for part in needs.section.parts or [needs.section.answers]:
+    for part in needs.section.terms or needs.section.parts or [needs.section.answers]:
         near_it = (item for item in nearest(pool, parse(part)) if not needs.excludes(item, pool))
         further.add_first(near_it, 1)
     most = len(further.chosen) + _MOST_OF_LIMITS
@@ -326,10 +324,9 @@ def _near_gap(gap: Row, pool: Pool, explained: set[str]) -> Iterator[Ranked]:
     queries = map(parse, gap.get("suggested_queries") or ())
     asked = sought(gap["description"])
     things = asked.things if asked.language in pool.languages else ()
-    for must_bear, looked_up in ((False, queries), (True, things)):
-        for query in looked_up:
-            if explained.isdisjoint(names_in(query.text)):
-                yield from islice(nearest(pool, query, must_bear=must_bear), _OF_A_GAP)
+    for query in (*queries, *things):
+        if explained.isdisjoint(names_in(query.text)):
+            yield from islice(nearest(pool, query), _OF_A_GAP)
 
 
 def _rows(
@@ -375,7 +372,7 @@ def _sources(sources: Mapping[str, Source], numbers: Mapping[str, int]) -> list[
             "n": n,
             "id": source.id,
             "title": source.title,
-            "url": "/".join(filter(None, [folders.get(source.id), source.url])),
+            "folder": folders.get(source.id, ""),
             "publisher": source.publisher or "",
             "published_on": source.published_on,
         }

@@ -199,6 +199,8 @@ class _Layout:
             yield Heading(self.labels.disagreements, 1)
         if quoted:
             yield Paragraph(line(of_disagreements(self.labels, are_marked=self.sentences.has_disputed)))
+        elif left_open and self.sentences.has_disputed:
+            yield Paragraph(line(self.labels.disagreements_marked))
         for contradiction in quoted:
             yield Heading(_topic(contradiction), 2)
             if description := one_line(description_beside_values(contradiction)):

@@ -130,7 +130,6 @@ class Labels:
     reason_lone_authorities: str
     reason_weak_claims: str
     reason_failed: str
-    reason_unsupported: str
     why_one_origin: str
     why_tier: str
     why_against: str

@@ -36,7 +36,7 @@ def test_limits_of_an_earlier_round_are_not_told_again() -> None:
 
 
 def test_the_sources_of_a_note_are_read_for_its_section_however_many_others_there_are() -> None:
-    ids = [f"src-{n:010}" for n in range(90)]
+    ids = [f"src-{n:010}" for n in range(150)]
     sources = {name: Source(id=name, archive_hash=f"sha256:{name}") for name in ids}
     quoted = {
         "id": "ev-0000000001",
@@ -606,17 +606,17 @@ def test_sources_of_several_folders_are_shown_with_theirs() -> None:
         for (name, source), folder in zip(sources.items(), ("larch", "rowan"), strict=True)
     }
     handoff = {
-        "section": {**LOCKS, "answers": "Who holds the lock, and who replays the log in recovery?"},
+        "section": {**LOCKS, "parts": ["who holds the lock", "who replays the log in recovery"]},
         "outline": [LOCKS],
         "findings": [],
         "evidence": [],
         "topics": [{"sub_query_id": "sq-1-1", "source_ids": names}],
     }
-    for known, addresses, titles in (
-        (shelved, {"larch/faq.html", "rowan/faq.html"}, {"FAQ (larch)", "Log (rowan)"}),
-        ({**sources, names[0]: shelved[names[0]]}, {"faq.html", ""}, {"FAQ", "Log"}),
+    for known, folders, titles in (
+        (shelved, {"larch", "rowan"}, {"FAQ (larch)", "Log (rowan)"}),
+        ({**sources, names[0]: shelved[names[0]]}, {""}, {"FAQ", "Log"}),
     ):
         material = section_material(SectionNeeds.of(handoff), known, documents)
         passages = Passages([row.to_json() for row in material.evidence.values()], known, documents)
-        assert {row["url"] for row in material.rows["sources"]} == addresses
+        assert {row["folder"] for row in material.rows["sources"]} == folders
         assert {row["title"] for row in passages.rows(material.evidence)} == titles

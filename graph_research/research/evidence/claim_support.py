@@ -23,6 +23,9 @@ RELATED = 0.15
 """The least share of a fact's words, by weight, that its passages with their surroundings have. Of claims that people
 call supported 0 to 3 % have less, of the same beside a passage of another source 86 to 97 %."""
 
+IN_PART = "partly supported"
+"""How the problem of a sentence begins of which a verifier model finds only a part in its passages."""
+
 _LISTED = 5
 _ITEM = re.compile(r"\s*\(?\d{1,2}[.)]\s")
 _TIMES = re.compile(rf"[\s-]?(?:{any_of('times')})\b")
@@ -164,7 +167,7 @@ def _objected(verdict: StatementVerdict | None, score: float) -> Judgement | Non
     """The judgement of a sentence that a verifier model does not find supported."""
     if verdict is None or verdict.verdict is VerdictWord.SUPPORTED:
         return None
-    said = "partly supported" if verdict.verdict is VerdictWord.PARTLY else "not supported"
+    said = IN_PART if verdict.verdict is VerdictWord.PARTLY else "not supported"
     return _failed(f"{said}, by a verifier model: {verdict.reason}" if verdict.reason else said, score)
 
 

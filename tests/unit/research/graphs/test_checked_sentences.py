@@ -77,7 +77,7 @@ def bench_of(make: Callable[[Writer], Row], **changes: Any) -> Bench:
     return Bench(study.script(section_writer=[adding(make)], **changes), search=study.search)
 
 
-def objecting(text: str, reason: str, *, times: int = 99) -> Callable[[ModelRequest], Row]:
+def objecting(text: str, reason: str, *, times: int = 99, verdict: str = "not") -> Callable[[ModelRequest], Row]:
     """A verifier that objects to one text so many times."""
     left = [times]
 
@@ -87,7 +87,7 @@ def objecting(text: str, reason: str, *, times: int = 99) -> Callable[[ModelRequ
             wrong = row["text"] == text and left[0] > 0
             left[0] -= wrong
             verdicts.append(
-                {"n": row["n"], "verdict": "not" if wrong else "supported", "reason": reason if wrong else ""}
+                {"n": row["n"], "verdict": verdict if wrong else "supported", "reason": reason if wrong else ""}
             )
         return {"verdicts": verdicts}
 
@@ -494,6 +494,22 @@ def test_of_two_equal_cells_the_one_that_is_named_is_edited() -> None:
     assert [row[1].text for row in edited.sections[0].blocks[0].rows] == ["off", "on"]
     left = without_evidence(draft, {}, (), [sentence_name("off", second.place)])
     assert [row[1].text for row in left.sections[0].blocks[0].rows] == ["off"]
+
+
+@pytest.mark.parametrize(("verdict", "printed"), [("partly", Status.PROVED), ("not", Status.UNSUPPORTED)])
+async def test_a_sentence_of_which_the_passage_says_only_a_part_gives_way_to_the_passages_own_words(
+    verdict: str, printed: Status
+) -> None:
+    bench = bench_of(
+        lambda write: paragraph(write.fact(CALM, CALM), write.fact(DENIAL, CALM)),
+        section_mender=[lambda request: {"sentences": [{"n": 1, "action": "keep", "reason": "It says so."}]}],
+        verifier=[objecting(DENIAL, "not of every mode", verdict=verdict)],
+    )
+    report, _ = await report_of(bench)
+    statuses = {row.text: row.status for row in report.statements() if row.text in (DENIAL, f"{CALM}")}
+    told = [row.status for row in report.statements() if row.text in (CALM, DENIAL)]
+    assert printed in told
+    assert (DENIAL in statuses) is (verdict == "not")
 
 
 UNFOUND = "Whether a reader of Larch may block the writer was not found."

@@ -205,13 +205,13 @@ async def test_an_analysis_that_brings_a_number_of_its_own_is_sent_back_and_left
     assert "Sentences left out because they failed a check: 1." in report.limitations
 
 
-def objects_to(text: str) -> Any:
+def objects_to(text: str, verdict: str = "partly") -> Any:
     """A verifier that finds one sentence to drop a hedge, and supports the others."""
 
     def verify(request: ModelRequest) -> dict[str, Any]:
         return {
             "verdicts": [
-                {"n": row["n"], "verdict": "partly", "reason": "drops 'typically' and the condition"}
+                {"n": row["n"], "verdict": verdict, "reason": "drops 'typically' and the condition"}
                 if row["text"] == text
                 else {"n": row["n"], "verdict": "supported", "reason": ""}
                 for row in request.material["statements"]
@@ -242,7 +242,7 @@ async def test_a_dropped_hedge_that_the_verifier_sees_is_mended_and_verified_aga
 
 async def test_a_fact_that_stays_wrong_after_mending_is_shown_as_unsupported_with_the_reason() -> None:
     planted = with_more(lambda write: write.fact(DROPPED_HEDGE, STANDBY))
-    bench = bench_of(section_writer=[planted], verifier=[objects_to(DROPPED_HEDGE)], section_mender=["No."])
+    bench = bench_of(section_writer=[planted], verifier=[objects_to(DROPPED_HEDGE, "not")], section_mender=["No."])
     report, state = await report_of(bench)
     [row] = unsupported(report)
     assert row.text == DROPPED_HEDGE
@@ -813,11 +813,11 @@ ASKED = {
         "gets the line that bounds it",
         "each part that is a row has one",
         "has all its conditions",
-        "joined to the one before by what joins them",
+        "joined to the one before (so",
         "a reversal is a new condition that names the other choice",
         "look through all quotes",
         "A hedge or condition of all cells of a row stands once",
-        "whole sentences with subject and verb",
+        "whole sentences, who does what",
         "one hedge and one semicolon at most",
         "few facts told whole are better than all clipped",
         "first that of its own page",
@@ -825,7 +825,7 @@ ASKED = {
         "names its formula or model with what that assumes",
         "a reason is why the reader takes this value",
         "two of the compared things side by side",
-        "say by arithmetic what it comes to",
+        "say by arithmetic what that is",
     ],
     "editor": [
         "decides the case as asked",

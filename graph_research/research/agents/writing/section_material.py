@@ -30,7 +30,7 @@ _MOST_SOURCES = 120
 """So many documents beside those of the evidence are searched for further passages."""
 _MOST_OF_LIMITS, _OF_A_LIMIT = 6, 2
 _MOST_OF_GAPS, _OF_A_GAP = 6, 2
-_OF_A_CONFLICT, _OF_A_SEARCH = 2, 2
+_OF_A_CONFLICT, _OF_A_SEARCH, _WITHOUT_PARTS = 2, 2, 4
 """Passages in which what a researcher did not find, or an open question asks for, may stand: of both so many in all,
 of each limit, and of each query for a question and each thing that it names."""
 _MOST_NOTES = 6
@@ -282,9 +282,10 @@ def _passages(
     for query in needs.section.searches:
         found_for_it = (item for item in nearest(pool, parse(query)) if not needs.excludes(item, pool))
         further.add_first(found_for_it, _OF_A_SEARCH)
-    for part in needs.section.terms or needs.section.parts or [needs.section.answers]:
+    parts = needs.section.terms or needs.section.parts
+    for part in parts or [needs.section.answers]:
         near_it = (item for item in nearest(pool, parse(part)) if not needs.excludes(item, pool))
-        further.add_first(near_it, 1)
+        further.add_first(near_it, 1 if parts else _WITHOUT_PARTS)
     most = len(further.chosen) + _MOST_OF_LIMITS
     for limit in needs.limits:
         found = len(further.chosen)
@@ -372,7 +373,7 @@ def _sources(sources: Mapping[str, Source], numbers: Mapping[str, int]) -> list[
             "n": n,
             "id": source.id,
             "title": source.title,
-            "folder": folders.get(source.id, ""),
+            "url": "/".join(filter(None, [folders.get(source.id), source.url])),
             "publisher": source.publisher or "",
             "published_on": source.published_on,
         }

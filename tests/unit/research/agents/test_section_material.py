@@ -612,11 +612,11 @@ def test_sources_of_several_folders_are_shown_with_theirs() -> None:
         "evidence": [],
         "topics": [{"sub_query_id": "sq-1-1", "source_ids": names}],
     }
-    for known, folders, titles in (
-        (shelved, {"larch", "rowan"}, {"FAQ (larch)", "Log (rowan)"}),
-        ({**sources, names[0]: shelved[names[0]]}, {""}, {"FAQ", "Log"}),
+    for known, addresses, titles in (
+        (shelved, {"larch/faq.html", "rowan/faq.html"}, {"FAQ (larch)", "Log (rowan)"}),
+        ({**sources, names[0]: shelved[names[0]]}, {"faq.html", ""}, {"FAQ", "Log"}),
     ):
         material = section_material(SectionNeeds.of(handoff), known, documents)
         passages = Passages([row.to_json() for row in material.evidence.values()], known, documents)
-        assert {row["folder"] for row in material.rows["sources"]} == folders
+        assert {row["url"] for row in material.rows["sources"]} == addresses
         assert {row["title"] for row in passages.rows(material.evidence)} == titles

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
 from graph_research.research.evidence.cited import Citation, CitedContradiction, CitedPlace, QuoteSelector
@@ -42,6 +43,7 @@ def clean(text: str) -> str:
     return _UNSHOWABLE.sub("", text)
 
 
+@lru_cache(maxsize=2048)  # a report shows the titles of its sources and its sentences again and again
 def one_line(text: str) -> str:
     """The cleaned text with every run of whitespace as one space; a space that does not break stays what it is."""
     return _BREAKING_SPACES.sub(" ", clean(text)).strip()

@@ -69,7 +69,7 @@ _CJK = "".join(CJK_SCALES)
 _NUMBER = re.compile(
     r"(?P<currency>[€$£¥])?\s?(?:(?<![A-UW-Za-uw-zÀ-ӿ])(?:(?<![A-Za-zÀ-ӿ][-–])|(?=\d+\.\d))(?<!\d)(?<!\d/)(?<!\d[.,])"
     r"(?P<digits>\d{1,3}(?:[\u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d+)*)|"
-    rf"\b(?P<words>{_SPELLED})\b)(?:\s?(?P<cjk>[{_CJK}](?!瓦)(?:\d+[{_CJK}])*)"
+    rf"\b(?P<words>{_SPELLED})\b)(?:\s?(?P<cjk>[{_CJK}](?![瓦赫字])(?:\d+[{_CJK}])*)"
     rf"|[\s-]?(?P<scale>{_SCALE})\b(?:(?<=mio|mrd|mln|mld|tys|tsd)\.)?)?(?:(?P<short>k|(?(currency)m|(?!)))\b)?(?(currency)\b)"
     rf"(?:\s(?P<scale2>{_SCALE})\b)?",
     re.IGNORECASE,
@@ -79,7 +79,7 @@ _WRITTEN_UNITS = sorted(UNITS, key=len, reverse=True)
 _UNIT = re.compile(
     r"(?:[\s-]|\s(?:de|di)\s|\sd['’])?(?:(?P<name>(?<!\d)s|"
     + "|".join(re.escape(name) for name in _WRITTEN_UNITS if name[0].isalpha() and name[0] < "\u3000" and name != "s")
-    + r")(?:(?<=\w\w\w)[sn])?\b(?![²³])|(?P<symbol>"
+    + r")(?:(?<=\w\w\w)[sn])?\b(?![²³'’])|(?P<symbol>"
     + "|".join(re.escape(name) for name in _WRITTEN_UNITS if not name[0].isalpha() or name[0] > "\u3000")
     + r"))"
 )
@@ -101,6 +101,7 @@ _AT_LEAST = _before("at_least", ">|≥")
 _AT_MOST = _before("at_most", "<|≤")
 ARTICLE_BEFORE = re.compile(rf"\b(?:{any_of('articles')})\s$", re.IGNORECASE)
 """The end of a text before a number that says which things are meant ("the two"), and not how many there are."""
+_PERCENT_BEFORE = "百分之"
 _SELDOM_COUNTS = re.compile(r"(?:one|zero)\b", re.IGNORECASE)
 _TO = re.compile(r"\s?(?:to|[-–—]|bis|à)\s?[€$£]?")
 _AND = re.compile(r"\s(?:and|und|et|y)\s[€$£]?")
@@ -250,6 +251,8 @@ def _numbers(text: str) -> Iterator[tuple[Value, bool]]:
             if unit
             else (value.unit or CURRENCIES.get(match["currency"] or "", ""), 1.0)
         )
+        if before.endswith(_PERCENT_BEFORE):
+            dimension = "percent"
         slack = value.slack
         if _ABOUT.search(before):
             slack = max(slack, _ABOUT_SHARE * value.low)

@@ -21,15 +21,9 @@ MULTIPLES = numbered("multiples")
 
 UNITS: dict[str, tuple[str, float]] = {}
 """The dimension of a unit and its factor to the dimension's base unit, by every way to write it."""
-for _name, _factor in {"": 1.0, "kilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12}.items():
-    UNITS |= {f"{_name}watt hour": ("energy", _factor), f"{_name}watt-hour": ("energy", _factor)}
-    UNITS |= {f"{_name}wattstunde": ("energy", _factor), f"{_name}watt": ("power", _factor)}
-    UNITS |= {f"{_name}byte": ("data", _factor), f"{_name}hertz": ("freq", _factor)}
-for _letter, _factor in {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}.items():
-    UNITS |= {f"{_letter}Wh": ("energy", _factor), f"{_letter}W": ("power", _factor), f"{_letter}B": ("data", _factor)}
-    UNITS |= {f"{_letter}Hz": ("freq", _factor), f"{_letter}bit": ("data", _factor / 8)}
 UNITS |= {f"{_letter}iB": ("data", 1024.0**_power) for _power, _letter in enumerate("KMGT", start=1)}
 UNITS |= {"KB": ("data", 1e3), "kiB": ("data", 1024.0)}
+UNITS |= {f"{_letter}bit": ("data", 1e3**_power / 8) for _power, _letter in enumerate("kMGT", start=1)}
 for _names, _dimension, _factor in unit_names():
     UNITS |= dict.fromkeys(_names, (_dimension, _factor))
 UNITS |= {

@@ -65,17 +65,19 @@ MOST_STEMMED_CHARS = 64
 UNSPACED = frozenset({"ja", "zh"})
 """Languages that put no spaces between words."""
 
-_Form = tuple[str, str, int, int]
-"""Of a written word: its term, what it was made of, and where it starts and ends in the written word."""
+_Form = tuple[str, str, int, int, float]
+"""Of a written word: its term, what it was made of, where it starts and ends in the written word, and its share."""
 
 
 class Word(NamedTuple):
-    """`text[start:end]` as a search term; `weight` is 0 (as common as `the`) to 3.5 (rare or unknown)."""
+    """`text[start:end]` as a search term; `weight` is 0 (as common as `the`) to 3.5 (rare or unknown). Each of the n
+    parts of a word has a `share` of 1 / n of its weight, since they stand wherever the whole does."""
 
     term: str
     weight: float
     start: int
     end: int
+    share: float = 1.0
 
 
 def words(text: str, language: str = "en") -> list[Word]:
@@ -84,13 +86,13 @@ def words(text: str, language: str = "en") -> list[Word]:
     A word's term is its Snowball stem in `language` (ISO 639-1), or the word in lower case where Snowball has none;
     ligatures and full-width letters count as the letters they stand for. A word in camel case or with underscores is
     followed by its parts (`TaskGroup`: taskgroup, task, group; `lock_timeout`: lock_timeout, lock, timeout), and so is
-    a compound (`Nitratgehalt`: nitratgehalt, nitrat, gehalt). Chinese and Japanese, which put no spaces between words,
-    give the pairs of neighbouring characters.
+    a compound (`Nitratgehalt`: nitratgehalt, nitrat, gehalt); the parts together count as one word. Chinese and
+    Japanese, which put no spaces between words, give the pairs of neighbouring characters.
     """
     return [
-        Word(term, _weight(term, form, language), match.start() + start, match.start() + end)
+        Word(term, share * _weight(term, form, language), match.start() + start, match.start() + end, share)
         for match in _WORD.finditer(text)
-        for term, form, start, end in _forms(match[0], language)
+        for term, form, start, end, share in _forms(match[0], language)
     ]
 
 
@@ -114,11 +116,7 @@ def weights_of(written: Iterable[Word]) -> dict[str, float]:
 @lru_cache(maxsize=4096)
 def whole_word_weights(text: str, language: str) -> Mapping[str, float]:
     """The terms of a short text that weigh something, with their weights; a name once, without its parts beside it."""
-    whole: list[Word] = []
-    for word in words(text, language):
-        if not whole or word.end > whole[-1].end:
-            whole.append(word)
-    return MappingProxyType(weights_of(whole))
+    return MappingProxyType(weights_of(word for word in words(text, language) if word.share == 1.0))
 
 
 @lru_cache(maxsize=4096)
@@ -161,7 +159,7 @@ class _JoinedTerms(dict[str, str]):
         if _is_spaced(written):
             made = " ".join([_stem(form, self._language) for form in _folded_forms(written, self._language)])
         else:
-            made = " ".join([term for term, _, _, _ in _pairs(written)])
+            made = " ".join([term for term, *_ in _pairs(written)])
         self[written] = made
         return made
 
@@ -264,7 +262,9 @@ def _is_spaced(written: str) -> bool:
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def _spaced_forms(written: str, language: str) -> Sequence[_Form]:
     """A word, then its parts where it has any; each at the place of the whole."""
-    return tuple((_stem(form, language), form, 0, len(written)) for form in _folded_forms(written, language))
+    whole, *parts = _folded_forms(written, language)
+    shared = ((whole, 1.0), *((part, 1.0 / len(parts)) for part in parts))
+    return tuple((_stem(form, language), form, 0, len(written), share) for form, share in shared)
 
 
 def _folded_forms(written: str, language: str) -> list[str]:
@@ -282,13 +282,13 @@ def _pairs(run: str) -> Iterator[_Form]:
         start = match.start()
         if match["unspaced"] is None:
             form = _folded(match[0], "en")
-            yield _stem(form, "en"), form, start, match.end()
+            yield _stem(form, "en"), form, start, match.end(), 1.0
         elif len(match[0]) == 1:
-            yield match[0], match[0], start, match.end()
+            yield match[0], match[0], start, match.end(), 1.0
         else:
             for at in range(start, match.end() - 1):
                 pair = run[at : at + 2]
-                yield pair, pair, at, at + 2
+                yield pair, pair, at, at + 2, 1.0
 
 
 def _folded(word: str, language: str) -> str:

@@ -26,8 +26,8 @@ _NOTE_MARKS = re.compile(r"(?<=[.!?。！？\"”])(?:\[\d{1,3}\])+$")
 class Unit:
     """`document.text[start:end]`, without white space around it.
 
-    `heading` is the nearest heading above it, `header` the first row of its table behind its caption. `block` is the
-    number of its block: units of one block follow each other in the text.
+    `heading` is the nearest heading above it, `header` the first row of its table behind its caption, or the term that
+    it explains. `block` is the number of its block: units of one block follow each other in the text.
     """
 
     start: int
@@ -62,7 +62,8 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
                 defined = before is not None and position == 0 and defines(text, before, block)
                 kind: UnitKind = "definition" if defined else "heading" if block.kind == "heading" else "sentence"
                 end = start + len(_NOTE_MARKS.sub("", text[start:end]))
-                yield from _cut(text, before.start if defined and before else start, end, kind, number, heading)
+                first = before.start if defined and before else start
+                yield from _cut(text, first, end, kind, number, heading, document.term_at(start))
         elif block.kind == "table":
             written = text[block.start : block.end]
             if before is None or before.kind != "table":

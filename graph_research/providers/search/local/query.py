@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 from graph_research.text.language.superlatives import superlatives_in
 from graph_research.text.language.terms import STOP_WORDS
@@ -25,11 +25,12 @@ def query_terms(text: str, languages: Iterable[str]) -> dict[str, dict[str, floa
 
 def name_shares(text: str, languages: Iterable[str]) -> dict[str, float]:
     """By term, what it counts beside a word by itself, which counts 1: the parts of a name or a compound (`TaskGroup`:
-    task, group) count as one word together, since they stand wherever the whole does."""
+    task, group) count as one word together."""
     shares: dict[str, float] = {}
     for language in languages:
-        for term, share in _shares(text[:_MOST_CHARS], language):
-            shares[term] = max(share, shares.get(term, 0.0))
+        for word in words(text[:_MOST_CHARS], language):
+            term = without_accents(word.term)
+            shares[term] = max(word.share, shares.get(term, 0.0))
     return shares
 
 
@@ -59,17 +60,3 @@ def _rarest(text: str, language: str, telling: Collection[int]) -> dict[str, flo
         said = [word for word in written if text[word.start : word.end].lower() not in STOP_WORDS]
         found = {without_accents(word.term): 1.0 for word in said or written}
     return dict(sorted(found.items(), key=lambda item: -item[1])[:_MOST_TERMS])
-
-
-def _shares(text: str, language: str) -> Iterator[tuple[str, float]]:
-    end = 0
-    parts: list[str] = []
-    for word in words(text, language):
-        term = without_accents(word.term)
-        if word.end > end:  # of Chinese and Japanese each pair begins and ends behind the one before
-            yield from ((part, 1.0 / len(parts)) for part in parts)
-            yield term, 1.0
-            end, parts = word.end, []
-        else:
-            parts.append(term)
-    yield from ((part, 1.0 / len(parts)) for part in parts)

@@ -52,8 +52,13 @@ def entries(subject: str, language: str) -> tuple[str, ...]:
 
 def unit_names() -> Iterator[tuple[list[str], str, float]]:
     """The ways to write each unit, its dimension, and its factor to the dimension's base unit."""
-    for names, dimension, factor in _read("units")["units"]:
+    table = _read("units")
+    for names, dimension, factor in table["units"]:
         yield names.split("|"), dimension, factor
+    for names, sign, dimension in table["prefixed"]:
+        for prefixes, letter, factor in table["prefixes"]:
+            written = [prefix + name for prefix in prefixes.split("|") for name in names.split("|")]
+            yield [*written, *([letter + sign] if letter or sign != "B" else [])], dimension, factor
 
 
 @cache

@@ -1,6 +1,7 @@
 """Numbers and dates in sentences as intervals."""
 
 from math import inf
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -100,3 +101,27 @@ def test_names_notes_and_times_are_no_values(text: str) -> None:
 def test_a_value_agrees_with_itself_however_it_is_grouped(number: int) -> None:
     plain, grouped = values(f"it has {number} rooms"), values(f"it has {number:,} rooms")
     assert agree(plain[0], grouped[0])
+
+
+IN_WORDS = Path(__file__).with_name("units_in_words.txt").read_text(encoding="utf-8").splitlines()
+"""A sign, and what stands for it in English, German, Spanish, French, Italian, Dutch, Polish, Portuguese, Japanese and
+Chinese."""
+
+
+@pytest.mark.parametrize("row", IN_WORDS)
+def test_a_unit_in_words_is_its_sign_in_each_language(row: str) -> None:
+    sign, *words = row.split("|")
+    written = [f"50 {sign}" if sign not in "€$" else f"{sign}50", "60 kg" if sign == "g" else "60 g"]
+    (same,), (other,) = map(values, written)
+    for word in words:
+        unspaced = word in words[-2:]
+        sentence = f"{word}50。" if word == "百分之" else f"50{word}です。" if unspaced else f"there are 50 {word}."
+        (value,) = values(sentence)
+        assert agree(value, same), word
+        assert not agree(value, other), word
+
+
+@pytest.mark.parametrize("text", ["En 2010 s'ouvre le pont.", "Nel 2010 l'azienda chiude.", "En 2010 m’a plu le pont."])
+def test_a_word_that_is_cut_at_an_apostrophe_is_no_unit(text: str) -> None:
+    (value,) = values(text)
+    assert value.kind == "date"

@@ -143,6 +143,15 @@ def test_a_name_counts_once_and_not_its_parts_beside_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "language"), [("ZephyrQuorl", "en"), ("zephyr_quorl", "en"), ("Nitratgehalt", "de")]
+)
+def test_the_parts_of_a_word_count_as_one_word_together(written: str, language: str) -> None:
+    whole, *parts = words(written, language)
+    assert len(parts) == 2
+    assert sum(part.weight for part in parts) <= whole.weight
+
+
+@pytest.mark.parametrize(
     ("participle", "form"),
     [("gekostet", "kostete"), ("gebauten", "baute"), ("geöffnet", "öffnete"), ("gemessene", "gemessenen")],
 )

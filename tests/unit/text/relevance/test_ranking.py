@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graph_research.text.document import Document
+from graph_research.text.readers.html import html_document
 from graph_research.text.readers.markdown import markdown_document
 from graph_research.text.readers.plain import plain_document
 from graph_research.text.relevance.query import parse
@@ -50,6 +51,16 @@ def test_dates_are_asked_for_in_other_languages() -> None:
 def test_words_of_the_heading_count_for_what_stands_below_it() -> None:
     text = "# Guide\n\n## Alder Dam\n\nIt opened in 1921.\n\n## Brindle Weir\n\nIt opened in 1934.\n"
     assert best("When did the Brindle Weir open?", text) == "It opened in 1934."
+
+
+def test_the_term_counts_for_every_sentence_of_what_explains_it() -> None:
+    page = (
+        "<h1>Settings</h1><dl><dt>nap_time</dt><dd><p>Seconds between two rounds.</p><p>The default is 60.</p></dd>"
+        "<dt>cost_limit</dt><dd><p>Stops a round.</p><p>The default is 200.</p></dd>"
+        "<dt>scale</dt><dd><p>Of a table.</p></dd></dl>"
+    )
+    ranked = rank(Pool({"settings": html_document(page)}), parse("What is the default of cost_limit?"))
+    assert next(item.unit.text for item in ranked if "default" in item.unit.text) == "The default is 200."
 
 
 def test_a_page_that_the_best_evidence_names_ranks_higher() -> None:

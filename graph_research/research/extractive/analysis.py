@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from typing import Any
 from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, options_of, question_of, read_sources
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Block, Document
-from graph_research.text.language.words import held_share, read_sentence
+from graph_research.text.language.words import held_share
 from graph_research.text.relevance.alike import numbers_in, says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
@@ -34,6 +35,7 @@ _ABOUT = 0.5
 _NEEDED_BEFORE = 0.15
 _OF_A_LIST = 0.5
 _MOST_KEPT = 4  # the steps of a round analyse the same documents for the same question
+_UNCAPITALISED = re.compile(r"\b[^\W\d_A-ZÀ-Þ][^\W\d_]{3}")
 
 _Place = tuple[str, int]
 """Source and position of a unit."""
@@ -219,10 +221,8 @@ def _weighed(items: Sequence[Ranked], sources: Mapping[str, SourceFacts]) -> lis
 
 
 def _is_of_names(text: str) -> bool:
-    """Whether a text has words with capital letters and, but for filling ones, no other: authors, a publisher."""
-    _, written = read_sentence(text)
-    firsts = [text[word.start] for word in written if word.weight > 0.0]
-    return any(map(str.isupper, firsts)) and not any(map(str.islower, firsts))
+    """Whether a text has words with capital letters and no others of some length: authors, a publisher."""
+    return any(map(str.isupper, text)) and not _UNCAPITALISED.search(text)
 
 
 def _near(items: Sequence[Ranked], query: Query, pool: Pool) -> list[Ranked]:

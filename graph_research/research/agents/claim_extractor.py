@@ -21,7 +21,7 @@ from graph_research.research.models.ids import finding_id
 from graph_research.research.models.source import Source
 from graph_research.research.retrieval.excerpts import reading_of
 from graph_research.research.retrieval.reading import chars_of_each
-from graph_research.research.scoring.job import job_confidence
+from graph_research.research.scoring.claim import job_confidence
 from graph_research.research.scoring.origin import independent, origins
 from graph_research.text.document import Document
 

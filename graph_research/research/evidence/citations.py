@@ -19,7 +19,7 @@ from graph_research.research.evidence.cited import (
     PositionSelector,
     QuoteSelector,
 )
-from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
+from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, judge
 from graph_research.research.models.draft import (
     Block,
     BlockType,
@@ -138,17 +138,31 @@ class _Numbering:
     def _holds(self, statement: Statement) -> bool:
         known = [self._evidence[name] for name in statement.evidence_ids if name in self._evidence]
         passages = [passage_of(self._citation(row, "", 0), self._archive, self._sources) for row in known]
-        judgement = judge(
-            without_markers(statement.text)[0] if statement.kind is not StatementKind.QUOTE else statement.text,
+        is_quote = statement.kind is StatementKind.QUOTE
+        text = statement.text if is_quote else without_markers(statement.text)[0]
+        return self._judge(statement, text, passages).status is not Status.UNSUPPORTED
+
+    def _judge(
+        self,
+        statement: Statement,
+        text: str,
+        passages: Sequence[CitedPassage],
+        context: str = "",
+        *,
+        code: bool = False,
+    ) -> Judgement:
+        return judge(
+            text,
             statement.kind,
             passages,
             question=self._question,
             computed=statement.computed,
             judged=statement.judged,
             verdict=self._verdicts.get(statement.id),
+            context=context,
+            is_code=code,
             language=self._language,
         )
-        return judgement.status is not Status.UNSUPPORTED
 
     def contradiction(self, contradiction: Contradiction) -> CitedContradiction:
         return CitedContradiction(
@@ -174,19 +188,7 @@ class _Numbering:
         text, marked, fabricated = (statement.text, [], []) if is_verbatim else without_markers(statement.text)
         cited, unknown = self._cite_all([*statement.evidence_ids, *marked])
         shown = statement.model_copy(update={"text": text, "evidence_ids": [row.evidence_id for row in cited]})
-        verdict = self._verdicts.get(shown.id)
-        judgement = judge(
-            text,
-            statement.kind,
-            [self._passages[citation.id] for citation in cited],
-            question=self._question,
-            computed=statement.computed,
-            judged=statement.judged,
-            verdict=verdict,
-            context=context,
-            is_code=is_code,
-            language=self._language,
-        )
+        judgement = self._judge(shown, text, [self._passages[citation.id] for citation in cited], context, code=is_code)
         return CitedStatement(
             id=f"s{self._statements}",
             text=text,
@@ -197,7 +199,7 @@ class _Numbering:
             judged=list(statement.judged),
             support=judgement.score,
             problem=judgement.problem,
-            verdict=verdict,
+            verdict=self._verdicts.get(shown.id),
             fabricated=[*unknown, *fabricated],
             place=statement.place,
             code=list(statement.code),

@@ -17,7 +17,7 @@ from graph_research.research.models.finding import Claim, Confidence, Finding, G
 from graph_research.research.models.ids import finding_id, gap_id
 from graph_research.research.models.plan import SubQuery, TopicResult
 from graph_research.research.models.source import Quality, Source
-from graph_research.research.scoring.job import job_confidence
+from graph_research.research.scoring.claim import job_confidence
 from graph_research.research.scoring.origin import independent, origins
 from graph_research.text.document import Document
 from graph_research.text.language.opposites import NEGATIONS

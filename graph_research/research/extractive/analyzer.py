@@ -1,4 +1,4 @@
-"""Findings, gaps and contradictions of a research, and the claims of a pipeline, out of one analysis."""
+"""Findings, gaps and contradictions of a research, and the claims of a pipeline, out of one analysis; digests."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from graph_research.research.extractive.analysis import Analysis, Group, Quote, 
 from graph_research.research.extractive.gaps import find_gaps
 from graph_research.research.extractive.sections import outline
 from graph_research.research.extractive.sources import SourceFacts, labels_of, options_of
+from graph_research.research.models.digest import MOST_KEY_POINT_CHARS, MOST_KEY_POINTS
+from graph_research.text.document import Document
 from graph_research.text.relevance.conflicts import Conflict
+from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import Pool, rank
 from graph_research.text.relevance.statements import SourceSentence
+
+_SUMMARY_SENTENCES = 3
 
 
 def find(material: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,6 +43,17 @@ def claims(material: Mapping[str, Any]) -> dict[str, Any]:
     analysis = analyze(material)
     positions = {source_id: index for index, source_id in enumerate(analysis.sources)}
     return {"claims": [_claim(group, analysis, positions) for group in analysis.groups]}
+
+
+def condense(material: Mapping[str, Any]) -> dict[str, Any]:
+    """A digest: the best ranked sentences, the first ones in the order of the text as summary, the others as key
+    points."""
+    document: Document = material["document"]
+    pool = Pool({"source": document})
+    ranked = rank(pool, parse(material["question"]))[: _SUMMARY_SENTENCES + MOST_KEY_POINTS]
+    best = sorted(ranked[:_SUMMARY_SENTENCES], key=lambda item: item.unit.start)
+    others = [text for item in ranked[_SUMMARY_SENTENCES:] if len(text := item.unit.text) <= MOST_KEY_POINT_CHARS]
+    return {"summary": " ".join(item.unit.text for item in best) or document.title, "key_points": others}
 
 
 def opposing(group: Group, conflicts: Sequence[Conflict]) -> list[tuple[str, SourceSentence]]:

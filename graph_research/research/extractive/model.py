@@ -9,7 +9,7 @@ from typing import Any
 
 from graph_research.providers.llm.base import ModelReply, ModelRequest, estimated
 from graph_research.providers.llm.model_spec import EXTRACTIVE
-from graph_research.research.extractive import analyzer, digests, planner, prompt_node, reviews, synthesizer
+from graph_research.research.extractive import analyzer, planner, prompt_node, reviews, synthesizer
 from graph_research.research.extractive.sources import EMBEDDER
 from graph_research.text.relevance.embedding import Embedder
 
@@ -18,7 +18,7 @@ _ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "claim_extractor": analyzer.claims,
     "clarifier": planner.clarify,
     "decomposer": planner.decompose,
-    "digestor": digests.condense,
+    "digestor": analyzer.condense,
     "outliner": synthesizer.no_outline,
     "planner": planner.plan,
     "refiner": reviews.refine,

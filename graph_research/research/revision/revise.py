@@ -18,7 +18,7 @@ from graph_research.research.models.source import Source
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.revision.model import Edit, Exclusion, FollowUp, Refresh, Revision
 from graph_research.research.revision.sentences import edited_draft, mended_draft, with_sections, without_evidence
-from graph_research.research.scoring.job import job_confidence
+from graph_research.research.scoring.claim import job_confidence
 from graph_research.research.scoring.origin import independent, origins
 
 State = Mapping[str, Any]

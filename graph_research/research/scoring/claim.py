@@ -1,4 +1,4 @@
-"""Confidence of a claim: the strength of its supporting sources, less a penalty for contradicting ones."""
+"""Confidence of a claim, from the strength of its supporting sources and those that contradict it, and of a job."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from graph_research.research.models.finding import Confidence
+from graph_research.research.models.confidence import JobConfidence
+from graph_research.research.models.finding import Claim, Confidence
 
 CONFIRMED_AT = 0.9
 SPECULATION_BELOW = 0.3
 HIGH_FROM, MEDIUM_FROM = 0.7, 0.4
+ENOUGH_SOURCES = 10
 LEAST_SUPPORT = 0.15
 """Below this score quotes do not support a claim."""
 _ORDER = (Confidence.SPECULATION, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH, Confidence.CONFIRMED)
@@ -68,3 +70,18 @@ def claim_level(
         return "low"
     is_whole = not against and (origins > 1 or by_maker > 1)
     return "high" if confidence >= HIGH_FROM and is_whole else "medium"
+
+
+def job_confidence(claims: Sequence[Claim], source_count: int, origin_count: int) -> JobConfidence:
+    """clamp(mean claim confidence x min(sources/10, 1)); 0 without claims."""
+    mean = sum(claim.confidence for claim in claims) / len(claims) if claims else 0.0
+    factor = min(source_count / ENOUGH_SOURCES, 1.0)
+    return JobConfidence(
+        confidence=min(max(mean * factor, 0.0), 1.0),
+        claim_count=len(claims),
+        source_count=source_count,
+        has_contradictions=any(claim.contradiction for claim in claims),
+        mean_claim_confidence=mean,
+        source_factor=factor,
+        origin_count=origin_count,
+    )

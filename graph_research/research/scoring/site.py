@@ -13,23 +13,17 @@ _SECOND_LEVEL = frozenset(
 )
 """What stands before the two letters of a country in a public suffix, as in `co.uk`."""
 
-_SHARED_HOSTS = frozenset(
-    {
-        "blogspot.com",
-        "github.io",
-        "gitlab.io",
-        "hashnode.dev",
-        "herokuapp.com",
-        "medium.com",
-        "netlify.app",
-        "pages.dev",
-        "readthedocs.io",
-        "sourceforge.io",
-        "substack.com",
-        "tumblr.com",
-        "vercel.app",
-        "wordpress.com",
-    }
+
+def hosts(written: str) -> frozenset[str]:
+    """Hosts that are written with white space between them."""
+    return frozenset(written.split())
+
+
+_SHARED_HOSTS = hosts(
+    """
+    blogspot.com github.io gitlab.io hashnode.dev herokuapp.com medium.com netlify.app pages.dev readthedocs.io
+    sourceforge.io substack.com tumblr.com vercel.app wordpress.com
+    """
 )
 """Domains whose hosts belong to different people."""
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
 from graph_research.research.models.source import Quality, Tier
-from graph_research.research.scoring.site import belongs_to, host_of, name_of_site, site_of
+from graph_research.research.scoring.site import belongs_to, host_of, hosts, name_of_site, site_of
 from graph_research.text.language.tables import listed
 
 CREDIBILITY: Mapping[Tier, float] = {
@@ -34,50 +34,17 @@ _NAME = re.compile(r"[^\W\d_][\w+#-]*")
 
 _PRIMARY_ENDINGS = (".gov", ".edu", ".mil", ".int")
 _PRIMARY_NATIONAL = re.compile(r"(?:^|\.)(?:gov|gouv|gob|go|ac|edu|mil)\.[a-z]{2}$")
-_PRIMARY_HOSTS = frozenset(
-    {
-        "acm.org",
-        "biorxiv.org",
-        "cell.com",
-        "doi.org",
-        "europa.eu",
-        "ieee.org",
-        "jstor.org",
-        "medrxiv.org",
-        "nature.com",
-        "nejm.org",
-        "plos.org",
-        "pnas.org",
-        "sciencedirect.com",
-        "science.org",
-        "springer.com",
-        "thelancet.com",
-        "wiley.com",
-    }
+_PRIMARY_HOSTS = hosts(
+    """
+    acm.org biorxiv.org cell.com doi.org europa.eu ieee.org jstor.org medrxiv.org nature.com nejm.org plos.org
+    pnas.org sciencedirect.com science.org springer.com thelancet.com wiley.com
+    """
 )
-_AUTHORITATIVE_HOSTS = frozenset(
-    {
-        "apnews.com",
-        "arxiv.org",
-        "bbc.co.uk",
-        "bbc.com",
-        "docs.python.org",
-        "economist.com",
-        "ft.com",
-        "ietf.org",
-        "iso.org",
-        "nytimes.com",
-        "oecd.org",
-        "python.org",
-        "reuters.com",
-        "rfc-editor.org",
-        "theguardian.com",
-        "un.org",
-        "w3.org",
-        "washingtonpost.com",
-        "worldbank.org",
-        "wsj.com",
-    }
+_AUTHORITATIVE_HOSTS = hosts(
+    """
+    apnews.com arxiv.org bbc.co.uk bbc.com docs.python.org economist.com ft.com ietf.org iso.org nytimes.com oecd.org
+    python.org reuters.com rfc-editor.org theguardian.com un.org w3.org washingtonpost.com worldbank.org wsj.com
+    """
 )
 _MAKERS_ENDINGS = (".com", ".dev", ".io", ".net", ".org")
 _SHORTEST_NAME = 3

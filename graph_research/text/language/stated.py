@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import inf
 
 from graph_research.text.language.dates import months_alone, months_named
-from graph_research.text.language.periods import periods_named, periods_told
 from graph_research.text.language.quantities import THINGS, Value, figures, states
-from graph_research.text.language.tables import any_of, listed
-from graph_research.text.language.units import COUNTS, UNITS
+from graph_research.text.language.tables import any_of, listed, numbered
+from graph_research.text.language.units import COUNTS, RATES, UNITS
 from graph_research.text.language.words import language_of, weight
 
 _FOLLOWING = re.compile(rf"[.)]?[ \u00a0](?:(?P<times>{any_of('times')})\b|(?P<word>[^\W\d_]{{2,}}))")
@@ -21,6 +20,18 @@ _WITH_UNITS = listed("numbers").keys()
 _NAMES = sorted((name for name in UNITS if len(name) > 1 and name.isalpha()), key=len, reverse=True)
 _UNIT = re.compile(rf"(?<=[\s(])(?P<name>{'|'.join(_NAMES)})(?:(?<=\w\w\w)[sn])?\b")
 _GROUPED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
+
+_BY_ADVERB = numbered("periods")
+_PERIODS = {name: factor for name, (dimension, factor) in RATES.items() if dimension == "time" and name.isalpha()}
+_PERIOD_NAMES = "|".join(sorted((name for name in _PERIODS if len(name) > 1), key=len, reverse=True))
+_ADVERBS = "|".join(sorted(_BY_ADVERB, key=len, reverse=True))
+_RECURRING = re.compile(
+    rf"\b(?:(?:{any_of('recurring')})\s+(?P<unit>{_PERIOD_NAMES})|(?P<adverb>{_ADVERBS}))\b", re.IGNORECASE
+)
+_NAMED = re.compile(
+    rf"\b(?:(?P<unit>{_PERIOD_NAMES})(?:(?<=\w\w\w)(?:s|n|e|en))?|(?P<adverb>{_ADVERBS}))\b|/\s?(?P<sign>{'|'.join(_PERIODS)})\b",
+    re.IGNORECASE,
+)
 
 
 def unstated(text: str, known: Sequence[str], beside: Sequence[str] = ()) -> list[Value]:
@@ -50,11 +61,7 @@ def _without_digits(text: str) -> tuple[Sequence[Value], Sequence[Value]]:
     alone = [
         Value(start=one.start, end=one.end, unit="date", low=-inf, high=inf, date=one) for one in months_alone(text)
     ]
-    often = [
-        Value(start=one.start, end=one.end, unit="time", low=one.seconds, high=one.seconds)
-        for one in periods_told(text)
-    ]
-    return alone, often
+    return alone, list(_periods_told(text))
 
 
 def _new(text: str, stated: Sequence[Value]) -> list[Value]:
@@ -74,7 +81,7 @@ def _months(text: str) -> frozenset[int]:
 def _seconds(text: str) -> frozenset[float]:
     """The stretches of time that a text names or measures."""
     measured = (value.low for value in figures(text) if value.unit == "time" and value.low == value.high)
-    return frozenset([*periods_named(text), *measured])
+    return frozenset([*_periods_named(text), *measured])
 
 
 @lru_cache(maxsize=1024)
@@ -122,3 +129,21 @@ def _counts_what_follows(value: Value, text: str, language: str) -> bool:
 def _spacings(text: str) -> list[str]:
     """The text, and where digits are grouped by spaces, the text with narrow ones there; each as long as the other."""
     return list(dict.fromkeys((text, _GROUPED.sub("\u202f", text))))
+
+
+def _periods_told(text: str) -> Iterator[Value]:
+    """The periods of which a text says that something happens in each: "twice a month", "every day", "weekly"."""
+    for match in _RECURRING.finditer(text):
+        seconds = _seconds_of(match["unit"], match["adverb"])
+        yield Value(start=match.start(), end=match.end(), unit="time", low=seconds, high=seconds)
+
+
+def _periods_named(text: str) -> Iterator[float]:
+    """The seconds of every unit of time that a text names, be it for how often or for how long."""
+    return (_seconds_of(match["unit"] or match["sign"], match["adverb"]) for match in _NAMED.finditer(text))
+
+
+def _seconds_of(unit: str | None, adverb: str | None) -> float:
+    if adverb:
+        return float(_BY_ADVERB[adverb.lower()])
+    return _PERIODS.get(unit or "") or _PERIODS[(unit or "").lower()]

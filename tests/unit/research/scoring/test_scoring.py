@@ -13,8 +13,7 @@ from graph_research.research.evidence.claims import Ground, levelled, scored_cla
 from graph_research.research.models.finding import Claim, Confidence, Finding
 from graph_research.research.models.ids import finding_id
 from graph_research.research.models.source import Quality, Source, Tier
-from graph_research.research.scoring.claim import claim_level, confidence_level, score_claim
-from graph_research.research.scoring.job import job_confidence
+from graph_research.research.scoring.claim import claim_level, confidence_level, job_confidence, score_claim
 from graph_research.research.scoring.origin import independent, origin, origins
 from graph_research.research.scoring.source import composite, recency, score_source
 from graph_research.research.scoring.tiers import is_makers_site, preliminary_quality, tier_of_address

@@ -324,6 +324,24 @@ async def test_columns_are_read_one_after_the_other_and_running_heads_are_marked
     assert heads.count("Journal of Tides") == 3
 
 
+async def test_a_running_head_as_large_as_a_heading_is_known_by_its_page_number() -> None:
+    pages = [
+        [
+            (f"Seals of the lagoon {number}" if number % 2 else f"{number} A. Writer", 14, 560),
+            (f"{number} Part of the work", 14, 500),
+            ("None of the machines had to be stopped", 10, 470),
+            ("for a whole day in any of the years.", 10, 456),
+        ]
+        for number in range(1, 7)
+    ]
+    document = await read(make_pdf(*pages))
+    kinds = [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
+    assert [text for kind, text in kinds if kind == "heading"] == [
+        f"{number} Part of the work" for number in range(1, 7)
+    ]
+    assert {("boilerplate", "Seals of the lagoon 1"), ("boilerplate", "2 A. Writer")} <= set(kinds)
+
+
 async def test_rows_of_numbers_are_rows_of_a_table() -> None:
     lines = ["Costs of the works are shown below", "Item 2020 2021", "Turbines 14.5 17.25", "Dredging 3.1 n/a"]
     lines += ["The works began in 2019", "and ended two years later"]

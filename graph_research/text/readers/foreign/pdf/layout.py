@@ -108,7 +108,10 @@ class _Reader:
 
     def page(self, number: int, lines: Sequence[PdfLine]) -> Document:
         builder = DocumentBuilder()
-        running = frozenset(line for line in _edges(lines) if self._is_running(line, number))
+        outermost = _edges(lines, 1)
+        running = frozenset(
+            line for line in _edges(lines) if self._is_running(line, number, is_outermost=line in outermost)
+        )
         for kind, group, cells in self._blocks(lines, running):
             if cells:
                 builder.add_row([self._words.join(cell) for cell in cells])
@@ -160,13 +163,15 @@ class _Reader:
             return "heading"
         return "paragraph"
 
-    def _is_running(self, line: PdfLine, number: int) -> bool:
+    def _is_running(self, line: PdfLine, number: int, *, is_outermost: bool) -> bool:
+        """Whether a line is a page number, has one or comes back; one as large as a heading has to be all of it."""
         if _PAGE_NUMBER.fullmatch(line.text.strip()):
             return True
-        if line.size in self._levels:
-            return False
         numbered = self._offset is not None and number + self._offset in _outer_numbers(line.text)
-        return numbered or _shape(line.text) in self._repeated
+        repeated = _shape(line.text) in self._repeated
+        if line.size in self._levels:
+            return is_outermost and numbered and repeated
+        return numbered or repeated
 
     def _belongs(self, block: _Block, kind: BlockKind, row: Sequence[PdfLine]) -> bool:
         if block[0] == "item" and kind == "paragraph":
@@ -286,10 +291,10 @@ def _usual_gap(pages: Sequence[Sequence[PdfLine]]) -> float:
     return median(gaps) if gaps else 12.0
 
 
-def _edges(lines: Sequence[PdfLine]) -> frozenset[PdfLine]:
+def _edges(lines: Sequence[PdfLine], count: int = _EDGE_LINES) -> frozenset[PdfLine]:
     """The lines at the top and the bottom of a page; by their order where their places are unknown."""
     by_height = sorted(lines, key=lambda line: -line.y) if any(line.y for line in lines) else list(lines)
-    return frozenset([*by_height[:_EDGE_LINES], *by_height[-_EDGE_LINES:]])
+    return frozenset([*by_height[:count], *by_height[-count:]])
 
 
 def _repeated(pages: Sequence[Sequence[PdfLine]]) -> frozenset[str]:

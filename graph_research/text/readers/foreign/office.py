@@ -22,6 +22,7 @@ _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _CORE = "docProps/core.xml"
 _HEADING = re.compile(r"(?:heading|titre|überschrift|título|titolo|kop)\s*([1-6])", re.IGNORECASE)
 _MAX_COLUMNS = 63  # of a table that Word makes
+_LIST = re.compile(r"list(?: bullet| number| paragraph)?(?: \d)?")  # the names that Word stores in any language
 _WRAPPERS = ("sdt", "sdtContent", "ins", "customXml", "smartTag")
 _TITLES = ("title", "ctrTitle")
 _DELETED = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_W}rPr"})
@@ -70,11 +71,16 @@ def _heading_styles(styles: etree._Element | None) -> dict[str, _Style]:
     found: dict[str, _Style] = {}
     for style in styles.iter(f"{_W}style") if styles is not None else ():
         name = _value(style.find(f"{_W}name"))
-        match = _HEADING.match(name)
-        level = int(match[1]) if match else _outline_level(style)
-        is_list = _is_numbered(style) or name.lower().startswith("list")
+        level = heading_level(name) or _outline_level(style)
+        is_list = _is_numbered(style) or _LIST.fullmatch(name.lower()) is not None
         found[style.get(f"{_W}styleId", "")] = _Style(1 if name.lower() == "title" else level, is_list)
     return found
+
+
+def heading_level(style: str) -> int:
+    """The level of the headings of a style, by its name; 0 for any other style."""
+    match = _HEADING.match(style)
+    return int(match[1]) if match else 0
 
 
 def _outline_level(styled: etree._Element) -> int:

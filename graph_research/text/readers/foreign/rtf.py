@@ -11,6 +11,7 @@ from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.language.dates import iso_date
+from graph_research.text.readers.foreign.office import heading_level
 from graph_research.text.readers.limits import Limits
 from graph_research.text.readers.plain import plain_document
 
@@ -21,9 +22,14 @@ _BRACE = re.compile(r"\\[\\{}]|([{}])")
 _APART = re.compile(r"\{\s*(?:\\\*)?\\(footnote|shptxt)(?![a-z])")
 _DELETED = re.compile(r"\{[^{}]*\\deleted(?![a-z0])")
 _OUTLINE = re.compile(r"\\outlinelevel([0-5]) ?")
+_STYLE = re.compile(r"\{\\s(\d{1,4})(?!\d)([^{}]*);\}")
+_STYLED = re.compile(r"\\s(\d{1,4})(?!\d) ?")
+_CONTROL = re.compile(r"\\[a-z]+-?\d* ?")
 _LINE = re.compile(r"\\line(?![a-z])")
 _LEVELS = "\ue000\ue001\ue002\ue003\ue004\ue005"
 """Signs that no text has, for the levels of headings."""
+
+_SIGN = re.compile(f"[{_LEVELS}]")
 
 
 def read_rtf(data: bytes, limits: Limits) -> Document:
@@ -53,8 +59,9 @@ def read_rtf(data: bytes, limits: Limits) -> Document:
 def _add(builder: DocumentBuilder, line: str, *, has_levels: bool) -> None:
     """Add a line; a short one is a heading only where no line says that it is one."""
     level = _LEVELS.find(line[:1]) + 1 if line else 0
+    line = _SIGN.sub("", line)
     if level:
-        builder.add("heading", line[1:], level=level)
+        builder.add("heading", line, level=level)
     elif line.endswith("|"):
         builder.add_row(line.split("|")[:-1])
     else:
@@ -105,9 +112,17 @@ def _groups(source: str) -> list[tuple[int, int]]:
 
 
 def _with_levels(source: str) -> str:
-    """The source with a sign at the beginning of each heading, and none of the line breaks within a paragraph."""
-    marked = _OUTLINE.sub(lambda outline: f"\\outlinelevel{outline[1]}\\u{ord(_LEVELS[int(outline[1])])}?", source)
+    """The source with a sign at the beginning of each heading, by its outline or the name of its style, and none of the
+    line breaks within a paragraph."""
+    names = {number: _CONTROL.sub("", written).strip() for number, written in _STYLE.findall(source[:_HEAD_CHARS])}
+    levels = {number: level for number, name in names.items() if (level := heading_level(name))}
+    marked = _OUTLINE.sub(lambda outline: outline[0] + _sign(int(outline[1]) + 1), source)
+    marked = _STYLED.sub(lambda style: style[0] + _sign(levels.get(style[1], 0)), marked)
     return _LINE.sub(r"\\tab", marked)
+
+
+def _sign(level: int) -> str:
+    return f"\\u{ord(_LEVELS[level - 1])}?" if level else ""
 
 
 def _text(source: str) -> str:

@@ -154,8 +154,20 @@ async def test_a_paragraph_of_a_word_document_may_be_a_heading_by_itself_and_no_
     assert blocks(document) == [("heading", "Costs"), ("paragraph", "All of it."), ("item", "The gates.")]
 
 
-RICH_TEXT = rb"""{\rtf1\ansi{\stylesheet{\s1\outlinelevel0 Heading;}}
+@pytest.mark.parametrize(("style", "kind"), [("List Bullet 2", "item"), ("List Contents", "paragraph")])
+async def test_an_item_of_a_word_document_has_a_style_of_lists(style: str, kind: str) -> None:
+    names = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    body = '<w:p><w:pPr><w:pStyle w:val="a"/></w:pPr><w:r><w:t>The gates.</w:t></w:r></w:p>'
+    styles = f'<w:styles {names}><w:style w:styleId="a"><w:name w:val="{style}"/></w:style></w:styles>'
+    document = f"<w:document {names}><w:body>{body}</w:body></w:document>"
+    made = foreign_files.packed({"word/document.xml": document, "word/styles.xml": styles})
+    assert blocks(await read(made, "a.docx")) == [(kind, "The gates.")]
+
+
+RICH_TEXT = rb"""{\rtf1\ansi{\stylesheet{\s1\outlinelevel0 Title;}{\s2\sbasedon1\fs36 Heading 2;}{\s3\sb240 Plain;}}
 \pard\s1\outlinelevel0 The lagoon\par
+\pard\plain \s2\fs36{\loch Turbines}\par
+\pard\plain \s3\sb240 Sixteen of them\par
 \pard It has sixteen turbines.{\super\chftn{\*\footnote\chftn\pard Annual {\b report}.}}{\deleted Nonsense.}
  None\line stopped.\par
 \pard{\listtext\u61623\'3f\tab}{Short line}\par
@@ -166,6 +178,8 @@ async def test_rich_text_keeps_its_notes_and_boxes_and_leaves_out_what_was_delet
     document = await read(RICH_TEXT, "a.rtf")
     assert blocks(document) == [
         ("heading", "The lagoon"),
+        ("heading", "Turbines"),
+        ("paragraph", "Sixteen of them"),
         ("paragraph", "It has sixteen turbines.[1] None stopped."),
         ("item", "Short line"),
         ("paragraph", "{Letter}[2]"),

@@ -9,7 +9,7 @@ from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.source import Tier
 from graph_research.research.quality_gates import NO_SURE_FINDING
-from graph_research.research.report.formatting import day, one_line
+from graph_research.research.report.formatting import day, one_line, side_by_side
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.scoring.origin import UNNAMED
@@ -72,7 +72,7 @@ def as_of(report: Report, labels: Labels) -> str:
     is_told = all(source.published_at or is_maker(source.publisher, names) for source in cited)
     level = labels.levels[report.confidence.level].lower()
     confidence = [labels.confidence_above.format(level=level, basis=labels.basis)] if report.written and cited else []
-    return " ".join([*versions, *confidence, *_dates(cited, labels, is_told=is_told)])
+    return side_by_side([*versions, *confidence, *_dates(cited, labels, is_told=is_told)])
 
 
 def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator[str]:

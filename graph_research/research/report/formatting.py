@@ -23,6 +23,7 @@ _UNSHOWABLE = re.compile(
 )
 _JOINT = re.compile(r"(?<=[/@:._])(?=[^\s/@:._])")
 _SHORT_CHARS = 64
+_FULL_WIDTH_END = re.compile("[。！？][」』”’）]*$")
 _BREAK = re.compile(r"\n|---PAGE \d+---")
 _RANGE_WORDS, _EDGE_WORDS = 12, 5
 _NO_MODEL = "extractive"
@@ -133,8 +134,8 @@ def attribution(source: ReportSource, labels: Labels, *, by_title: bool = False)
     else:
         who = shortened(stated or _authors(source, labels) or source_title(source), _SHORT_CHARS)
     year = (source.published_at or "")[:4]
-    dated = f"{who}, {year}" if year.isdigit() else who
-    return dated if source.superseded is None else f"{dated}, {labels.superseded}"
+    dated = f"{who}{labels.aside}{year}" if year.isdigit() else who
+    return dated if source.superseded is None else f"{dated}{labels.aside}{labels.superseded}"
 
 
 def description_beside_values(contradiction: CitedContradiction) -> str:
@@ -169,6 +170,24 @@ def quoted(text: str, labels: Labels) -> str:
     return text.join(labels.quotes)
 
 
+def bracketed(text: str, labels: Labels) -> str:
+    """The text in the language's parentheses."""
+    return text.join(labels.brackets)
+
+
+def gap_behind(text: str) -> str:
+    """What stands between a sentence and the next one: nothing behind the full stop of Chinese or Japanese."""
+    return "" if _FULL_WIDTH_END.search(text) else " "
+
+
+def side_by_side(sentences: Iterable[str]) -> str:
+    """The sentences as running text."""
+    text = ""
+    for sentence in sentences:
+        text += f"{gap_behind(text)}{sentence}" if text else sentence
+    return text
+
+
 def place(locator: str, labels: Labels, in_file: CitedPlace | None = None) -> str:
     """Where a passage stands in words: `sheet Costs, B4, characters 120–180`, the latter counted as the locator counts,
     from 0."""
@@ -179,7 +198,7 @@ def place(locator: str, labels: Labels, in_file: CitedPlace | None = None) -> st
     characters = template.format(page=match[1], start=match[2], end=match[3])
     if in_file is None:
         return characters
-    return f"{one_line(in_words(FilePlace(**in_file.model_dump()), labels.file_places))}, {characters}"
+    return f"{one_line(in_words(FilePlace(**in_file.model_dump()), labels.file_places))}{labels.aside}{characters}"
 
 
 def live_link(url: str | None, citation: Citation) -> str | None:

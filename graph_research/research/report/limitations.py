@@ -16,7 +16,7 @@ from graph_research.research.models.finding import Gap
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.quality_gates import source_gate
-from graph_research.research.report.formatting import model_name
+from graph_research.research.report.formatting import model_name, one_line
 from graph_research.research.report.labels.languages import has_labels, labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import (
@@ -63,7 +63,7 @@ def limitations_of(
         *_those_that_apply((skipped, labels.limit_skipped.format(names=", ".join(skipped)))),
         *about_the_gathering(gathered, labels),
         *_about_the_writing(cited, degraded, labels),
-        *_about_the_length(state, labels),
+        *_about_the_wishes(state, labels),
         *_those_that_apply((run.archive_error, labels.limit_archive.format(reason=run.archive_error))),
         *_about_the_windows(degraded, labels),
         *_about_the_models(degraded, labels),
@@ -165,14 +165,18 @@ def _about_the_writing(cited: Cited, degraded: Sequence[Mapping[str, Any]], labe
     )
 
 
-def _about_the_length(state: Mapping[str, Any], labels: Labels) -> list[str]:
-    """Where a model wrote more words than were asked for."""
+def _about_the_wishes(state: Mapping[str, Any], labels: Labels) -> list[str]:
+    """Where a model wrote more words than were asked for, or code wrote, which knows nothing of readers."""
     draft = stored_draft(state.get("draft") or {})
-    most = ReportOptions.model_validate(state.get("report_options") or {}).words[1]
+    options = ReportOptions.model_validate(state.get("report_options") or {})
+    most, audience = options.words[1], one_line(options.audience or "")
     blocks = [*draft.summary, *(block for section in draft.sections for block in section.blocks), *draft.conclusions]
     words = words_of(blocks)
     is_written = any(section.writer is Writer.MODEL and section.id for section in draft.sections)
-    return _those_that_apply((is_written and words > most, labels.limit_length.format(n=words, most=most)))
+    return _those_that_apply(
+        (is_written and words > most, labels.limit_length.format(n=words, most=most)),
+        (draft.sections and audience and not is_written, labels.limit_audience.format(audience=audience)),
+    )
 
 
 def _steps(agents: Sequence[str], labels: Labels) -> str:

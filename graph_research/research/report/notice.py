@@ -9,7 +9,7 @@ from graph_research.graph.statuses import Cause, RunStatus
 from graph_research.research.evidence.cited import Cited
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.models.plan import SubQueryStatus
-from graph_research.research.report.formatting import one_line
+from graph_research.research.report.formatting import one_line, side_by_side
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import ReportRevision, SubQueryOutcome
 from graph_research.research.report.run_metadata import RunFacts
@@ -36,7 +36,7 @@ def notice_of(
         _how_it_searched(state, sub_queries, labels),
         _who_wrote(draft_notice, cited, labels),
     )
-    return " ".join(filter(None, notices))
+    return side_by_side(filter(None, notices))
 
 
 def _who_wrote(draft_notice: str, cited: Cited, labels: Labels) -> str:

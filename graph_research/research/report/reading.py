@@ -19,7 +19,7 @@ from graph_research.research.evidence.cited import (
 )
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import BlockType, StatementKind, Writer, statements_of
-from graph_research.research.report.formatting import one_line, quoted
+from graph_research.research.report.formatting import one_line, quoted, side_by_side
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportClaim, ReportGap, ReportSource
 from graph_research.research.scoring.tiers import is_maker
@@ -231,7 +231,7 @@ def open_disagreements(report: Report, labels: Labels) -> list[Disagreement]:
 def of_disagreements(labels: Labels, *, are_marked: bool) -> str:
     """What stands above the open disagreements: how they are told, and whether statements that cite a side
     `are_marked`."""
-    return " ".join([labels.disagreements_lead, *([labels.disagreements_marked] if are_marked else [])])
+    return side_by_side([labels.disagreements_lead, *([labels.disagreements_marked] if are_marked else [])])
 
 
 def _compared_in(places: Sequence[int], report: Report, labels: Labels) -> str:

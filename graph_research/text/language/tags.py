@@ -56,6 +56,11 @@ def direction(tag: str) -> str:
     return _DIRECTIONS.get(primary(tag), "ltr")
 
 
+def has_italics(tag: str) -> bool:
+    """Whether a language's script has slanted letters; Chinese and Japanese characters have no such form."""
+    return primary(tag) not in ("ja", "zh")
+
+
 def language_name(tag: str) -> str:
     """The English name of a BCP 47 tag's language, such as `German` or `Portuguese (pt-BR)`; else the tag itself."""
     if variant := _variant(tag):

@@ -7,13 +7,14 @@ import re
 import zipfile
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from unicodedata import east_asian_width
 
 from docx import Document
 from docx.document import Document as WordDocument
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
-from docx.shared import Length, Pt
+from docx.shared import Length, Pt, RGBColor
 from docx.text.paragraph import Paragraph as WordParagraph
 
 from graph_research.research.report.documents.elements import (
@@ -30,10 +31,11 @@ from graph_research.research.report.documents.elements import (
 from graph_research.research.report.documents.layout import elements_of
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
-from graph_research.text.language.tags import primary
+from graph_research.text.language.tags import has_italics, primary
 
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _CODE_FONT, _CODE_SIZE = "Courier New", Pt(9)
+_LINK_COLOUR = RGBColor(0x1F, 0x4F, 0x8F)
 _LONG_TITLE = Pt(15)
 _AFTER_ITEM = Pt(3)
 _LONGEST_CELL, _CELL_MARGINS = 40, 7  # characters
@@ -52,7 +54,9 @@ def render_docx(report: Report) -> bytes:
     written = report.finished_at or report.started_at
     moment = datetime.fromisoformat(written) if written else datetime(*_FIRST_DAY, tzinfo=UTC)
     document.core_properties.created = document.core_properties.modified = moment
-    writer = _Writer(document)
+    if not has_italics(report.language):
+        document.styles["Quote"].font.italic = False
+    writer = _Writer(document, has_italics=has_italics(report.language))
     for element in elements_of(report, labels_for(report.language), for_print=True):
         writer.add(element)
     out = io.BytesIO()
@@ -78,8 +82,9 @@ def _set_language(document: WordDocument, language: str) -> None:
 
 
 class _Writer:
-    def __init__(self, document: WordDocument) -> None:
+    def __init__(self, document: WordDocument, *, has_italics: bool) -> None:
         self._document = document
+        self._has_italics = has_italics
         self._bookmarks = 0
 
     def add(self, element: Element) -> None:
@@ -152,16 +157,17 @@ class _Writer:
                 mark.set(qn("w:name"), _bookmark(passage.citation))
             paragraph._p.append(mark)
         self._spans(paragraph, [Span(f"[{passage.number}] "), Span(f"{passage.quote} "), Span(passage.source)])
-        self._spans(paragraph, [Span(f", {passage.where}")])
+        self._spans(paragraph, [Span(passage.where)])
 
     def _spans(self, paragraph: WordParagraph, spans: Iterable[Span]) -> None:
         for span in spans:
             run = paragraph.add_run(_text(span.text))
             run.bold = span.style is Style.STRONG or None
-            run.italic = span.style is Style.EMPHASIS or None
+            run.italic = (span.style is Style.EMPHASIS and self._has_italics) or None
             if span.style is Style.CODE:
                 run.font.name = _CODE_FONT
             if span.citation or span.url:
+                run.font.color.rgb = _LINK_COLOUR
                 link = OxmlElement("w:hyperlink")
                 if span.citation:
                     link.set(qn("w:anchor"), _bookmark(span.citation))
@@ -175,13 +181,18 @@ class _Writer:
 def _widths(table: Table, whole: int) -> list[Length]:
     """The width of the page, shared by the longest cell of each column; a long one wraps and counts no further."""
     columns = zip(table.header, *([_plain(cell) for cell in row] for row in table.rows), strict=True)
-    needed = [min(max(map(len, cells)), _LONGEST_CELL) + _CELL_MARGINS for cells in columns]
+    needed = [min(max(map(_width, cells)), _LONGEST_CELL) + _CELL_MARGINS for cells in columns]
     return [Length(whole * share // sum(needed)) for share in needed]
 
 
 def _plain(spans: Iterable[Span]) -> str:
     """The longest line of a cell."""
-    return max("".join(span.text for span in spans).split("\n"), key=len)
+    return max("".join(span.text for span in spans).split("\n"), key=_width)
+
+
+def _width(text: str) -> int:
+    """In Latin characters; one of Chinese or Japanese is as wide as two."""
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def _bookmark(citation: str) -> str:

@@ -105,7 +105,8 @@ class Code:
 
 @dataclass(frozen=True)
 class Passage:
-    """The passage of a citation, to which its number leads: the quote in its marks, and where it stands."""
+    """The passage of a citation, to which its number leads: the quote in its marks, and where in the source it stands,
+    with the comma before that."""
 
     citation: str
     number: int

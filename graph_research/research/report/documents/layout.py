@@ -31,6 +31,7 @@ from graph_research.research.report.documents.elements import (
 from graph_research.research.report.documents.methodology import methodology_of
 from graph_research.research.report.documents.sentences import ANALYSIS, Sentences
 from graph_research.research.report.formatting import (
+    bracketed,
     clean,
     day,
     description_beside_values,
@@ -255,9 +256,9 @@ class _Layout:
                 citation=citation.id,
                 number=citation.n,
                 quote=quoted(one_line(citation.quote), self.labels)
-                + ("" if citation.valid else f" ({self.labels.unsupported})"),
+                + ("" if citation.valid else f" {bracketed(self.labels.unsupported, self.labels)}"),
                 source=source_title(source) if source else citation.source_id,
-                where=place(citation.locator, self.labels, citation.place),
+                where=f"{self.labels.aside}{place(citation.locator, self.labels, citation.place)}",
             )
 
 

@@ -101,7 +101,8 @@ def _element(element: Element) -> str:
         case Code(text, language, marks):
             return fenced(text, language) + (f"\n\n{_spans(marks)}" if marks else "")
         case Passage(_, number, quote, source, where):
-            return f"[{number}] {escape(quote)} *{escape(source, within_emphasis=True)}*, {escape(where)}"
+            of_it = f"*{escape(source, within_emphasis=True)}*{escape(where, starts_line=False)}"
+            return f"[{number}] {escape(quote)} {of_it}"
 
 
 def fenced(text: str, language: str) -> str:

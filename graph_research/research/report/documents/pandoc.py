@@ -66,7 +66,7 @@ def _element(element: Element, cited: dict[str, str]) -> str:
         case Code(text, language, marks):
             return fenced(text, language) + (f"\n\n{_spans(marks, cited)}" if marks else "")
         case Passage(citation, _, quote, source, where):
-            return f"[]{{#{citation}}}**{citation}** {_escaped(quote)} *{_escaped(source)}*, {_escaped(where)}"
+            return f"[]{{#{citation}}}**{citation}** {_escaped(quote)} *{_escaped(source)}*{_escaped(where)}"
 
 
 def _table(table: Table, cited: dict[str, str]) -> str:

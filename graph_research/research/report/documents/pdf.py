@@ -27,7 +27,7 @@ from graph_research.research.report.documents.layout import elements_of
 from graph_research.research.report.formatting import breakable
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
-from graph_research.text.language.tags import primary
+from graph_research.text.language.tags import has_italics, primary
 
 _FONTS = (
     *("Libertinus Serif", "Noto Serif CJK SC", "Noto Serif CJK JP", "Noto Sans CJK SC", "Noto Sans CJK JP"),
@@ -109,7 +109,8 @@ def _head(language: str) -> str:
     if primary(language) == "ja":  # many characters have another form there than in Chinese
         installed.sort(key=lambda name: name.endswith("SC"))
     fonts = f"({', '.join(map(_string, installed))},)"
-    return _STYLE.replace("FONTS", fonts).replace("LANG", _string(primary(language)))
+    upright = "" if has_italics(language) else "#show emph: it => it.body\n"
+    return upright + _STYLE.replace("FONTS", fonts).replace("LANG", _string(primary(language)))
 
 
 def _element(element: Element) -> str:
@@ -130,7 +131,7 @@ def _element(element: Element) -> str:
             block = f"#raw({_string(text)}, block: true, lang: {_string(language)})"
             return f"{block}\n#par[{_spans(marks)}]" if marks else block
         case Passage(citation, number, quote, source, where):
-            said = [Span(f"[{number}] {quote} "), Span(source, Style.EMPHASIS), Span(f", {where}")]
+            said = [Span(f"[{number}] {quote} "), Span(source, Style.EMPHASIS), Span(where)]
             return f"#par[{_spans(said)}] <{citation}>"
 
 

@@ -18,7 +18,7 @@ from graph_research.research.report.documents.elements import (
     joined,
     line,
 )
-from graph_research.research.report.formatting import attribution, one_line, publisher, quoted
+from graph_research.research.report.formatting import attribution, bracketed, gap_behind, one_line, publisher, quoted
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report
 from graph_research.research.report.reading import (
@@ -56,7 +56,11 @@ class Sentences:
 
     def paragraph(self, statements: Sequence[CitedStatement]) -> Spans:
         """Running text. Each sentence of analysis has the mark, so that a fact before it is not taken for analysis."""
-        return joined(map(self._sentence, statements))
+        spans: list[Span] = []
+        for sentence in filter(None, map(self._sentence, statements)):
+            gap = gap_behind(spans[-1].text) if spans else ""
+            spans += [*([Span(gap)] if gap else []), *sentence]
+        return tuple(spans)
 
     def items(self, items: Sequence[Sequence[CitedStatement]]) -> tuple[Item, ...]:
         """The items of a list. Of quotations of one source in a row only the first says whose they are."""
@@ -139,7 +143,9 @@ class Sentences:
             [
                 self._dispute(statement) if statement.id in self._disputed else (),
                 self._unsupported if statement.status is Status.UNSUPPORTED else (),
-                line(f"({self._labels.statuses[Status.USER]})") if statement.status is Status.USER else (),
+                line(bracketed(self._labels.statuses[Status.USER], self._labels))
+                if statement.status is Status.USER
+                else (),
             ]
         )
 
@@ -147,14 +153,19 @@ class Sentences:
         """The mark, with what the other sides give where that is told."""
         sides = self._other_values.get(statement.id)
         if not sides:
-            return line(f"({self._labels.disputed})")
+            return line(bracketed(self._labels.disputed, self._labels))
         values = (joined([line(side.value), self.numbers(side.citations)]) for side in sides)
         lead = self._labels.pair.format(name=self._labels.disputed, value="")
-        return (Span(f"({lead}"), *joined(values, Span(self._labels.comma)), Span(")"))
+        opening, closing = self._labels.brackets
+        return (Span(f"{opening}{lead}"), *joined(values, Span(self._labels.comma)), Span(closing))
 
     @property
     def _unsupported(self) -> Spans:
-        return line(f"({self._labels.unsupported})", Style.STRONG)
+        return line(bracketed(self._labels.unsupported, self._labels), Style.STRONG)
+
+    @property
+    def _by_the_user(self) -> Spans:
+        return line(bracketed(self._labels.statuses[Status.USER], self._labels))
 
     def _sentence(self, statement: CitedStatement) -> Spans:
         clauses = clauses_of(statement, self._citations, self._sources)
@@ -183,7 +194,9 @@ class Sentences:
         first = self._citations[statement.citations[0]] if is_named and statement.citations else None
         who = self._attribution(first) if first else ()
         others = also_in(statement, self._citations)
-        also = joined([line(f"; {self._labels.also_in}"), self.numbers(others)]) if others else ()
+        also = (
+            joined([(Span(f"{self._labels.semicolon}{self._labels.also_in}"),), self.numbers(others)]) if others else ()
+        )
         return joined(
             [
                 line(quoted(one_line(statement.text), self._labels)),

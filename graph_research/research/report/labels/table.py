@@ -13,7 +13,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True, kw_only=True)
 class Labels:
     """The table of one language. `language` is a BCP 47 tag; `months`, `date_of` and `month_of` write dates,
-    `decimal`, `thousands` and `percent` numbers, `pair`, `comma` and `semicolon` what stands side by side."""
+    `decimal`, `thousands` and `percent` numbers, `pair`, `comma` and `semicolon` what stands side by side, `aside` what
+    is said further of a thing."""
 
     language: str
 
@@ -28,6 +29,8 @@ class Labels:
     pair: str
     comma: str
     semicolon: str
+    aside: str
+    brackets: tuple[str, str]
     two_authors: str
     many_authors: str
 
@@ -237,6 +240,7 @@ class Labels:
     limit_fallback: str
     limit_reduced: str
     limit_length: str
+    limit_audience: str
     limit_archive: str
     limit_window: str
     limit_window_full: str

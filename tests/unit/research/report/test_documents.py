@@ -70,6 +70,27 @@ def rendered(format: str, whole: Report | None = None) -> bytes:
     return made
 
 
+def in_language(language: str) -> Report:
+    return report().model_copy(update={"language": language})
+
+
+@pytest.mark.parametrize(("language", "is_slanted"), [("en", True), ("ja", False), ("zh", False)])
+def test_emphasis_is_slanted_but_in_scripts_without_slanted_letters(language: str, is_slanted: bool) -> None:
+    document = Document(io.BytesIO(rendered("docx", in_language(language))))
+    runs = [run for paragraph in document.paragraphs for run in paragraph.runs]
+    assert any(run.italic for run in runs) is is_slanted
+    assert document.styles["Quote"].font.italic is is_slanted
+    pages = PdfReader(io.BytesIO(rendered("pdf", in_language(language)))).pages
+    fonts = str([font.get_object() for page in pages for font in page["/Resources"]["/Font"].values()])
+    assert ("Italic" in fonts) is is_slanted
+
+
+def test_the_numbers_of_a_word_file_look_like_links() -> None:
+    document = Document(io.BytesIO(rendered("docx")))
+    links = re.findall(r"<w:hyperlink.*?</w:hyperlink>", document.element.xml, re.DOTALL)
+    assert links and all("<w:color" in link for link in links)
+
+
 def test_a_word_file_has_headings_tables_code_and_numbers_that_lead_to_their_passages() -> None:
     document = Document(io.BytesIO(rendered("docx")))
     styles = {paragraph.text: paragraph.style.name for paragraph in document.paragraphs if paragraph.style}

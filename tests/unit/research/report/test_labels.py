@@ -13,7 +13,7 @@ import pytest
 
 from graph_research.research.evidence.claim_support import CitedPassage, judge
 from graph_research.research.models.draft import StatementKind, StatementVerdict
-from graph_research.research.report.formatting import day, number, percent, problem, quoted
+from graph_research.research.report.formatting import bracketed, day, number, percent, problem, quoted, side_by_side
 from graph_research.research.report.labels import languages
 from graph_research.research.report.labels.languages import LANGUAGES, has_labels, labels_for
 from graph_research.research.report.labels.table import Labels
@@ -135,3 +135,26 @@ def test_why_a_sentence_is_unsupported_is_said_in_each_language_with_what_is_nam
         said = problem(found, labels_for(language))
         assert found.partition(": ")[0].partition("; ")[0] not in said, (language, said)
         assert all(part in said for part in re.findall(r"\[\d+\]|\b(?:7|17|Bath|Salmon)\b", found))
+
+
+@pytest.mark.parametrize(
+    ("sentences", "text"),
+    [
+        (["One.", "Two."], "One. Two."),
+        (["一句。", "二句！", "三句"], "一句。二句！三句"),
+        (["見つかりません。", "「そうだ。」", "次の文"], "見つかりません。「そうだ。」次の文"),
+        ([], ""),
+    ],
+)
+def test_sentences_stand_side_by_side_as_their_script_writes_them(sentences: list[str], text: str) -> None:
+    assert side_by_side(sentences) == text
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "Chamber, 2018 (disputed)"), ("zh", "Chamber，2018（有争议）"), ("ja", "Chamber、2018（異論あり）")],
+)
+def test_what_is_said_further_has_the_marks_of_the_language(language: str, said: str) -> None:
+    labels = labels_for(language)
+    mark = bracketed(labels.disputed, labels)
+    assert f"Chamber{labels.aside}2018{' ' if language == 'en' else ''}{mark}" == said

@@ -17,7 +17,7 @@ from graph_research.research.report.model import Report, report_schema
 from graph_research.research.report.page.html import render_html
 from graph_research.research.report.run_metadata import roles_served, usage_of
 from tests.support.research import finished_research
-from tests.support.research.finished_research import built
+from tests.support.research.finished_research import built, state
 
 SCHEMA = Path(__file__).parents[4] / "schemas" / "report.json"
 
@@ -99,6 +99,16 @@ def test_a_source_is_reported_with_the_hashes_of_its_text_and_of_its_bytes():
     hashes = {row.id: (row.archive_hash, row.bytes_hash) for row in built(sources=[known, *others]).sources}
     assert hashes[first["id"]] == (first["archive_hash"], "sha256:" + "b" * 64)
     assert {hashes[row["id"]][1] for row in others} == {None}
+
+
+@pytest.mark.parametrize(("writer", "is_told"), [("extractive", True), ("model", False)])
+def test_readers_that_were_named_are_a_limitation_where_no_model_wrote_for_them(writer: str, is_told: bool) -> None:
+    draft = state()["draft"]
+    sections = [{**section, "id": "sec-1", "writer": writer} for section in draft["sections"]]
+    report = built(draft={**draft, "sections": sections}, report_options={"audience": "a fishing\nclub"})
+    told = [line for line in report.limitations if "a fishing club" in line]
+    assert bool(told) is is_told
+    assert not any("readers" in line for line in built(draft={**draft, "sections": sections}).limitations)
 
 
 def test_only_the_last_word_on_a_phase_is_a_limitation():

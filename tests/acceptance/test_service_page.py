@@ -21,10 +21,12 @@ NO_REPORT = """
 graph: nothing
 version: "1"
 state: {question: {type: string, input: true}}
-start: done
+start: look
 nodes:
+  look: {set: {question: question}}
   done: {end: completed}
-edges: []
+edges:
+  - {from: look, to: done}
 """
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="no Chromium at /usr/bin/chromium")
@@ -100,7 +102,8 @@ def test_a_user_changes_the_plan_watches_asks_on_and_deletes(tmp_path: Path) -> 
             page.get_by_text("cited sources has changed").wait_for()
             research.get_by_label("A further question").fill("What is a pond?")
             research.get_by_role("button", name="Ask").click()
-            page.locator("article").get_by_role("heading", name="What is a pond?").wait_for()
+            further = page.locator("article").filter(has=page.get_by_role("heading", name="What is a pond?"))
+            further.get_by_text("completed").wait_for()
             job = page.request.get(f"{url}{JOBS}").json()["jobs"][-1]
             assert "What does a tide mill need?" in page.request.get(f"{url}{JOBS}/{job['id']}/report.json").text()
             page.once("dialog", lambda dialog: dialog.accept())
@@ -108,16 +111,22 @@ def test_a_user_changes_the_plan_watches_asks_on_and_deletes(tmp_path: Path) -> 
             research.wait_for(state="detached")
 
 
-def test_a_job_without_a_report_links_none(tmp_path: Path) -> None:
+def test_a_cancelled_job_goes_on_as_another_and_a_job_without_a_report_links_none(tmp_path: Path) -> None:
     user = make_user(tmp_path)
     with serving(user, "--library", "library", log="log") as (_, url):
         address = (user.folder / "log").read_text().split("has opened ")[1].split()[0]
         with opened(url) as page:
             page.goto(address)
             page.get_by_label("What is to be researched?").wait_for()
-            body = {"question": QUESTION, "definition": NO_REPORT}
+            body = {"question": QUESTION, "definition": NO_REPORT, "pause_before": ["look"]}
             assert page.request.post(f"{url}{JOBS}", data=body).status == 202
-            newest = page.locator("article").first
+            page.get_by_text("the run pauses before look").wait_for()
+            page.get_by_role("button", name="Cancel").click()
+            page.get_by_text("More").click()
+            page.get_by_role("button", name="Go on from its last step").click()
+            newest = page.locator("article").filter(has_not=page.locator(".CANCELLED"))
+            newest.get_by_label("Your answer").fill("Go on.")
+            newest.get_by_role("button", name="Answer").click()
             newest.get_by_text("completed").wait_for()
             newest.get_by_text("More").click()
             newest.get_by_role("link", name="Outputs").wait_for()

@@ -8,17 +8,24 @@ const FORMATS = { md: "Markdown", docx: "Word", pdf: "PDF", json: "JSON" };
 const MOST_LINES = 500;
 
 // The element of a job. `act` makes a listener of work that is done and then shown; `before` is how the job was shown
-// last: what was opened and typed there stays as long as its status does.
+// last: as long as its status is the same, what was opened, typed and scrolled there stays.
 export function jobElement(job, act, before) {
-  const made = element("article", { id: job.id });
-  made.append(title(job), element("p", { className: "faint" }, times(job)));
-  if (job.status === "PROCESSING" || job.status === "QUEUED") made.append(stages(job));
-  if (job.error) made.append(element("p", { className: "error" }, job.error.message));
-  if (job.has_report) made.append(reportLinks(job));
-  const isSame = before?.job.status === job.status;
-  const more = isSame ? before.more : [...moreOf(job, act)];
-  made.append(...more);
-  return { job, made, more };
+  const head = headOf(job);
+  if (before?.job.status === job.status) {
+    before.head.replaceWith(head);
+    return { ...before, job, head };
+  }
+  const made = element("article", { id: job.id }, head, ...moreOf(job, act));
+  before?.made.replaceWith(made);
+  return { job, head, made };
+}
+
+function headOf(job) {
+  const head = element("div", { className: "rows" }, title(job), element("p", { className: "faint" }, times(job)));
+  if (job.status === "PROCESSING" || job.status === "QUEUED") head.append(stages(job));
+  if (job.error) head.append(element("p", { className: "error" }, job.error.message));
+  if (job.has_report) head.append(reportLinks(job));
+  return head;
 }
 
 function title(job) {
@@ -88,6 +95,7 @@ function* moreOf(job, act) {
       button("Check sources for changes", () => refreshed(path)),
     );
   }
+  if (job.status !== "COMPLETED" && job.started_at) actions.append(button("Go on from its last step", () => goOn(path)));
   actions.append(button("Delete", removal));
   const question = form("A further question, whose answer joins the report", "Ask", async (text) => {
     await send(`${path}/questions`, { question: text });
@@ -147,6 +155,13 @@ function planForm(job, plan, act, answered) {
     await answered("approved");
   });
   return form;
+}
+
+// A job that has ended does not begin again: another one goes on with what it has.
+async function goOn(path) {
+  const { steps } = await read(`${path}/history`);
+  await send(`${path}/forks`, { step: steps.at(-1)?.step ?? 0 });
+  return "A job of its own goes on from there.";
 }
 
 async function checked(path) {

@@ -47,7 +47,7 @@ function showJobs(jobs) {
     const before = shown.get(job.id);
     if (before && JSON.stringify(before.job) === JSON.stringify(job)) return;
     const after = jobElement(job, act, before);
-    before ? before.made.replaceWith(after.made) : byId("jobs").insertBefore(after.made, byId("jobs").children[number]);
+    if (!before) byId("jobs").insertBefore(after.made, byId("jobs").children[number]);
     shown.set(job.id, after);
   });
   byId("no-jobs").hidden = jobs.length > 0;

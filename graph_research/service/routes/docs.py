@@ -16,6 +16,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from graph_research.service.backend import FromBackend
+from graph_research.service.brought.own_graphs import may_bring_graphs
 
 router = APIRouter()
 _POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"}
@@ -40,11 +41,13 @@ async def docs(request: Request, backend: FromBackend) -> HTMLResponse:
     """Every route with its parameters, answers, and an example to paste."""
     document = request.app.openapi()
     address = str(request.base_url).rstrip("/")
-    has_tokens = backend.users.need_tokens
+    has_tokens, own_graphs = backend.users.need_tokens, may_bring_graphs(backend)
     groups: dict[str, list[dict[str, Any]]] = {tag["name"]: [] for tag in document["tags"]}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            examples = _examples(document, address, path, method, operation, has_tokens=has_tokens)
+            examples = _examples(
+                document, address, path, method, operation, has_tokens=has_tokens, own_graphs=own_graphs
+            )
             shown = {
                 **operation,
                 "method": method.upper(),
@@ -110,12 +113,15 @@ def _examples(
     operation: Mapping[str, Any],
     *,
     has_tokens: bool,
+    own_graphs: bool,
 ) -> list[str]:
-    """Command lines for the operation, one for each example of its body; those of a page work one after another in one
-    shell. The id in the answer to the first is remembered."""
+    """Command lines for the operation, one for each example of its body that the service takes; those of a page work
+    one after another in one shell. The id in the answer to the first is remembered."""
     content = operation.get("requestBody", {}).get("content", {})
     schema = content.get("application/json", {}).get("schema")
-    bodies = [None] if schema is None else _named(document, schema)["examples"]
+    bodies: list[Any] = [None] if schema is None else _named(document, schema)["examples"]
+    if operation["operationId"] == "submit_job" and not own_graphs:
+        bodies = [body for body in bodies if "definition" not in body]
     lines = [_line(body, address, path, method, operation, has_tokens=has_tokens) for body in bodies]
     if name := _REMEMBERED.get(operation["operationId"]):
         lines[0] = f"{name}=$({lines[0]} | {_ID})"

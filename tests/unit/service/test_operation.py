@@ -89,6 +89,17 @@ async def test_the_page_about_the_api_shows_every_route_and_loads_nothing(servic
     assert not re.findall(r"</h2>\s*<h2", answer.text), "each group has a route"
 
 
+async def test_the_page_about_the_api_has_no_example_that_is_refused(
+    service: ServiceClient, shared: ServiceClient
+) -> None:
+    assert [
+        ("search_twice" in (await each.get("/docs")).text.split("<h2>Bodies")[0]) for each in (service, shared)
+    ] == [
+        True,
+        False,
+    ]
+
+
 async def test_the_page_about_the_api_renders_markdown_and_names_what_bodies_hold(service: ServiceClient) -> None:
     page = (await service.get("/docs")).text
     assert "`" not in page

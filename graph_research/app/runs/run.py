@@ -180,6 +180,11 @@ def _has_search_node(graph: Graph) -> bool:
 
 def _check_pauses(graph: Graph, request: RunRequest) -> None:
     for name in request.pause_before:
+        if name in graph.spec.nodes and graph.spec.nodes[name].kind == "end":
+            raise RequestInvalid(
+                f'graph "{graph.spec.name}" does not pause before {name!r}, which ends the run',
+                help="pause before a node that leads there",
+            )
         if name not in graph.spec.nodes:
             raise RequestInvalid(
                 f'graph "{graph.spec.name}" has no node {name[:80]!r} to pause before',

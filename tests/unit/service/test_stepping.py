@@ -100,6 +100,12 @@ async def test_a_node_that_the_graph_has_not_is_refused(service: ServiceClient) 
     assert (await service.get(JOBS)).json()["jobs"] == []
 
 
+async def test_a_node_that_ends_the_run_is_refused(service: ServiceClient) -> None:
+    refused = await service.post(JOBS, {"question": QUESTION, "pause_before": ["completed"]})
+    assert (refused.status_code, refused.json()["code"]) == (422, "request-invalid")
+    assert "ends the run" in refused.json()["detail"]
+
+
 async def test_a_cancelled_job_that_pauses_ends(service: ServiceClient) -> None:
     job_id = await paused(service)
     await service.post(f"{JOBS}/{job_id}/cancel")

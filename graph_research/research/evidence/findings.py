@@ -194,11 +194,19 @@ def _restated(findings: Sequence[Finding], confidences: Sequence[Mapping[str, An
 
 
 def _thinned(findings: Sequence[Finding], places: Mapping[str, Place]) -> list[Finding]:
-    """The findings, those that say the same merged into the first of them, which keeps its id."""
+    """The findings, those that say the same in the same words, or add nothing, merged into the first of them, which
+    keeps its id."""
     kept: list[_Compared] = []
     for finding in findings:
         compared = _Compared(finding, places)
-        place = next((place for place, other in enumerate(kept) if _alike(other, compared)), None)
+        place = next(
+            (
+                place
+                for place, other in enumerate(kept)
+                if other.words == compared.words or (other.turns == compared.turns and _adds_nothing(other, compared))
+            ),
+            None,
+        )
         if place is None:
             kept.append(compared)
         else:
@@ -247,17 +255,15 @@ def _have_the_same_values(one: Finding, other: Finding) -> bool:
     return not (unstated(one.content, [other.content]) or unstated(other.content, [one.content]))
 
 
-def _alike(one: _Compared, other: _Compared) -> bool:
-    """Whether the other finding adds nothing: it has the same words, or it rests on the same passage, has the same
-    numbers and negations, and only some of the words, in their order. A finding in other words or another order counts
-    as another statement, since no score of words tells a paraphrase from another scope or role."""
-    if one.words == other.words:
-        return True
-    if one.turns != other.turns or not _share_a_passage(one, other):
-        return False
-    if not _have_the_same_values(one.finding, other.finding):  # another unit
-        return False
-    return _is_within(other.words, one.words)
+def _adds_nothing(one: _Compared, other: _Compared) -> bool:
+    """Whether of two findings with the same numbers and negations the other one rests on the same passage, and has only
+    some of the words, in their order. A finding in other words or another order counts as another statement, since no
+    score of words tells a paraphrase from another scope or role."""
+    return (
+        _share_a_passage(one, other)
+        and _have_the_same_values(one.finding, other.finding)  # else another unit
+        and _is_within(other.words, one.words)
+    )
 
 
 def _share_a_passage(one: _Compared, other: _Compared) -> bool:

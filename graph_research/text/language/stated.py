@@ -42,6 +42,8 @@ def unstated(text: str, known: Sequence[str], beside: Sequence[str] = ()) -> lis
     number without a unit has only those that are named there. A month by itself is a figure, too, and so is how often
     something happens, which a known text states where it names the same stretch of time.
     """
+    if text in known:
+        return []
     stated = [figure for other in known for figure in _stated(other)]
     stated += [figure for other in beside for figure in _stated_beside(other)]
     new = min((_new(form, stated) for form in _spacings(text)), key=len)

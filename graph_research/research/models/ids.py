@@ -90,8 +90,12 @@ class ShortIds:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (Mapping, list, tuple)):
-        for part in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(part)
+    """The texts in a JSON value."""
+    waiting = [value]
+    for part in waiting:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, (list, tuple)):
+            waiting.extend(part)
+        elif isinstance(part, (dict, Mapping)):
+            waiting.extend(part.values())

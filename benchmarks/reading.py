@@ -2,14 +2,15 @@
 
     python benchmarks/reading.py [--sources N] [--missed] [--ablation] [--sections]
 
-`benchmarks/data/reading.json` holds questions, each with the searches of its sub-queries and with sentences that a good
-answer needs, each in a page of documentation that Debian installs (`sqlite3-doc`, `postgresql-doc-15`, `git-doc`,
-`python3.11-doc`, `apache2-doc`, `python-django-doc`). The handlers of the graph search the library, keep sources and
-make the prompts, for half, once and twice the room that a topic has; a question whose pages are not installed is left
-out. `--sources` sets `max_sources_per_query`; `--missed` lists what did not arrive in the room that a topic has;
-`--ablation` does it again without each constant of `text/relevance/coverage.py`. `--sections` counts instead the
-sentences that the writer of the section which needs them is shown, for sections of an outline that `reading.json` has
-for some questions; these have no findings, so that only passages are counted.
+`benchmarks/data/reading.json` holds questions, each with the searches of its sub-queries, for some also what each
+sub-query looks for, and with sentences that a good answer needs, each in a page of documentation that Debian installs
+(`sqlite3-doc`, `postgresql-doc-15`, `git-doc`, `python3.11-doc`, `apache2-doc`, `python-django-doc`). The handlers of
+the graph search the library, keep sources and make the prompts, for half, once and twice the room that a topic has; a
+question whose pages are not installed is left out. `--sources` sets `max_sources_per_query`; `--missed` lists what
+did not arrive in the room that a topic has; `--ablation` does it again without each constant of
+`text/relevance/coverage.py`. `--sections` counts instead the sentences that the writer of the section which needs
+them is shown, for sections of an outline that `reading.json` has for some questions; these have no findings, so that
+only passages are counted.
 """
 
 from __future__ import annotations
@@ -108,9 +109,10 @@ async def searched(questions: Sequence[Mapping[str, Any]], most: int) -> list[Qu
         with tempfile.TemporaryDirectory() as folder:
             library = Library(Path(folder, "library.db"))
             await library.add(question["folders"])
+            looked_for = question.get("look_for") or [[] for _ in question["topics"]]
             rows = [
-                {"id": f"sq-1-{number}", "query": searches[0], "iteration": 1}
-                for number, searches in enumerate(question["topics"], start=1)
+                {"id": f"sq-1-{number}", "query": searches[0], "iteration": 1, "look_for": texts}
+                for number, (searches, texts) in enumerate(zip(question["topics"], looked_for, strict=True), start=1)
             ]
             ctx = PlainContext()
             outputs = [

@@ -1,4 +1,4 @@
-"""Passages: stretches of about 600 to 1,200 characters that a search finds, made of whole blocks and sentences."""
+"""Passages: stretches of whole blocks and sentences, of 600 to 1,200 characters where a search finds them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from graph_research.text.pages import page_end, page_of
 from graph_research.text.sentences import PROSE, sentence_spans
 
 TARGET_CHARS = 600
-MAX_CHARS = 1_200
-_SHORT_REST_CHARS = 150
+_MOST = 2  # times the characters that a passage has at least, where its section is long enough
+_SHORT_REST = 0.25  # of these characters, a rest that goes with the passage before it
 _Span = tuple[int, int]
 
 
@@ -24,12 +24,13 @@ class PassageSpan:
     heading: str = ""
 
 
-def passages(document: Document) -> tuple[PassageSpan, ...]:
-    """The document's passages in order. None holds boilerplate, goes across a heading or a page, or cuts a sentence;
-    only code and tables longer than 1,200 characters are cut, between words."""
+def passages(document: Document, target_chars: int = TARGET_CHARS) -> tuple[PassageSpan, ...]:
+    """The document's passages in order, each of about `target_chars` to twice as many characters. None holds
+    boilerplate, goes across a heading or a page, or cuts a sentence; only code and tables longer than twice
+    `target_chars` are cut, between words."""
     found: list[PassageSpan] = []
     for heading, blocks in _sections(document):
-        found.extend(PassageSpan(start, end, heading) for start, end in _packed(document, blocks))
+        found.extend(PassageSpan(start, end, heading) for start, end in _packed(document, blocks, target_chars))
     return tuple(found)
 
 
@@ -62,40 +63,41 @@ def _path_to(section: list[Block], document: Document) -> str:
     return " > ".join(document.path_at(section[0].start))
 
 
-def _packed(document: Document, blocks: list[Block]) -> list[_Span]:
+def _packed(document: Document, blocks: list[Block], target_chars: int) -> list[_Span]:
+    most_chars = _MOST * target_chars
     spans: list[_Span] = []
     current: _Span | None = None
     for block in blocks:
-        fits = block.end - (current[0] if current else block.start) <= MAX_CHARS
-        for start, end in [block[1:3]] if fits else _units(document.text, block):
-            if current is not None and end - current[0] > MAX_CHARS:
+        fits = block.end - (current[0] if current else block.start) <= most_chars
+        for start, end in [block[1:3]] if fits else _units(document.text, block, most_chars):
+            if current is not None and end - current[0] > most_chars:
                 spans.append(current)
                 current = None
             current = (current[0] if current else start, end)
-        if current is not None and current[1] - current[0] >= TARGET_CHARS:
+        if current is not None and current[1] - current[0] >= target_chars:
             spans.append(current)
             current = None
     if current is not None:
         spans.append(current)
-    return _without_short_rest(spans)
+    return _without_short_rest(spans, _SHORT_REST * target_chars)
 
 
-def _without_short_rest(spans: list[_Span]) -> list[_Span]:
+def _without_short_rest(spans: list[_Span], short_chars: float) -> list[_Span]:
     """A few words at the end of a section go with the passage before them."""
-    if len(spans) > 1 and spans[-1][1] - spans[-1][0] < _SHORT_REST_CHARS:
+    if len(spans) > 1 and spans[-1][1] - spans[-1][0] < short_chars:
         return [*spans[:-2], (spans[-2][0], spans[-1][1])]
     return spans
 
 
-def _units(text: str, block: Block) -> Iterator[_Span]:
+def _units(text: str, block: Block, most_chars: int) -> Iterator[_Span]:
     """What must stay whole: a sentence; of code and tables as much as a passage holds."""
     if block.kind in PROSE:
         yield from sentence_spans(text, block.start, block.end)
         return
     start = block.start
-    while block.end - start > MAX_CHARS:
-        space = text.rfind(" ", start + 1, start + MAX_CHARS)
-        end = space if space > start else start + MAX_CHARS
+    while block.end - start > most_chars:
+        space = text.rfind(" ", start + 1, start + most_chars)
+        end = space if space > start else start + most_chars
         yield start, end
         start = end + (space > start)
     yield start, block.end

@@ -62,7 +62,9 @@ class Reading:
         for name, texts in (lacking or {}).items():
             own = {name: self._documents[name]}
             first[name] = [
-                near.start for text in texts for near in islice(covering_passages(own, [Aspect(text)]), _OF_A_LIMIT)
+                (near.start, near.end)
+                for text in texts
+                for near in islice(covering_passages(own, [Aspect(text)]), _OF_A_LIMIT)
             ]
         self._next = covering_passages(self._documents, aspects, first, self._explaining(naming))
         self._chosen: list[CoveringPassage] = []
@@ -98,7 +100,7 @@ class Reading:
         least = fair_share([min(length, leasts[id_]) for id_, length in most.items()], most_chars)
         room = {id_: min(length, leasts[id_], least) for id_, length in most.items()}
         left = most_chars - sum(room.values())
-        needed = dict.fromkeys(most, 0)
+        needed = dict.fromkeys(most, len(MARK))
         headed: set[tuple[str, str]] = set()
         for passage in self._passages():
             id_ = passage.source
@@ -137,10 +139,10 @@ def named_in(text: str, titles: Mapping[str, str]) -> tuple[list[str], str]:
     return named, text
 
 
-def _found_best(source: Source) -> list[int]:
-    """The start of the passage that the source's search ranked best; empty where it named none."""
+def _found_best(source: Source) -> list[tuple[int, int]]:
+    """Where the passage stands that the source's search ranked best; empty where it named none."""
     found = source.metadata.get("passages") or ()
-    return [max(found, key=lambda passage: (passage[2], -passage[0]))[0]] if found else []
+    return [(start, end) for start, end, _ in sorted(found, key=lambda passage: (-passage[2], passage[0]))[:1]]
 
 
 def _chars_of(passage: CoveringPassage, headed: set[tuple[str, str]]) -> int:

@@ -7,7 +7,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import NamedTuple
 
 from graph_research.text.bm25 import inverse_frequency, saturation
@@ -19,7 +18,8 @@ from graph_research.text.relevance.query import parse
 from graph_research.text.sentences import PROSE, SENTENCE_ENDS, sentence_spans
 
 AROUND = 0.5  # what a term counts that stands in a heading above the passage only
-REPEATED = 0.5  # a term that n earlier passages hold counts 1 / (n + 1) to this power
+REPEATED = 0.6  # a term that n earlier passages hold counts 1 / (n + 1) to this power
+PASSAGE_CHARS = 400  # a passage has about so many characters to twice as many
 LISTED = 0.5  # what a passage without a sentence counts, such as a list of names, beside one made of sentences
 _MOST_KEPT = 64  # documents whose passages are kept: several steps read the same ones
 
@@ -63,18 +63,19 @@ class _Candidate(NamedTuple):
 def covering_passages(
     documents: Mapping[str, Document],
     aspects: Sequence[Aspect],
-    first: Mapping[str, Sequence[int]] | None = None,
+    first: Mapping[str, Sequence[tuple[int, int]]] | None = None,
     entries: Iterable[Entry] = (),
 ) -> Iterator[CoveringPassage]:
     """The passages of all documents that share a term with an aspect, in the order in which each adds the most to those
-    before it; before them these `entries`, and of each document that `first` names the passages that hold these places
-    of its text.
+    before it; before them these `entries`, and of each document that `first` names the passage that says the most in
+    each of these stretches of its text.
 
     A passage is worth the sum of BM25 over the terms of each aspect, with a term's rarity among the passages of all
     documents; terms of the headings above it count `AROUND`. A term counts less the more earlier passages hold it
-    (`REPEATED`), so that passages on something else come before more of the same; and a passage counts more the more
-    its document's passages are worth on average, so that a text on the subject comes before a chance mention, and the
-    more of it is written in sentences (`LISTED`), which say something of what a list or a declaration names.
+    (`REPEATED`), so that passages on something else come before more of the same. On each aspect a passage counts more
+    the more its document's passages are worth on that aspect on average, so that a text on it comes before a chance
+    mention; and it counts more the more of it is written in sentences (`LISTED`), which say something of what a list or
+    a declaration names.
     """
     read = {source: _read(document) for source, document in documents.items()}
     candidates = _candidates(read, aspects)
@@ -87,9 +88,9 @@ def covering_passages(
         )
     leading = dict.fromkeys(
         place
-        for source, starts in (first or {}).items()
-        for start in starts
-        for place in _holding(candidates, source, start)
+        for source, stretches in (first or {}).items()
+        for stretch in stretches
+        for place in _best_in(stretch, candidates, source)
     )
     for place in leading:
         yield _chosen(candidates[place], held)
@@ -107,7 +108,7 @@ def covering_passages(
 @lru_cache(maxsize=_MOST_KEPT)
 def _read(document: Document) -> _Read:
     language = language_of(document.text)
-    spans = passages(document)
+    spans = passages(document, PASSAGE_CHARS)
     counts = [Counter(index_text(document.text[span.start : span.end], language).split()) for span in spans]
     headings = [frozenset(index_text(f"{document.title} {span.heading}", language).split()) for span in spans]
     inside = Counter(term for counted in counts for term in counted)
@@ -143,59 +144,78 @@ def _candidates(read: Mapping[str, _Read], aspects: Sequence[Aspect]) -> list[_C
         holding.update(document.holding)
     size = sum(len(document.spans) for document in read.values())
     mean_length = sum(counted.total() for document in read.values() for counted in document.counts) / max(1, size)
-    weights = {
-        language: _weights(aspects, language, holding, size)
+    shares = {
+        language: [_shares(aspect, language, holding, size) for aspect in aspects]
         for language in {document.language for document in read.values()}
     }
     candidates: list[_Candidate] = []
     for source, document in read.items():
-        wanted = weights[document.language]
+        wanted = shares[document.language]
+        terms = dict.fromkeys(term for share in wanted for term in share)
         values = [
-            _values(counted, heading, wanted, LISTED + (1.0 - LISTED) * written, mean_length or 1.0)
+            _values(counted, heading, terms, LISTED + (1.0 - LISTED) * written, mean_length or 1.0)
             for counted, heading, written in zip(document.counts, document.headings, document.written, strict=True)
         ]
-        focus = sum(sum(found.values()) for found in values) / max(1, len(values))
+        weights = _weights(aspects, wanted, values)
         candidates += [
-            _Candidate(source, span, {term: focus * value for term, value in found.items()})
+            _Candidate(source, span, {term: weights[term] * value for term, value in found.items()})
             for span, found in zip(document.spans, values, strict=True)
         ]
     return candidates
 
 
-def _weights(aspects: Sequence[Aspect], language: str, holding: Counter[str], size: int) -> dict[str, float]:
-    """What each term counts: its share of each aspect's weight, less the more passages hold it."""
-    weights: dict[str, float] = defaultdict(float)
-    for aspect in aspects:
-        raw = parse(aspect.text).weights(language)
-        total = sum(raw.values()) or 1.0
-        for term, weight in raw.items():
-            weights[term] += aspect.weight * weight / total
+def _shares(aspect: Aspect, language: str, holding: Counter[str], size: int) -> dict[str, float]:
+    """The share of the aspect that each of its terms has, less the more passages hold it."""
+    raw = parse(aspect.text).weights(language)
+    total = sum(raw.values()) or 1.0
     rarest = inverse_frequency(size, 1)
     return {
-        term: weight * inverse_frequency(size, holding[term]) / rarest
-        for term, weight in weights.items()
+        term: weight / total * inverse_frequency(size, holding[term]) / rarest
+        for term, weight in raw.items()
         if holding[term]
     }
 
 
-def _values(
-    counted: Counter[str], heading: frozenset[str], weights: Mapping[str, float], worth: float, mean_length: float
+def _weights(
+    aspects: Sequence[Aspect], shares: Sequence[Mapping[str, float]], values: Sequence[Mapping[str, float]]
 ) -> dict[str, float]:
-    """What each term is worth in a passage, which is worth so much by its form."""
+    """What each term counts in a document with these `values`: its share of each aspect, by the aspect's weight and by
+    what the document's passages are worth on that aspect on average."""
+    sums: dict[str, float] = defaultdict(float)
+    for found in values:
+        for term, value in found.items():
+            sums[term] += value
+    weights: dict[str, float] = defaultdict(float)
+    for aspect, share in zip(aspects, shares, strict=True):
+        focus = sum(part * sums[term] for term, part in share.items()) / max(1, len(values))
+        for term, part in share.items():
+            weights[term] += aspect.weight * focus * part
+    return weights
+
+
+def _values(
+    counted: Counter[str], heading: frozenset[str], terms: Iterable[str], worth: float, mean_length: float
+) -> dict[str, float]:
+    """How well a passage, which is worth so much by its form, holds each of the terms."""
     length = counted.total()
     found = {}
-    for term, weight in weights.items():
+    for term in terms:
         if count := counted[term]:
-            found[term] = worth * weight * saturation(count, length, mean_length)
+            found[term] = worth * saturation(count, length, mean_length)
         elif term in heading:
-            found[term] = worth * weight * AROUND
+            found[term] = worth * AROUND
     return found
 
 
-def _holding(candidates: Sequence[_Candidate], source: str, start: int) -> list[int]:
-    """The first passage of a document that ends behind a place of its text, if there is one."""
-    behind = (n for n, candidate in enumerate(candidates) if candidate.source == source and start < candidate.span.end)
-    return list(islice(behind, 1))
+def _best_in(stretch: tuple[int, int], candidates: Sequence[_Candidate], source: str) -> list[int]:
+    """The passage of a document that is worth the most among those that stand in a stretch of its text, if one does."""
+    start, end = stretch
+    within = [
+        n
+        for n, candidate in enumerate(candidates)
+        if candidate.source == source and candidate.span.start < end and start < candidate.span.end
+    ]
+    return [max(within, key=lambda n: sum(candidates[n].values.values()))] if within else []
 
 
 def _chosen(candidate: _Candidate, held: Counter[str]) -> CoveringPassage:

@@ -200,3 +200,10 @@ def test_pages_end_passages() -> None:
         (0, page_end(text, starts, 1)),
         (starts[1], len(text)),
     ]
+
+
+def test_passages_are_as_long_as_they_are_wanted() -> None:
+    document = plain_document("\n\n".join(f"Paragraph {n} says what it has to say about locks." * 3 for n in range(30)))
+    lengths = [span.end - span.start for span in passages(document, 300)]
+    assert all(300 <= length <= 600 for length in lengths)
+    assert len(lengths) > len(passages(document))

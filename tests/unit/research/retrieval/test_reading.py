@@ -118,6 +118,18 @@ def test_a_passage_counts_more_in_a_text_on_the_subject_than_as_a_chance_mention
     assert order.index("annals") == 5
 
 
+def test_a_text_on_one_aspect_counts_for_that_aspect_only() -> None:
+    def rows(name: str, what: str) -> list[tuple[str, str]]:
+        return [(f"{name} {n}", f"{what} {FILLER}") for n in range(6)]
+
+    locks = page(*rows("Locks", "A writer holds a lock."), ("Columns", f"A column is renamed. {FILLER}"))
+    columns = page(*((f"Part {n}", f"{FILLER} A column is renamed or dropped.") for n in range(2)))
+    aspects = [*(Aspect(f"lock of a writer {n}") for n in range(9)), Aspect("column renamed")]
+    order = list(covering_passages({"locks": locks, "columns": columns}, aspects))
+    on_columns = [one.source for one in order if one.source == "columns" or one.heading.endswith("Columns")]
+    assert on_columns[0] == "columns"
+
+
 @pytest.mark.requirement("13.5")
 def test_a_protected_source_that_says_nothing_on_the_question_keeps_a_headline() -> None:
     locks = page(*((f"Locks {n}", f"A lock of kind {n} is held by a writer. {FILLER}") for n in range(20)))
@@ -137,6 +149,21 @@ def test_what_the_search_found_best_is_always_shown() -> None:
     found = source("a", text, passages=[[start, start + 19, 0.9]])
     reading = Reading([found], {"a": text}, aspects_of(["who holds a lock"]))
     assert "Its colour is blue." in reading.text("a", 2_000)
+
+
+def test_of_what_the_search_found_best_the_part_that_says_the_most_is_shown() -> None:
+    remarks = [f"Remark {n} is on style, and on nothing else, as long as it may be. " * 8 for n in range(2)]
+    text = html_document(f"<h1>Pool</h1><h2>Size</h2><p>{remarks[0]}</p><p>{remarks[1]}</p><p>Ten slots wait.</p>")
+    found = source("a", text, passages=[[len("Pool"), len(text.text), 0.9]])
+    reading = Reading([found], {"a": text}, aspects_of(["how many slots wait"]))
+    assert "Ten slots wait." in reading.text("a", 700)
+
+
+def test_the_room_of_a_source_holds_its_passage_with_the_marks_around_it() -> None:
+    filler = "Nothing of interest stands in this sentence of the annex. " * 50
+    long = Document(text=f"{filler}The turbines opened their gates in 2016. {filler}", title="Annex")
+    texts = shown({"a": long, "b": page(("Gates", "A gate opens."))}, "turbines opened gates", most_chars=2_000)
+    assert "The turbines opened their gates in 2016." in texts["a"]
 
 
 def test_sources_that_were_read_before_leave_the_room_to_new_ones() -> None:

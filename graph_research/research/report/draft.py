@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
@@ -12,11 +13,14 @@ from graph_research.research.models.draft import (
     BlockType,
     Draft,
     Statement,
+    StatementKind,
     paragraphs_of,
     rewritten,
     statements_of,
 )
 from graph_research.research.report.labels.table import Labels
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 _SUMMARY_LEVELS: Mapping[str, str] = {
     "confirmed": "high",
@@ -59,6 +63,22 @@ def cited_only(blocks: Sequence[Block], known: Collection[str]) -> tuple[list[Bl
 def _citing(known: Collection[str], statement: Statement) -> Statement:
     ids = [evidence_id for evidence_id in dict.fromkeys(statement.evidence_ids) if evidence_id in known]
     return statement.model_copy(update={"evidence_ids": ids})
+
+
+def with_chosen_operands(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks of a section in which an analysis may compute with the numbers that another of its statements sets by
+    judgement: they are added to its own."""
+    chosen = dict.fromkeys(value for statement in statements_of(blocks) for value in statement.judged)
+
+    def computing(statement: Statement) -> Statement:
+        operands = set(_NUMBER.findall(" ".join(statement.computed)))
+        others = [value for value in chosen if value not in statement.judged]
+        more = [value for value in others if operands.intersection(_NUMBER.findall(value))]
+        if not more or statement.kind is not StatementKind.ANALYSIS:
+            return statement
+        return statement.model_copy(update={"judged": [*statement.judged, *more]})
+
+    return rewritten(blocks, computing) if chosen else list(blocks)
 
 
 def draft_markdown(question: str, draft: Draft, labels: Labels) -> str:

@@ -30,7 +30,7 @@ from graph_research.research.models.draft import (
     rewritten,
     statements_of,
 )
-from graph_research.research.report.draft import cited_only
+from graph_research.research.report.draft import cited_only, with_chosen_operands
 from graph_research.text.language.words import held_share, term_weights
 
 _SECTIONS = (
@@ -97,7 +97,9 @@ def section_mender(services: Services) -> Handler:
         known = {*(row["id"] for row in handoff["evidence"]), *near.evidence}
         additions = _additions(missing, result.output.get("added") or [])
         longer = [with_additions(section, additions.get(section.id, ())) for section in sections]
-        mended = [cited_only(with_answers(_mended(section, changed)), known) for section in longer]
+        mended = [
+            cited_only(with_chosen_operands(with_answers(_mended(section, changed))), known) for section in longer
+        ]
         replaced = _replaced([row for row in failing if objections[row.id].get("is_note")], changed, mended)
         written = [
             section.model_copy(update={"blocks": new}) for section, (new, _) in zip(sections, mended, strict=True)

@@ -41,7 +41,7 @@ from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.report_options import MOST_OF_A_SECTION
 from graph_research.research.models.source import Source
-from graph_research.research.report.draft import cited_only
+from graph_research.research.report.draft import cited_only, with_chosen_operands
 from graph_research.text.document import Document
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool
@@ -106,6 +106,7 @@ def section_writer(services: Services) -> Handler:
         known = {**material.evidence, **asked}
         ids = {*(row["id"] for row in handoff["evidence"]), *known}
         blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), ids)
+        blocks = with_chosen_operands(blocks)
         cited = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
         told = _told(answer, keys, known)
         cited |= {name for conflict in told for side in conflict.sides for name in side.evidence_ids}

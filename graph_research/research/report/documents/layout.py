@@ -122,9 +122,7 @@ class _Layout:
         """What stays open, what follows, and what no section quotes."""
         report, labels = self.report, self.labels
         yield from self._disagreements()
-        if gaps := open_gaps(report):
-            yield Heading(labels.open_questions, 1)
-            yield bullets(gap.description for gap in gaps)
+        yield from self._open_questions()
         if report.conclusions:
             yield Heading(labels.conclusions, 1)
             yield from self._blocks(report.conclusions)
@@ -192,24 +190,26 @@ class _Layout:
                 yield Paragraph(self.sentences.paragraph(block.sentences))
 
     def _disagreements(self) -> Iterator[Element]:
-        """Those that are open; one that a section compares is only named, with that section. What only differs in
-        scope, date, unit or definition is in the page."""
-        left_open = open_disagreements(self.report, self.labels)
-        quoted = [row.contradiction for row in left_open if not row.compared_in]
+        """Those that are open and that no section compares. What only differs in scope, date, unit or definition is in
+        the page."""
+        left_open = [row.contradiction for row in open_disagreements(self.report, self.labels) if not row.compared_in]
         if left_open:
             yield Heading(self.labels.disagreements, 1)
-        if quoted:
             yield Paragraph(line(of_disagreements(self.labels, are_marked=self.sentences.has_disputed)))
-        elif left_open and self.sentences.has_disputed:
-            yield Paragraph(line(self.labels.disagreements_marked))
-        for contradiction in quoted:
+        for contradiction in left_open:
             yield Heading(_topic(contradiction), 2)
             if description := one_line(description_beside_values(contradiction)):
                 yield Paragraph(line(description))
             yield self.sentences.sides(contradiction)
-        if compared := [row.contradiction for row in left_open if row.compared_in]:
-            told = ((*line(_topic(row), Style.STRONG), *line(f": {one_line(row.description)}")) for row in compared)
-            yield Items(tuple(map(Item, told)))
+
+    def _open_questions(self) -> Iterator[Element]:
+        """The gaps, and the disagreements that a section compares, each named with that section."""
+        open_rows = open_disagreements(self.report, self.labels)
+        compared = [row.contradiction for row in open_rows if row.compared_in]
+        named = [self.labels.pair.format(name=_topic(row), value=one_line(row.description)) for row in compared]
+        if questions := [*(gap.description for gap in open_gaps(self.report)), *named]:
+            yield Heading(self.labels.open_questions, 1)
+            yield bullets(questions)
 
     def _sources(self) -> Iterator[Element]:
         cited = grouped_sources(self.report)

@@ -13,7 +13,7 @@ from graph_research.research.models.draft import (
     StatementKind,
     stored_draft,
 )
-from graph_research.research.report.draft import checked_draft, draft_markdown, report_metadata
+from graph_research.research.report.draft import checked_draft, draft_markdown, report_metadata, with_chosen_operands
 from graph_research.research.report.labels.languages import labels_for
 
 DRAFT = Draft(
@@ -109,3 +109,12 @@ def test_the_draft_of_a_run_without_blocks_keeps_every_statement() -> None:
     assert [row.evidence_ids for row in draft.statements()] == [["ev-1"], [], ["ev-2"], ["ev-1"], []]
     assert stored_draft(DRAFT.to_json()) == DRAFT
     assert stored_draft({}) == Draft()
+
+
+def test_an_analysis_computes_with_what_another_of_its_section_sets_by_judgement() -> None:
+    chosen = Statement(text="Take 5 ms for each write.", kind=StatementKind.ANALYSIS, judged=["5 ms"])
+    waiting = Statement(text="At 80 % a write waits 20 ms.", kind=StatementKind.ANALYSIS, computed=["5 * 4"])
+    other = Statement(text="At 7 clients all wait.", kind=StatementKind.ANALYSIS, computed=["7 * 3"])
+    fact = Statement(text="It takes 10 ms.", computed=["5 * 2"])
+    [block] = with_chosen_operands([Block(sentences=[chosen, waiting, other, fact])])
+    assert [row.judged for row in block.sentences] == [["5 ms"], ["5 ms"], [], []]

@@ -49,12 +49,15 @@ def quote(group: Group, ids: Mapping[Group, Sequence[str]]) -> Statement:
 
 
 def table_row(group: Group, documents: Mapping[str, Document]) -> TableRow | None:
-    """The row that a group quotes, None where it is none, or where the cells of it or of its header are not known."""
+    """The row that a group quotes, None where it is none, as a note in one cell across the table, or where the cells of
+    it or of its header are not known."""
     document, start = documents.get(group.lead.source_id), group.lead.start
     table = document.table_at(start) if document else ()
     if document is None or start not in table[1:] or " ".join(filter(None, document.rows[start])) != group.lead.text:
         return None
     header, cells = document.rows[table[0]], document.rows[start]
+    if len(list(filter(None, cells))) < 2:
+        return None
     return TableRow(group.lead.source_id, table[0], start, group.lead.heading, header, cells)
 
 

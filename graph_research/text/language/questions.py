@@ -42,6 +42,12 @@ def asked_only(question: str, language: str) -> str:
     return asking.sub(lambda match: " " * len(match[0]), question) if asking else question
 
 
+def chinese_topic(clause: str, language: str) -> str:
+    """What a Chinese clause is about: all of it that is not asked for, since its terms, pairs of characters, are no
+    names by themselves; empty for other languages."""
+    return "".join(asked_only(clause, language).split()) if language == "zh" else ""
+
+
 def is_yes_no(question: str, language: str) -> bool:
     """Whether the question's first word asks for yes or no."""
     first = re.match(r"\W*([^\W\d_]+)", question)

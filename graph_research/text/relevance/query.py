@@ -14,6 +14,7 @@ from graph_research.text.language.questions import (
     asked_only,
     asked_things,
     asking_phrases,
+    chinese_topic,
     clauses,
     is_question_word,
     is_yes_no,
@@ -30,6 +31,7 @@ _MOST_AFTER_NAME = 2
 ALL_COMMON = 0.1
 """The weight of each word of a question that has common words only."""
 _RARE = 1.0  # a capital letter makes a word of at least this weight a name, wherever it stands
+_TOPIC_END = re.compile(": |：")
 _NAME = re.compile(
     r"(?:\d{1,2}\s(?=[A-Z]))?(?:[A-Z]\.\s?)*(?:[A-Z]|\d+[A-Za-z]|[a-z]+[A-Z_]|\w+[._]\w)[\w.'’/-]*"
     rf"(?:\s(?:(?:&|{any_of('within_names')})\s){{0,2}}(?:[A-Z][\w.'’/-]*|\d[\w.]*))*"
@@ -73,8 +75,8 @@ class Query:
     @cached_property
     def parts(self) -> tuple[Query, ...]:
         """What is asked, one thing each, eight at most, in order; the question itself where it asks one thing."""
-        _, colon, rest = self.own.partition(": ")
-        if colon and _says(rest, self.language) and not is_yes_no(rest, self.language):
+        _, rest = _parted_topic(self.own)
+        if _says(rest, self.language) and not is_yes_no(rest, self.language):
             return self.things
         return self._parted(asked_things(self.own, self.language), self.text)[:MOST_PARTS]
 
@@ -92,8 +94,8 @@ class Query:
     @cached_property
     def all_things(self) -> tuple[Query, ...]:
         """What the text lists, one thing each, whether it asks or not; behind a colon, where there is one."""
-        _, colon, rest = self.own.partition(": ")
-        listing = rest if colon and _says(rest, self.language) else self.own
+        _, rest = _parted_topic(self.own)
+        listing = rest if _says(rest, self.language) else self.own
         pieces = [piece for clause in clauses(listing, self.language) for piece in _things(clause, self.language)]
         return self._parted(pieces, "")
 
@@ -101,9 +103,9 @@ class Query:
         kept = [piece for piece in dict.fromkeys(pieces) if _says(piece, self.language)]
         if len(kept) < 2:
             return (self,)
-        lead, colon, _ = self.own.partition(": ")
-        named = lead if colon and words(lead, self.language) else kept[0]
-        subject = self.subject or _rarest(named, self.language)
+        lead, rest = _parted_topic(self.own)
+        named = lead if rest and words(lead, self.language) else kept[0]
+        subject = self.subject or chinese_topic(named, self.language) or _rarest(named, self.language)
         return tuple(Query(self._with(subject, piece), piece, self.language, whole) for piece in kept)
 
     @cached_property
@@ -128,7 +130,7 @@ class Query:
     @property
     def is_yes_no(self) -> bool:
         """Whether it asks for yes or no, behind a topic that it names before a colon too ("Screening: is it safe?")."""
-        return is_yes_no(self.text.rpartition(": ")[2], self.language)
+        return is_yes_no(_TOPIC_END.split(self.text)[-1], self.language)
 
 
 @lru_cache(maxsize=64)
@@ -164,6 +166,12 @@ def _names(text: str, language: str) -> list[str]:
         if name and _says(name, language):
             found.append(name)
     return found
+
+
+def _parted_topic(text: str) -> tuple[str, str]:
+    """What stands before the first colon, and behind it; nothing behind where there is none."""
+    lead, *rest = _TOPIC_END.split(text, maxsplit=1)
+    return lead, "".join(rest)
 
 
 def _things(clause: str, language: str) -> list[str]:

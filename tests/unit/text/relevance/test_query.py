@@ -109,6 +109,22 @@ def test_a_topic_before_a_colon_does_not_hide_a_yes_or_no_question() -> None:
     assert not parse("Is it safe: what do the studies say?").is_yes_no
 
 
+def test_behind_a_topic_and_a_colon_of_full_width_each_thing_is_a_part() -> None:
+    query = parse("水厂改造带来了什么：总投资是多少，用电量有多大？")
+    assert [part.own for part in query.parts] == ["总投资是多少", "用电量有多大"]
+    assert {"水厂", "改造"} <= query.parts[1].weights("zh").keys() - query.parts[1].own_terms
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [("去年发生了多少起事故？", "事故"), ("剧院里有多少座位？", "座位"), ("去年新增多少个岗位？", "岗位")],
+)
+def test_a_measure_word_behind_how_many_is_none_of_what_is_asked(question: str, asked: str) -> None:
+    terms = parse(question).own_terms
+    assert asked in terms
+    assert not any(term[0] in "起个" for term in terms)
+
+
 def test_a_chinese_question_is_asked_without_its_question_words() -> None:
     query = parse("2022年，水厂的供水成本是多少，用电量有多大？")
     assert [part.own for part in query.parts] == ["2022年，水厂的供水成本是多少", "用电量有多大"]

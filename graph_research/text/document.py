@@ -16,6 +16,7 @@ MAX_HEADING_CHARS = 150
 """Of each heading in a path, which every passage below it carries."""
 
 _MAX_TERM_CHARS = 80
+_LEAST_ROWS = 2  # of a table with a second row of its header
 _LABEL_AND_VALUE = 2  # columns: the header of the values may be empty
 
 BlockKind = Literal["heading", "paragraph", "item", "quote", "table", "code", "boilerplate"]
@@ -128,19 +129,20 @@ class Document:
 
     def table_at(self, start: int) -> tuple[int, ...]:
         """Where the rows of a table start, its header first, of which one starts at `start`; empty where that is no
-        row of a table whose cells are known. Rows with more or fewer cells than the header are left out."""
-        return self._tables.get(start, ())
+        row of a table whose cells are known. Rows with more or fewer cells than the header are left out, and a second
+        row of the header."""
+        return self._tables[0].get(start, ())
 
     @property
     def tables(self) -> tuple[tuple[int, ...], ...]:
         """Of each table whose cells are known, where its rows start, its header first."""
-        return tuple(table for start, table in self._tables.items() if start in table[:1])
+        return tuple(table for start, table in self._tables[0].items() if start in table[:1])
 
     def columns_at(self, start: int) -> tuple[tuple[str, str], ...]:
         """The header and the text of each cell of the row that starts at `start`, empty where `table_at` has no such
         row, and for a header."""
         table = self.table_at(start)
-        return tuple(zip(self.rows[table[0]], self.rows[start], strict=True)) if start in table[1:] else ()
+        return tuple(zip(self._tables[1][table[0]], self.rows[start], strict=True)) if start in table[1:] else ()
 
     def around(self, start: int, end: int) -> str:
         """What is read with the stretch from `start` to `end`: the blocks that it stands in, of a table its first row
@@ -206,16 +208,38 @@ class Document:
         return starts, paths
 
     @cached_property
-    def _tables(self) -> dict[int, tuple[int, ...]]:
+    def _tables(self) -> tuple[dict[int, tuple[int, ...]], dict[int, tuple[str, ...]]]:
+        """The rows of the table of each row, and what its columns are called by where its header starts."""
         tables: dict[int, tuple[int, ...]] = {}
+        names: dict[int, tuple[str, ...]] = {}
         begun = list(accumulate(block.kind != "table" or block.level > 0 for block in self.blocks))
         for _, numbered in groupby(zip(begun, self.blocks, strict=True), key=itemgetter(0)):
             starts = [block.start for _, block in numbered if block.kind == "table"]
             named = list(dropwhile(lambda start: _is_caption(self.rows.get(start, ())), starts))
             width = len(self.rows.get(named[0], ())) if named else 0
             rows = tuple(row for row in named if width and len(self.rows.get(row, ())) == width)
+            if rows:
+                names[rows[0]] = self.rows[rows[0]]
+            if len(rows) > _LEAST_ROWS and _is_second_header(*(self.rows[row] for row in rows[:3])):
+                names[rows[0]] = _joined(self.rows[rows[0]], self.rows[rows[1]])
+                rows = (rows[0], *rows[2:])
             tables |= dict.fromkeys((start for start in starts if start in self.rows), rows)
-        return tables
+        return tables, names
+
+
+def _is_second_header(header: Sequence[str], below: Sequence[str], first: Sequence[str]) -> bool:
+    """Whether the row below a header divides its columns: it says nothing under the name of the first column, which the
+    first row has a label in, and something where the header says nothing."""
+    is_beside = bool(header[0] and first[0]) and not below[0]
+    return is_beside and any(said and not name for name, said in zip(header, below, strict=True))
+
+
+def _joined(header: Sequence[str], below: Sequence[str]) -> tuple[str, ...]:
+    """The names of two rows of a header, of which one above may stand over several below."""
+    over: list[str] = []
+    for name in header:
+        over.append(name or (over[-1] if over else ""))
+    return tuple(f"{over[n]} {said}".strip() if said else header[n] for n, said in enumerate(below))
 
 
 def _is_caption(row: Sequence[str]) -> bool:

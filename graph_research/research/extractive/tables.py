@@ -52,13 +52,13 @@ def table_row(group: Group, documents: Mapping[str, Document]) -> TableRow | Non
     """The row that a group quotes, None where it is none, as a note in one cell across the table, or where the cells of
     it or of its header are not known."""
     document, start = documents.get(group.lead.source_id), group.lead.start
-    table = document.table_at(start) if document else ()
-    if document is None or start not in table[1:] or " ".join(filter(None, document.rows[start])) != group.lead.text:
+    columns = document.columns_at(start) if document else ()
+    if document is None or " ".join(cell for _, cell in columns if cell) != group.lead.text:
         return None
-    header, cells = document.rows[table[0]], document.rows[start]
+    header, cells = tuple(name for name, _ in columns), tuple(cell for _, cell in columns)
     if len(list(filter(None, cells))) < 2:
         return None
-    return TableRow(group.lead.source_id, table[0], start, group.lead.heading, header, cells)
+    return TableRow(group.lead.source_id, document.table_at(start)[0], start, group.lead.heading, header, cells)
 
 
 def _cell(text: str, evidence_ids: Sequence[str]) -> Statement:

@@ -325,6 +325,8 @@ class _Reader:
         return lines if " ".join(line for _, line in lines) == text else [(number, text) for number, _ in lines[:1]]
 
     def _cells(self) -> list[str]:
+        if len(self._cell_starts) == 1:
+            self._covering = 0  # a text across the table is no row of it
         self._add_covered()
         return [
             canonical_text("".join(self._pieces[start:end]))

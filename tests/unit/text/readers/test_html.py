@@ -244,17 +244,37 @@ def test_a_row_of_a_table_knows_its_cells_and_an_empty_one_keeps_its_place() -> 
 
 def test_cells_that_stand_in_several_columns_or_rows_keep_the_others_in_their_columns() -> None:
     rows = """<tr><th>Well<th>Depth<th colspan=2>Flow<tr><td rowspan=2>A<td>31<td>4.5<td>3.9
-        <tr><td>29<td>1.1<td rowspan=3>0.2<tr><td colspan=3>closed<tr><td>B<td>9<td>2"""
+        <tr><td>29<td>1.1<td rowspan=3>0.2<tr><td colspan=3>closed<tr><td>B<td colspan=2>9"""
     document = html_document(f"<table>{rows}</table><table><tr><td>x<td>y</table>")
     assert list(document.rows.values()) == [
         ("Well", "Depth", "Flow", ""),
         ("A", "31", "4.5", "3.9"),
         ("", "29", "1.1", "0.2"),
-        ("closed", "", "", ""),
-        ("B", "9", "2", ""),
+        ("B", "9", "", ""),
         ("x", "y"),
     ]
-    assert document.text == "Well Depth Flow A 31 4.5 3.9 29 1.1 0.2 closed B 9 2 x y"
+    assert document.text == "Well Depth Flow A 31 4.5 3.9 29 1.1 0.2 closed B 9 x y"
+
+
+def test_the_second_row_of_a_header_names_the_columns_with_the_first() -> None:
+    rows = """<tr><th rowspan=2>Site<th colspan=2>Area<th rowspan=2>Built<tr><th>indoor<th>outdoor
+        <tr><td>Skagby<td>14200<td>5100<td>1987<tr><td>Lund<td>8300<td>900<td>1990"""
+    document = html_document(f"<table>{rows}</table>")
+    header, second, *below = document.rows
+    assert document.columns_at(below[1]) == (
+        ("Site", "Lund"),
+        ("Area indoor", "8300"),
+        ("Area outdoor", "900"),
+        ("Built", "1990"),
+    )
+    assert document.table_at(below[0]) == (header, *below)
+    assert document.columns_at(second) == ()
+
+
+def test_a_first_row_without_a_label_is_no_second_row_of_the_header() -> None:
+    rows = "<tr><th>Site<th>Area<th><tr><td><td>5<td>6<tr><td><td>7<td>8"
+    document = html_document(f"<table>{rows}</table>")
+    assert len(document.tables[0]) == 3
 
 
 def test_spans_of_any_size_take_bounded_memory() -> None:

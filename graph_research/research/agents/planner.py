@@ -16,7 +16,7 @@ from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
-from graph_research.research.retrieval.question_queries import queries_of, takes_up
+from graph_research.research.retrieval.question_queries import are_about, queries_of, takes_up
 from graph_research.research.retrieval.search import is_local
 from graph_research.research.scoring.versions import highest_versions
 from graph_research.text.wording import one_line
@@ -86,7 +86,8 @@ def _filled_up(rows: Sequence[Mapping[str, Any]], question: str, iteration: int,
     """The plan's sub-queries, `most` of them. Where they do not take up the question, it comes first, and its parts
     stand where there is room."""
     planned = _distinct(rows, iteration)[:most]
-    if takes_up([text for row in planned for text in (row.query, *row.look_for)], question):
+    texts = [text for row in planned for text in (row.query, *row.look_for)]
+    if are_about([row.query for row in planned], question) or takes_up(texts, question):
         return planned
     asked, *parts = _question_by_parts(question, most)["sub_queries"]
     by_place = [asked, *(row.model_dump() for row in planned), *parts]

@@ -8,6 +8,7 @@ from graph_research.research.retrieval.query_novelty import asked_before
 from graph_research.text.language.words import language_of, terms, words
 from graph_research.text.relevance.query import Query, parse
 
+_SEVERAL = 2
 _TAKEN_UP = 0.5
 """The share of the question's words, by their weight, that a plan has to hold."""
 
@@ -20,6 +21,13 @@ def queries_of(question: str, most: int) -> list[tuple[str, str]]:
         if len(kept) < most and not asked_before(text, [earlier for earlier, _ in kept]):
             kept.append((text, reason))
     return kept
+
+
+def are_about(queries: Iterable[str], question: str) -> bool:
+    """Whether several queries beside the question itself have a name that it names."""
+    query = parse(question)
+    own = (text.casefold() for text in queries if not asked_before(text, [query.text]))
+    return sum(any(name.casefold() in text for name in query.names) for text in own) >= _SEVERAL
 
 
 def takes_up(queries: Iterable[str], question: str) -> bool:

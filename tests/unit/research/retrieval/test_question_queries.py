@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.research.retrieval.question_queries import queries_of, takes_up
+from graph_research.research.retrieval.question_queries import are_about, queries_of, takes_up
 
 QUESTION = "How do SQLite and PostgreSQL differ in durability and crash recovery, and which suits a busy web shop?"
 
@@ -35,6 +35,12 @@ def test_queries_for_what_is_asked_take_it_up(queries: list[str]) -> None:
 )
 def test_queries_for_something_else_do_not(queries: list[str]) -> None:
     assert not takes_up(queries, QUESTION)
+
+
+def test_several_queries_with_a_name_of_the_question_are_about_it_whatever_else_they_ask() -> None:
+    assert are_about(["SQLite price of a licence", "support for sqlite"], QUESTION)
+    assert not are_about(["SQLite price of a licence", QUESTION], QUESTION)
+    assert not are_about(["a licence", "support"], QUESTION)
 
 
 def test_a_question_that_asks_one_thing_is_taken_up_by_itself() -> None:

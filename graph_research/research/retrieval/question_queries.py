@@ -27,7 +27,8 @@ def are_about(queries: Iterable[str], question: str) -> bool:
     """Whether several queries beside the question itself have a name that it names."""
     query = parse(question)
     own = (text.casefold() for text in queries if not asked_before(text, [query.text]))
-    return sum(any(name.casefold() in text for name in query.names) for text in own) >= _SEVERAL
+    named = _words_of_names(query)
+    return sum(any(name in text for name in named) for text in own) >= _SEVERAL
 
 
 def takes_up(queries: Iterable[str], question: str) -> bool:
@@ -37,12 +38,16 @@ def takes_up(queries: Iterable[str], question: str) -> bool:
     several = len(query.parts) > 1
     searched = " ".join(text for text in queries if not (several and asked_before(text, [query.text])))
     if language_of(searched) != query.language:
-        names = " ".join(query.names)
-        named = {names[word.start : word.end].casefold() for word in words(names, query.language) if word.weight}
+        named = _words_of_names(query)
         return not named or any(name in searched.casefold() for name in named)
     weights = query.weights(query.language)
     held = weights.keys() & set(terms(searched, query.language))
     return sum(weights[term] for term in held) >= _TAKEN_UP * sum(weights.values())
+
+
+def _words_of_names(query: Query) -> set[str]:
+    names = " ".join(query.names)
+    return {names[word.start : word.end].casefold() for word in words(names, query.language) if word.weight}
 
 
 def _of_parts(query: Query, most: int) -> list[tuple[str, str]]:

@@ -186,7 +186,7 @@ def _statements(sentence: SourceSentence, text: str) -> Sequence[Statement]:
     entitled = words(sentence.title, language)
     title, heading = weights_of(entitled), weights_of(words(sentence.heading, language))
     titled = frozenset(word.term for word in entitled if _names_a_thing(sentence.title, word, language))
-    leans = _leans(text, written)
+    leans = _leans(text, written, language)
     context = heading | title
     result = []
     for value in found:
@@ -378,10 +378,13 @@ def _scope(text: str, around: Iterable[tuple[Word, int]], language: str) -> froz
     )
 
 
-def _leans(text: str, written: Sequence[Word]) -> bool:
-    """Whether no name stands among the first words, as in "It was opened" or "The bridge was opened"."""
+def _leans(text: str, written: Sequence[Word], language: str) -> bool:
+    """Whether no name stands among the first words, as in "It was opened" or "The bridge was opened"; a usual noun is
+    none where the language writes all of them with a capital letter."""
     opening = next((word for word in written if word.weight > 0), None)
-    return opening is None or not is_name(text, opening, "")
+    if opening is None or not is_name(text, opening, ""):
+        return True
+    return language in CAPITALISED_NOUNS and opening.weight < _UNUSUAL
 
 
 def _shared(one: dict[str, float], other: dict[str, float]) -> float:

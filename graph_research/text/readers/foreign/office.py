@@ -40,8 +40,10 @@ def read_docx(data: bytes, limits: Limits) -> Document:
         builder = DocumentBuilder()
         notes = list(_notes(package))
         numbers = {(local_name(note), note.get(f"{_W}id", "")): number for number, note in enumerate(notes, start=1)}
-        _Word(builder, _heading_styles(package.xml("word/styles.xml")), numbers).read(body)
+        word = _Word(builder, _heading_styles(package.xml("word/styles.xml")), numbers)
+        word.read(body)
         for number, note in enumerate(notes, start=1):
+            builder.place("paragraph", word.noted.get(number, word.paragraphs))
             said = " ".join(_word_text(paragraph) for paragraph in note.iter(f"{_W}p"))
             builder.add("paragraph", f"[{number}] {said}")
         title, authors, date = dublin_core(package.xml(_CORE))
@@ -105,27 +107,35 @@ class _Word:
         self._builder = builder
         self._styles = styles
         self._notes = notes
-        self._paragraphs = 0
+        self.paragraphs = 0
+        self.noted: dict[int, int] = {}  # by the number of a note, that of the paragraph in which it is marked
         self._tables = 0
 
     def read(self, parent: etree._Element) -> None:
         for element in parent:
             name = local_name(element)
             if name == "p":
-                self._paragraphs += 1
+                self.paragraphs += 1
+                self._keep_notes(element)
                 self._add(element)
             elif name == "tbl":
                 self._tables += 1
+                self._keep_notes(element)
                 self._add_table(element)
             elif name in _WRAPPERS:
                 self.read(element)
+
+    def _keep_notes(self, element: etree._Element) -> None:
+        for mark in element.iter(f"{_W}footnoteReference", f"{_W}endnoteReference"):
+            key = local_name(mark).removesuffix("Reference"), mark.get(f"{_W}id", "")
+            self.noted.setdefault(self._notes.get(key, 0), self.paragraphs)
 
     def _add(self, paragraph: etree._Element) -> None:
         text = _word_text(paragraph, self._notes)
         if not text.strip():
             return
         style = self._styles.get(_value(paragraph.find(f"{_W}pPr/{_W}pStyle")), _Style(0, False))
-        self._builder.place("paragraph", self._paragraphs)
+        self._builder.place("paragraph", self.paragraphs)
         if level := style.level or _outline_level(paragraph):
             self._builder.add("heading", text, level=level)
         else:

@@ -61,12 +61,14 @@ class _Reader:
         self._hidden = hidden
         self._paragraphs = 0
         self._tables = 0
+        self._notes: list[tuple[int, etree._Element]] = []  # each with the number of the paragraph that it is marked in
         self.warnings: list[str] = []
 
     def text(self, body: etree._Element) -> None:
         """A text document, with its notes behind it."""
         self.flow(body)
-        for note in body.iter(f"{_TEXT}note"):
+        for paragraph_number, note in self._notes:
+            self._builder.place("paragraph", paragraph_number)
             said = " ".join(_text(paragraph) for paragraph in note.iter(f"{_TEXT}p"))
             self._builder.add("paragraph", f"{_note_mark(note)} {said}")
 
@@ -76,6 +78,7 @@ class _Reader:
             name = local_name(element)
             if name in ("h", "p"):
                 self._paragraphs += 1
+                self._keep_notes(element)
                 text = _text(element)
                 if text.strip():
                     self._builder.place("paragraph", self._paragraphs)
@@ -83,12 +86,16 @@ class _Reader:
                     self._builder.add("heading" if level else "item" if listed else "paragraph", text, level=level)
             elif name == "table":
                 self._tables += 1
+                self._keep_notes(element)
                 self._builder.begin_table()
                 for number, row in enumerate(_rows(element), start=1):
                     self._builder.place("row", number, str(self._tables))
                     self._builder.add_row([text for text, repeats in _cells(row) for _ in range(repeats)])
             elif name not in _PASSED:
                 self.flow(element, listed=listed or name == "list")
+
+    def _keep_notes(self, element: etree._Element) -> None:
+        self._notes += [(self._paragraphs, note) for note in element.iter(f"{_TEXT}note")]
 
     def sheets(self, body: etree._Element, limits: Limits) -> None:
         """The sheets of a spreadsheet."""

@@ -243,8 +243,10 @@ async def test_the_notes_of_a_word_document_are_numbered_behind_its_text() -> No
     body = f"<w:p>{first}{text.format(' None stopped.')}{run.format(mark.format(9))}</w:p>"
     line = note.format(' w:type="separator" w:id="0"', run.format("<w:separator/>"))
     notes = note.format(' w:id="7"', text.format("Annual report.")) + note.format(' w:id="9"', text.format("Letter."))
-    document = await read(foreign_files.word_document(body, line + notes), "a.docx")
-    assert blocks(document) == NOTED
+    last = f"<w:p>{text.format('The end.')}</w:p>"
+    document = await read(foreign_files.word_document(body + last, line + notes), "a.docx")
+    assert blocks(document) == [NOTED[0], ("paragraph", "The end."), *NOTED[1:]]
+    assert where(document, "Letter.") == "paragraph 1"
 
 
 async def test_the_notes_of_an_open_document_are_numbered_behind_its_text() -> None:
@@ -254,8 +256,9 @@ async def test_the_notes_of_an_open_document_are_numbered_behind_its_text() -> N
     )
     first, second = note.format(1, "Annual report."), note.format(2, "Letter.")
     body = f"<text:p>It has sixteen turbines.{first} None stopped.{second}</text:p>"
-    document = await read(foreign_files.open_document("text", body), "a.odt")
-    assert blocks(document) == NOTED
+    document = await read(foreign_files.open_document("text", f"{body}<text:p>The end.</text:p>"), "a.odt")
+    assert blocks(document) == [NOTED[0], ("paragraph", "The end."), *NOTED[1:]]
+    assert where(document, "Letter.") == "paragraph 1"
 
 
 async def test_inner_tables_of_an_open_document_are_read_once() -> None:

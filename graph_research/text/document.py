@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ MAX_HEADING_CHARS = 150
 """Of each heading in a path, which every passage below it carries."""
 
 _MAX_TERM_CHARS = 80
+_GIVES_A_NUMBER = re.compile(r"(?:: |：).*\d")
 _LEAST_ROWS = 2  # of a table with a second row of its header
 _LABEL_AND_VALUE = 2  # columns: the header of the values may be empty
 
@@ -248,10 +250,11 @@ def _is_caption(row: Sequence[str]) -> bool:
 
 
 def defines(text: str, term: Block, block: Block) -> bool:
-    """Whether a short item without a full stop is the term that the paragraph after it explains."""
+    """Whether a short item without a full stop is the term that the paragraph after it explains, and no line that gives
+    a date or number itself, such as `Date: 6 November 2023` at the head of a text."""
     written = text[term.start : term.end]
     is_short = len(written) <= _MAX_TERM_CHARS and written[-1:] not in ".!?。"
-    return term.kind == "item" and block.kind == "paragraph" and is_short
+    return term.kind == "item" and block.kind == "paragraph" and is_short and not _GIVES_A_NUMBER.search(written)
 
 
 def places_of(layout: Mapping[str, Any]) -> tuple[Places, ...]:

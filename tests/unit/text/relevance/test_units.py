@@ -19,6 +19,13 @@ def test_rows_carry_the_header_of_their_table() -> None:
     assert ("rye 4.20", "bread euro", "Prices") in rows
 
 
+def test_a_date_at_the_head_of_a_text_is_no_term_that_its_first_paragraph_explains() -> None:
+    document = plain_document(
+        "Survey of households\nDate: 6 November 2023\n\nWe asked 412 households. Most were warm.\n"
+    )
+    assert "We asked 412 households." in [unit.text for unit in units(document)]
+
+
 def test_a_term_and_its_meaning_are_one_unit() -> None:
     document = html_document("<dl><dt>Ebb</dt><dd>The outgoing tide. It lasts six hours.</dd></dl>")
     definition = next(unit for unit in units(document) if unit.kind == "definition")

@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-import openpyxl
+from openpyxl.reader.excel import ExcelReader
 from openpyxl.utils import get_column_letter
+from openpyxl.xml.constants import ARC_STYLE
 
 from graph_research.text.canonical import MAX_BLOCKS, DocumentBuilder
 from graph_research.text.document import Document
@@ -28,9 +29,13 @@ def read_xlsx(data: bytes, limits: Limits) -> Document:
                 if b"<!DOCTYPE" in content[:1024] or name.endswith("workbook.xml"):
                     parse_xml(content)
         title, authors, made = dublin_core(package.xml("docProps/core.xml"))
-    workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
     builder = DocumentBuilder()
     reading = _Sheets(builder, limits)
+    try:
+        workbook = _workbook(data)
+    except (ValueError, TypeError):  # openpyxl refuses styles that others take
+        workbook = _workbook(data, with_styles=False)
+        reading.warnings.append("its formats are damaged: dates and shares are shown as plain numbers")
     for number, sheet in enumerate(workbook.worksheets, start=1):
         if number > limits.pages:
             reading.warnings.append(f"read the first {limits.pages:,} of {len(workbook.worksheets):,} sheets")
@@ -42,6 +47,14 @@ def read_xlsx(data: bytes, limits: Limits) -> Document:
     document = builder.document(title)
     named = document.title if title or len(workbook.sheetnames) == 1 else ""
     return replace(document, title=named, authors=authors, date=made, warnings=tuple(reading.warnings))
+
+
+def _workbook(data: bytes, *, with_styles: bool = True) -> Any:
+    reader = ExcelReader(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+    if not with_styles:
+        reader.archive.NameToInfo.pop(ARC_STYLE, None)
+    reader.read()
+    return reader.wb
 
 
 class _Sheets:
@@ -88,7 +101,14 @@ def _shown(cell: Any) -> str:
     if isinstance(value, date | time | timedelta):
         return str(value)
     if isinstance(value, int | float):
-        if "%" in str(cell.number_format):
+        if _is_share(cell):
             return f"{float(f'{value * 100:.12g}'):.12g}%"
         return f"{value:.12g}" if isinstance(value, float) else str(value)
     return str(value)
+
+
+def _is_share(cell: Any) -> bool:
+    try:
+        return "%" in str(cell.number_format)
+    except IndexError:  # a workbook read without its styles
+        return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import zipfile
 from collections.abc import Sequence
 from email.message import EmailMessage
 from pathlib import Path
@@ -106,6 +107,15 @@ async def test_a_workbook_gives_each_value_in_its_cell_and_no_hidden_sheet() -> 
     assert where(document, "Turbines", "12.5%") == "sheet Costs, all, B4:D5"
     assert where(document, "audit") == "sheet Notes, A1"
     assert document.warnings == ("the hidden sheet Secret is not read",)
+
+
+async def test_a_workbook_with_styles_that_no_reader_knows_is_read_and_says_what_is_missing() -> None:
+    with zipfile.ZipFile(io.BytesIO(foreign_files.workbook())) as made:
+        members = {name: made.read(name) for name in made.namelist()}
+    members["xl/styles.xml"] = members["xl/styles.xml"].replace(b"gray125", b"plaid")
+    document = await read(foreign_files.packed(members), "costs.xlsx")
+    assert list(document.rows.values())[2] == ("Dredging", "", "0.125")
+    assert "its formats are damaged: dates and shares are shown as plain numbers" in document.warnings
 
 
 async def test_repeated_rows_and_columns_of_a_spreadsheet_are_counted() -> None:

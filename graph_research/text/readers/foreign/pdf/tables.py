@@ -26,8 +26,8 @@ _Columns = tuple[tuple[float, float], ...]
 
 _MOST_BRIDGING = 1 / 4  # of a table's rows: lines of justified text have their gaps at any place
 _MEASURE = re.compile(r"[-+−±~<>≤≥($€£¥\s]*\d[\d.,'’]*\s?[^\W\d_]{0,4}(?![^\W\d_])")  # a number, and its unit
-_LEAST_COLUMNS = 3  # and
-_MOST_FILLED = 0.6  # of the width of their table, where words stand over words: lines of a text in columns fill more
+_LEAST_COLUMNS, _MOST_FILLED = 3, 0.6
+"""Where words stand over words, a table has so many columns and fills so much of its width: a text in columns more."""
 _LEAST_ALIKE = 3  # lines whose gaps stand above each other before narrow ones divide them
 
 

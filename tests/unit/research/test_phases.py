@@ -168,7 +168,8 @@ async def test_a_plan_has_no_more_sub_queries_than_allowed_by_priority_and_each_
     rows = [{"query": f"aspect {n} of the Tarn plant", "rationale": f"r{n}", "priority": 10 - n} for n in range(10)]
     rows.append({"query": "Aspect 9 of  the Tarn plant", "rationale": "again", "priority": 1})
     plan = planner(make_services({"planner": [{"research_brief": "A brief.", "sub_queries": rows}]}, scouting=False))
-    handoff = {"original_query": "What is known?", "current_phase": "planning", "iteration": 1, "max_sub_queries": most}
+    asked = {"original_query": "What is known of the Tarn plant?", "max_sub_queries": most}
+    handoff = {**asked, "current_phase": "planning", "iteration": 1}
     output = await plan(handoff, PlainContext())  # type: ignore[arg-type]
     assert [row["query"] for row in output["sub_queries"]] == [f"aspect {9 - n} of the Tarn plant" for n in range(kept)]
     assert [row["priority"] for row in output["sub_queries"]] == list(range(1, kept + 1))

@@ -87,11 +87,11 @@ def test_the_guided_graph_goes_on_where_nobody_is_there(user: User) -> None:
 
 
 def test_a_phase_may_have_a_model_of_its_own_for_roles_that_have_none(user: User) -> None:
-    user.write("planner.json", json.dumps({"planner": ["no plan"]}))
+    plan = {"research_brief": "b", "sub_queries": [{"query": "x" * 12}]}
+    user.write("planner.json", json.dumps({"planner": [plan]}))
     options = ("--llm", "extractive", "--search", "local", "--library", "library", "--role")
     done = user.run("run", QUESTION, *options, "planning=scripted:planner.json,extractive", "--json").json
     served = done["statistics"]["model_roles"]["research"]
     assert done["status"] == "completed"
-    assert served["models"]["scripted:planner.json"] == 1, "asked to mend its answer, it has no other"
+    assert served["models"]["scripted:planner.json"] == 1
     assert served["models"]["extractive"] >= 3
-    assert served["failures"][0]["model"] == "scripted:planner.json"

@@ -1,12 +1,16 @@
-"""SIGINT and SIGTERM while a command drives a run."""
+"""SIGINT and SIGTERM while a command drives a run, and what all commands that handle them share."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import signal
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # a service takes signals before it imports anything large
+    import asyncio
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Signals:
@@ -35,23 +39,37 @@ class Signals:
 
 
 @contextlib.contextmanager
-def stopped_by_signals() -> Iterator[Signals]:
-    """The first SIGINT or SIGTERM cancels this task; a second one ends the process as usual."""
-    loop, task, signals = asyncio.get_running_loop(), asyncio.current_task(), (signal.SIGINT, signal.SIGTERM)
-    assert task is not None, "driven inside a task"
-    stopped = Signals(task)
+def taken_once(take: Callable[[signal.Signals], bool]) -> Iterator[None]:
+    """`take` gets SIGINT and SIGTERM until it returns True; the next one ends the process as usual."""
+    import asyncio
 
-    def stop(received: signal.Signals) -> None:
-        if stopped.stop(received):
-            for number in signals:
+    loop = asyncio.get_running_loop()
+
+    def on_signal(received: signal.Signals) -> None:
+        if take(received):
+            for number in SIGNALS:
                 loop.remove_signal_handler(number)
 
-    for number in signals:
-        loop.add_signal_handler(number, stop, number)
+    for number in SIGNALS:
+        loop.add_signal_handler(number, on_signal, number)
     try:
-        yield stopped
+        yield
     finally:
-        for number in signals:
+        for number in SIGNALS:
             loop.remove_signal_handler(number)
+
+
+@contextlib.contextmanager
+def stopped_by_signals() -> Iterator[Signals]:
+    """The first SIGINT or SIGTERM cancels this task; a second one ends the process as usual."""
+    import asyncio
+
+    task = asyncio.current_task()
+    assert task is not None, "driven inside a task"
+    stopped = Signals(task)
+    try:
+        with taken_once(stopped.stop):
+            yield stopped
+    finally:
         if stopped.received:
             task.uncancel()

@@ -8,14 +8,13 @@ import sys
 from collections.abc import Callable, Iterator
 
 from graph_research.cli.errors import DONE
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+from graph_research.cli.signals import SIGNALS, taken_once
 
 
 @contextlib.contextmanager
 def ended_while_starting() -> Iterator[None]:
     """A signal ends the process with 0: nothing has begun that could be lost."""
-    before = {number: signal.signal(number, lambda *_: sys.exit(DONE)) for number in _SIGNALS}
+    before = {number: signal.signal(number, lambda *_: sys.exit(DONE)) for number in SIGNALS}
     try:
         yield
     finally:
@@ -29,28 +28,19 @@ def end_loop_while_starting() -> None:
     import asyncio
 
     loop = asyncio.get_running_loop()
-    for number in _SIGNALS:
+    for number in SIGNALS:
         loop.add_signal_handler(number, sys.exit, DONE)
 
 
 @contextlib.contextmanager
 def stopped_by_signals(stop: Callable[[], None]) -> Iterator[list[int]]:
     """The first signal calls `stop`; a second one ends the process as usual. Yields the signals that came."""
-    import asyncio
-
-    loop = asyncio.get_running_loop()
     received: list[int] = []
 
-    def on_signal(number: int) -> None:
+    def take(number: signal.Signals) -> bool:
         received.append(number)
-        for each in _SIGNALS:
-            loop.remove_signal_handler(each)
         stop()
+        return True
 
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, on_signal, number)
-    try:
+    with taken_once(take):
         yield received
-    finally:
-        for number in _SIGNALS:
-            loop.remove_signal_handler(number)

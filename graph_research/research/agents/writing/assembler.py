@@ -14,7 +14,7 @@ from graph_research.research.agents.writing.section_text import HEADER
 from graph_research.research.code_blocks import without_lines_of
 from graph_research.research.evidence.claim_support import IN_PART
 from graph_research.research.evidence.findings import CONFIDENCE_RANK
-from graph_research.research.graph_functions import closed_gaps
+from graph_research.research.graph_functions import closed_gaps, gaps_left
 from graph_research.research.llm.services import Services
 from graph_research.research.models.draft import (
     Block,
@@ -129,11 +129,10 @@ class _Parts:
         answered in part, what is left."""
         proved = {HEADER} | {row.id for row in draft.statements() if self._is_proved(row)}
         answered = [row for row in self.handoff.get("answered_gaps") or [] if proved & self._answering(row)]
-        whole = {row["gap"] for row in answered if not row.get("left")}
-        left = {row["gap"]: row["left"] for row in answered if row["gap"] not in whole}
-        gaps = self.handoff.get("gaps") or []
-        narrowed = [{**row, "description": left[row["id"]]} for row in gaps if row["id"] in left]
-        return [*closed_gaps(gaps, whole, self.handoff["iteration"]), *narrowed]
+        gaps, named = self.handoff.get("gaps") or [], {row["gap"] for row in answered}
+        left = [dict(row) for row in gaps_left(gaps, answered) if row["id"] in named]
+        whole = named - {row["id"] for row in left}
+        return [*closed_gaps(gaps, whole, self.handoff["iteration"]), *left]
 
     def _answering(self, answer: Mapping[str, Any]) -> set[str]:
         """The statements of an answer, and what the mender made of them."""

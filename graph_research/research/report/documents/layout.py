@@ -84,6 +84,7 @@ class _Layout:
         self.products = [row.name for row in report.newest_versions]
         self.makers = cited_makers(report, self.products)
         self.folders = cited_folders(report)
+        self.left_open = open_disagreements(report, labels)
 
     def elements(self) -> Iterator[Element]:
         head, sections, rest = [*self._head()], [*self._sections()], [*self._open(), *self._apparatus()]
@@ -192,7 +193,7 @@ class _Layout:
     def _disagreements(self) -> Iterator[Element]:
         """Those that are open and that no section compares. What only differs in scope, date, unit or definition is in
         the page."""
-        left_open = [row.contradiction for row in open_disagreements(self.report, self.labels) if not row.compared_in]
+        left_open = [row.contradiction for row in self.left_open if not row.compared_in]
         if left_open:
             yield Heading(self.labels.disagreements, 1)
             yield Paragraph(line(of_disagreements(self.labels, are_marked=self.sentences.has_disputed)))
@@ -204,8 +205,7 @@ class _Layout:
 
     def _open_questions(self) -> Iterator[Element]:
         """The gaps, and the disagreements that a section compares, each named with that section."""
-        open_rows = open_disagreements(self.report, self.labels)
-        compared = [row.contradiction for row in open_rows if row.compared_in]
+        compared = [row.contradiction for row in self.left_open if row.compared_in]
         named = [self.labels.pair.format(name=_topic(row), value=one_line(row.description)) for row in compared]
         if questions := [*(gap.description for gap in open_gaps(self.report)), *named]:
             yield Heading(self.labels.open_questions, 1)

@@ -143,9 +143,7 @@ class Sentences:
             [
                 self._dispute(statement) if statement.id in self._disputed else (),
                 self._unsupported if statement.status is Status.UNSUPPORTED else (),
-                line(bracketed(self._labels.statuses[Status.USER], self._labels))
-                if statement.status is Status.USER
-                else (),
+                self._by_the_user if statement.status is Status.USER else (),
             ]
         )
 

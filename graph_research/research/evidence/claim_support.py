@@ -23,7 +23,6 @@ RELATED = 0.15
 """The least share of a fact's words, by weight, that its passages with their surroundings have. Of claims that people
 call supported 0 to 3 % have less, of the same beside a passage of another source 86 to 97 %."""
 
-IN_PART = "partly supported"
 """How the problem of a sentence begins of which a verifier model finds only a part in its passages."""
 
 _LISTED = 5
@@ -77,11 +76,13 @@ class CitedPassage(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """The status of a sentence, how far the words of the quotes support it, 0 to 1, and why they do not."""
+    """The status of a sentence, how far the words of the quotes support it, 0 to 1, and why they do not. `partly`: a
+    verifier found a part of it in its passages, and code objects to nothing."""
 
     status: Status
     score: float = 1.0
     problem: str = ""
+    partly: bool = False
 
 
 def judge(
@@ -167,8 +168,10 @@ def _objected(verdict: StatementVerdict | None, score: float) -> Judgement | Non
     """The judgement of a sentence that a verifier model does not find supported."""
     if verdict is None or verdict.verdict is VerdictWord.SUPPORTED:
         return None
-    said = IN_PART if verdict.verdict is VerdictWord.PARTLY else "not supported"
-    return _failed(f"{said}, by a verifier model: {verdict.reason}" if verdict.reason else said, score)
+    partly = verdict.verdict is VerdictWord.PARTLY
+    said = "partly supported" if partly else "not supported"
+    failed = _failed(f"{said}, by a verifier model: {verdict.reason}" if verdict.reason else said, score)
+    return failed._replace(partly=partly)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.section_text import HEADER
 from graph_research.research.code_blocks import without_lines_of
-from graph_research.research.evidence.claim_support import IN_PART
 from graph_research.research.evidence.findings import CONFIDENCE_RANK
 from graph_research.research.graph_functions import closed_gaps, gaps_left
 from graph_research.research.llm.services import Services
@@ -104,7 +103,7 @@ class _Parts:
     @cached_property
     def in_part(self) -> set[str]:
         """The statements of which the verifier finds only a part in their passages; code objects to none of them."""
-        return {row["id"] for row in self.handoff["checks"] if row["problem"].startswith(IN_PART)}
+        return {row["id"] for row in self.handoff["checks"] if row.get("partly")}
 
     @cached_property
     def rests(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import ENOUGH_CHARS, Passages, nearer
 from graph_research.research.code_blocks import without_objections
 from graph_research.research.evidence.archive import read_documents
-from graph_research.research.evidence.claim_support import Status, judge
+from graph_research.research.evidence.claim_support import Judgement, Status, judge
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import ALL_ROWS, Section
 from graph_research.research.llm.services import Services
@@ -57,8 +57,14 @@ def verifier(services: Services) -> Handler:
         notes, rests = _misplaced(said), _rests(handoff, statements, passages, said)
         return {
             "checks": [
-                {"id": name, "problem": problem, "note": notes.get(name, ""), "rest": rests.get(name, "")}
-                for name, problem in _problems(handoff, statements, passages, verdicts).items()
+                {
+                    "id": name,
+                    "problem": failed.problem if failed else "",
+                    "partly": failed is not None and failed.partly,
+                    "note": notes.get(name, ""),
+                    "rest": rests.get(name, ""),
+                }
+                for name, failed in _failures(handoff, statements, passages, verdicts).items()
             ],
             "statement_verdicts": [
                 *(row["verdict"] for row in handoff["batch"] if row.get("verdict")),
@@ -313,7 +319,7 @@ def _rests(
 
             def holds(text: str, row: Statement = row, given: Mapping[str, Any] = given) -> bool:
                 line = row.model_copy(update={"text": text, "kind": StatementKind.ANALYSIS})
-                return not _problem(line, given, passages, handoff, None)
+                return _failure(line, given, passages, handoff, None) is None
 
             objected = {one["text"].strip() for one in said.get(row.id, ()) if one["verdict"] != VerdictWord.SUPPORTED}
             rests[row.id] = without_objections(row.text, objected, holds)
@@ -350,29 +356,29 @@ async def read_passages(handoff: Mapping[str, Any], evidence_ids: Sequence[str],
     return Passages(evidence, {source.id: source for source in sources}, await read_documents(sources, ctx))
 
 
-def _problems(
+def _failures(
     handoff: Mapping[str, Any],
     statements: Sequence[Statement],
     passages: Passages,
     verdicts: Mapping[str, StatementVerdict],
-) -> dict[str, str]:
-    """What code objects to, by the statement's id; empty where it holds."""
-    problems: dict[str, str] = {}
+) -> dict[str, Judgement | None]:
+    """Why a statement is not supported, by its id; None where it is."""
+    failures: dict[str, Judgement | None] = {}
     for row, given in zip(statements, handoff["batch"], strict=True):
         earlier = given.get("verdict")
         verdict = StatementVerdict.model_validate(earlier) if earlier else verdicts.get(row.id)
-        problems[row.id] = _problem(row, given, passages, handoff, verdict)
-    return problems
+        failures[row.id] = _failure(row, given, passages, handoff, verdict)
+    return failures
 
 
-def _problem(
+def _failure(
     statement: Statement,
     given: Mapping[str, Any],
     passages: Passages,
     handoff: Mapping[str, Any],
     verdict: StatementVerdict | None,
-) -> str:
-    """Why the statement is not supported, as the report will judge it."""
+) -> Judgement | None:
+    """Why the statement is not supported, as the report will judge it; None where it is."""
     judgement = judge(
         statement.text,
         statement.kind,
@@ -385,7 +391,7 @@ def _problem(
         is_code=bool(given.get("is_code")),
         language=report_language(handoff.get("report_options"), handoff["question"]),
     )
-    return judgement.problem if judgement.status is Status.UNSUPPORTED else ""
+    return judgement if judgement.status is Status.UNSUPPORTED else None
 
 
 def _settled(material: dict[str, Any]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def test_a_number_beside_the_quote_counts_where_a_verifier_finds_the_sentence_su
 
 
 def test_a_fact_in_the_words_of_its_quote_is_supported():
-    status, score, problem = judged("The dam has sixteen turbines.", "The dam has 16 bulb turbines, and a lock.")
+    status, score, problem, _ = judged("The dam has sixteen turbines.", "The dam has 16 bulb turbines, and a lock.")
     assert score > 0.8
     assert (status, problem) == (Status.CITED, "")
 
@@ -71,7 +71,7 @@ def test_a_fact_that_is_not_says_what_is_missing_or_otherwise(text, quote, why):
 
 
 def test_a_fact_in_other_words_is_not_called_unsupported():
-    status, score, problem = judged("The petition bore 31,000 names.", "Some 31,000 people signed it.")
+    status, score, problem, _ = judged("The petition bore 31,000 names.", "Some 31,000 people signed it.")
     assert score < 0.5
     assert (status, problem) == (Status.CITED, "")
 
@@ -85,17 +85,17 @@ def test_a_fact_may_rest_on_several_quotes_but_not_on_an_invalid_one():
 
 @pytest.mark.requirement("B45")
 def test_a_fact_needs_one_valid_citation():
-    assert judged("It stands.") == (Status.UNSUPPORTED, 0.0, "no citation")
+    assert judged("It stands.") == Judgement(Status.UNSUPPORTED, 0.0, "no citation")
     invalid = [passage("It stands there.", valid=False)]
-    assert judge("It stands.", StatementKind.FACT, invalid) == (Status.UNSUPPORTED, 0.0, "no valid citation")
+    assert judge("It stands.", StatementKind.FACT, invalid) == Judgement(Status.UNSUPPORTED, 0.0, "no valid citation")
 
 
 @pytest.mark.requirement("B45")
 def test_a_quote_is_its_first_citations_quote_to_the_character():
     text = "It stands there."
-    assert judged(text, text, kind=StatementKind.QUOTE) == (Status.PROVED, 1.0, "")
+    assert judged(text, text, kind=StatementKind.QUOTE) == Judgement(Status.PROVED, 1.0, "")
     cut = judged("It stands.", text, kind=StatementKind.QUOTE)
-    assert cut == (Status.UNSUPPORTED, 0.0, "not word for word what [1] quotes")
+    assert cut == Judgement(Status.UNSUPPORTED, 0.0, "not word for word what [1] quotes")
     invalid = [passage(text, valid=False)]
     assert judge(text, StatementKind.QUOTE, invalid).problem == "citation [1] is not valid"
 
@@ -115,6 +115,7 @@ def test_a_verifiers_word_decides_over_the_words_of_a_fact_but_over_no_number(wo
     assert (found.status, found.problem) == (status, problem)
     wrong = judged("The petition bore 32,000 names.", "Some 31,000 people signed it.", verdict=verdict)
     assert (wrong.status, wrong.problem) == (Status.UNSUPPORTED, "not in the cited quotes: 32,000")
+    assert (found.partly, wrong.partly) == (word == "partly", False)
 
 
 @pytest.mark.requirement("B45")
@@ -124,7 +125,7 @@ def test_an_analysis_names_what_it_rests_on_and_brings_no_number_or_name_of_its_
 
     quotes = ("The audit counts 1.61 billion euros.", "The company counts 1.37 billion euros.")
     found = judged("The audit's figure is the higher one.", *quotes, kind=StatementKind.ANALYSIS)
-    assert found == (Status.ANALYSIS, 1.0, "")
+    assert found == Judgement(Status.ANALYSIS, 1.0, "")
     assert problem("That is a lot.") == "names nothing that it rests on"
     assert problem("The audit's 1.61 billion is about 18 percent more.", *quotes).endswith(": 18 percent")
     assert problem("The audit is nearer to what Brussels pays.", *quotes).endswith(": Brussels")
@@ -196,7 +197,7 @@ def test_a_computed_number_is_checked_against_the_quotes():
 @pytest.mark.parametrize("kind", [StatementKind.TRANSITION, StatementKind.LIMIT])
 def test_a_transition_and_a_limit_may_repeat_a_figure_of_the_question_and_bring_no_other(kind):
     text = "Of the 16 turbines, this is left."
-    assert judged(text, kind=kind, question="What of the 16 turbines?") == (Status(kind), 1.0, "")
+    assert judged(text, kind=kind, question="What of the 16 turbines?") == Judgement(Status(kind), 1.0, "")
     assert judged(text, kind=kind).problem == "states what it may not: 16"
 
 

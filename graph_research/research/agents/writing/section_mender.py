@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
@@ -55,6 +56,40 @@ def section_mender(services: Services) -> Handler:
     agent = Agent(name="section_mender", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def mend(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        task = await _Task.of(handoff, ctx)
+        if not task.failing and not task.missing:
+            return _output(task.sections)
+        result = await agent.call(
+            services,
+            {
+                **prompt_context(handoff.get("report_options"), ctx),
+                "question": handoff["question"],
+                **await task.material(handoff, ctx),
+            },
+            ctx,
+            fallback=lambda: {"sentences": []},
+            windows=handoff.get("model_windows"),
+        )
+        return {**task.output(handoff, result.output), "degraded": result.degradations(agent.name, ctx)}
+
+    return mend
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What the model is asked: the `failing` statements of the `sections` with the `objections` by their ids, what is
+    `missing` and the open `gaps`, with the `passages` that the statements cite and those `near` them."""
+
+    sections: Sequence[DraftSection]
+    objections: Mapping[str, Mapping[str, Any]]
+    failing: Sequence[Statement]
+    missing: Sequence[Mapping[str, Any]]
+    gaps: Sequence[Mapping[str, Any]]
+    passages: Passages
+    near: NearPassages
+
+    @classmethod
+    async def of(cls, handoff: Mapping[str, Any], ctx: Context) -> _Task:
         sections = [DraftSection.model_validate(part["section"]) for part in handoff["parts"]]
         objections = {row["id"]: row for part in handoff["parts"] for row in part["failing"]}
         named = {row.id: row for section in sections for row in section.statements() if row.id in objections}
@@ -65,44 +100,45 @@ def section_mender(services: Services) -> Handler:
             _looked_up, list(named.values()), _beside_cells(sections, sources), objections, passages, near
         )
         missing = await asyncio.to_thread(_told_missing, handoff["parts"], near)
-        if not failing and not missing:
-            return _output(sections)
         gaps = open_gaps(handoff.get("gaps") or [])
-        own = list(dict.fromkeys(_cited(failing, objections)))
-        offered = _lacking(failing, objections, {row["id"]: row["quote"] for row in handoff["evidence"]})
+        return cls(sections, objections, failing, missing, gaps, passages, near)
+
+    async def material(self, handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        """What the prompt shows of it, numbered."""
+        own = list(dict.fromkeys(_cited(self.failing, self.objections)))
+        quotes = {row["id"]: row["quote"] for row in handoff["evidence"]}
+        offered = _lacking(self.failing, self.objections, quotes)
         further = await read_passages(handoff, offered, ctx)
-        result = await agent.call(
-            services,
-            {
-                **prompt_context(handoff.get("report_options"), ctx),
-                "question": handoff["question"],
-                "parts": [_part(section, failing, {row["after"] for row in missing}) for section in sections],
-                "failing": [
-                    {"cell": "", "against": [], **objections[row.id], **row.to_json(), "text": row.marked, "n": n}
-                    for n, row in enumerate(failing, 1)
-                ],
-                "missing": [_shown_addition(row, sections) for row in missing],
-                "gaps": gaps,
-                "passages": [
-                    *passages.rows(own),
-                    *further.rows((name for name in offered if name not in own), 0),
-                    *near.rows({*own, *offered}),
-                ],
-            },
-            ctx,
-            fallback=lambda: {"sentences": []},
-            windows=handoff.get("model_windows"),
-        )
-        changed = {failing[row["n"] - 1].id: row for row in result.output["sentences"] if 1 <= row["n"] <= len(failing)}
-        known = {*(row["id"] for row in handoff["evidence"]), *near.evidence}
-        additions = _additions(missing, result.output.get("added") or [])
-        longer = [with_additions(section, additions.get(section.id, ())) for section in sections]
+        after = {row["after"] for row in self.missing}
+        return {
+            "parts": [_part(section, self.failing, after) for section in self.sections],
+            "failing": [
+                {"cell": "", "against": [], **self.objections[row.id], **row.to_json(), "text": row.marked, "n": n}
+                for n, row in enumerate(self.failing, 1)
+            ],
+            "missing": [_shown_addition(row, self.sections) for row in self.missing],
+            "gaps": self.gaps,
+            "passages": [
+                *self.passages.rows(own),
+                *further.rows((name for name in offered if name not in own), 0),
+                *self.near.rows({*own, *offered}),
+            ],
+        }
+
+    def output(self, handoff: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+        """The agent's output but for `degraded`, as the model's answer says."""
+        rows, added = answer["sentences"], answer.get("added") or []
+        changed = {self.failing[row["n"] - 1].id: row for row in rows if 1 <= row["n"] <= len(self.failing)}
+        known = {*(row["id"] for row in handoff["evidence"]), *self.near.evidence}
+        additions = _additions(self.missing, added)
+        longer = [with_additions(section, additions.get(section.id, ())) for section in self.sections]
         mended = [
             cited_only(with_chosen_operands(with_answers(_mended(section, changed))), known) for section in longer
         ]
-        replaced = _replaced([row for row in failing if objections[row.id].get("is_note")], changed, mended)
+        noted = [row for row in self.failing if self.objections[row.id].get("is_note")]
+        replaced = _replaced(noted, changed, mended)
         written = [
-            section.model_copy(update={"blocks": new}) for section, (new, _) in zip(sections, mended, strict=True)
+            section.model_copy(update={"blocks": new}) for section, (new, _) in zip(self.sections, mended, strict=True)
         ]
         whole = [with_lines_of(section, _added(section)) for section in written]
         used = {name for section in whole for row in section.statements() for name in row.evidence_ids}
@@ -110,15 +146,12 @@ def section_mender(services: Services) -> Handler:
             whole,
             replaced=[*replaced, *_lengthened(written, whole, replaced)],
             rewritten=_rewritten(changed, mended),
-            kept=_kept(changed, objections),
+            kept=_kept(changed, self.objections),
             added=[name for section in whole for name in _added(section)],
-            answered_gaps=_answered(gaps, [*changed.values(), *(result.output.get("added") or [])], mended),
-            evidence=[row.to_json() for name, row in near.evidence.items() if name in used],
+            answered_gaps=_answered(self.gaps, [*changed.values(), *added], mended),
+            evidence=[row.to_json() for name, row in self.near.evidence.items() if name in used],
             fabricated=sum(fabricated for _, fabricated in mended),
-            degraded=result.degradations(agent.name, ctx),
         )
-
-    return mend
 
 
 def _output(sections: Sequence[DraftSection], **made: Any) -> dict[str, Any]:

@@ -156,9 +156,10 @@ async def waiting_for(store: Store, record: RunRecord) -> str | None:
 
 
 def error_text(record: RunRecord) -> str | None:
-    """What went wrong in one line; None where nothing did but a cancellation or a timeout, which the cause tells."""
+    """What went wrong in one line; None where nothing did but a cancellation, or the end of the time for the whole
+    run, which the cause tells."""
     error = record.error
-    if error is None or record.cause in (Cause.CANCELLED, Cause.TIMEOUT):
+    if error is None or record.cause == Cause.CANCELLED or error.get("type") == "GraphTimeout":
         return None
     node = f"{error['node']}: " if error.get("node") else ""
     return f"{node}{error.get('message') or error.get('type') or 'unknown'}"

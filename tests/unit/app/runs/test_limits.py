@@ -118,6 +118,17 @@ def test_the_time_that_a_graph_allows_is_given_again_and_not_raised(user: User) 
     assert offered(said) == ["resume", "short"]
 
 
+def test_a_step_that_no_model_answers_in_time_is_named(user: User) -> None:
+    user.run("graph", "new", "canal")
+    graph = user.folder / "canal" / "canal.yaml"
+    timed = graph.read_text().replace("    prompt:", "    timeout_seconds: 0.2\n    prompt:", 1)
+    graph.write_text(timed)
+    spec = user.script("slow.json", {"*": [{"delay_seconds": 60, "text": "{}"}]})
+    said = user.run("graph", "run", "canal/canal.yaml", "--llm", spec, "--run-id", "slow", expect=3).err
+    assert "slow timed out (" in said and "it took longer than its timeout_seconds)" in said
+    assert "it took longer than its timeout_seconds" in user.run("status", "slow").out
+
+
 def test_a_run_that_somebody_stopped_is_called_interrupted_at_once(user: User) -> None:
     with running(user, "int") as process:
         assert "is running in the phase" in user.run("report", "int", expect=2).err

@@ -140,11 +140,17 @@ class Document:
         """Of each table whose cells are known, where its rows start, its header first."""
         return tuple(table for start, table in self._tables[0].items() if start in table[:1])
 
+    def header_at(self, start: int) -> tuple[str, ...]:
+        """What the columns are called, in one row of names, of the table that `table_at` gives; empty where it gives
+        none."""
+        table = self.table_at(start)
+        return self._tables[1][table[0]] if table else ()
+
     def columns_at(self, start: int) -> tuple[tuple[str, str], ...]:
         """The header and the text of each cell of the row that starts at `start`, empty where `table_at` has no such
         row, and for a header."""
         table = self.table_at(start)
-        return tuple(zip(self._tables[1][table[0]], self.rows[start], strict=True)) if start in table[1:] else ()
+        return tuple(zip(self.header_at(start), self.rows[start], strict=True)) if start in table[1:] else ()
 
     def around(self, start: int, end: int) -> str:
         """What is read with the stretch from `start` to `end`: the blocks that it stands in, of a table its first row

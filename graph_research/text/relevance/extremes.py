@@ -41,7 +41,8 @@ def _extremes(
 ) -> dict[int, float]:
     header, *rows = table
     asked = _asked(query, language, meaning)
-    columns = [frozenset(_terms(name, language)) for name in document.rows[header]]
+    names = document.header_at(header)
+    columns = [frozenset(_terms(name, language)) for name in names]
     context = frozenset().union(*columns, _terms(" ".join([document.title, *document.path_at(header)]), language))
     kept = _about(document, rows, frozenset(asked.keys() - context), language)
     dated = [
@@ -52,7 +53,7 @@ def _extremes(
     for column in _named_columns(columns, asked, meaning, dated):
         amounts = _without_total(_amounts({row: document.rows[row][column] for row in kept}))
         if amounts:
-            name = weights_of(words(document.rows[header][column], language))
+            name = weights_of(words(names[column], language))
             share = held_share(name, {*asked, *meaning.measures}) or 1.0
             end = (max if meaning.largest else min)(amounts.values())
             held = {row: {*context, *_terms(" ".join(document.rows[row]), language)} for row in amounts}

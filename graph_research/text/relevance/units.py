@@ -26,8 +26,8 @@ _NOTE_MARKS = re.compile(r"(?<=[.!?。！？\"”])(?:\[\d{1,3}\])+$")
 class Unit:
     """`document.text[start:end]`, without white space around it.
 
-    `heading` is the nearest heading above it, `header` the first row of its table behind its caption, or the term that
-    it explains. `block` is the number of its block: units of one block follow each other in the text.
+    `heading` is the nearest heading above it, `header` the caption of its table with the names of the columns, or the
+    term that it explains. `block` is the number of its block: units of one block follow each other in the text.
     """
 
     start: int
@@ -52,7 +52,7 @@ def units(document: Document, language: str = "en") -> tuple[Unit, ...]:
 def _units(document: Document, language: str) -> Iterator[Unit]:
     text = document.text
     lines = document.code_lines
-    heading = header = ""
+    heading = caption = first = ""
     before: Block | None = None
     for number, block in enumerate(document.blocks or (Block("paragraph", 0, len(text)),)):
         if block.kind == "heading":
@@ -62,15 +62,16 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
                 defined = before is not None and position == 0 and defines(text, before, block)
                 kind: UnitKind = "definition" if defined else "heading" if block.kind == "heading" else "sentence"
                 end = start + len(_NOTE_MARKS.sub("", text[start:end]))
-                first = before.start if defined and before else start
-                yield from _cut(text, first, end, kind, number, heading, document.term_at(start))
+                begin = before.start if defined and before else start
+                yield from _cut(text, begin, end, kind, number, heading, document.term_at(start))
         elif block.kind == "table":
             written = text[block.start : block.end]
             if before is None or before.kind != "table":
-                header = written
+                caption, first = "", written
             elif block.level:
-                is_caption = header == text[before.start : before.end]
-                header = f"{header} {written}" if is_caption else written
+                caption, first = first if first == text[before.start : before.end] else "", written
+            names = " ".join(filter(None, document.header_at(block.start)))
+            header = " ".join(dict.fromkeys(filter(None, (caption, first, names))))
             for start, end in _lines(text, block):
                 yield from _cut(text, start, end, "row", number, heading, header)
         elif block.kind == "code":

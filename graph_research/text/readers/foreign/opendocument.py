@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from lxml import etree
-from openpyxl.utils import get_column_letter
 
 from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers.foreign.package import Package, dublin_core, local_name
+from graph_research.text.readers.foreign.sheet_rows import SheetRows
 from graph_research.text.readers.limits import Limits
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
@@ -107,29 +107,26 @@ class _Reader:
                 continue
             self._builder.place("cell", "A1", name)
             self._builder.add("heading", name, level=2)
-            number, width = 1, 0
+            rows, number = SheetRows(self._builder, name), 1
             for row in _rows(sheet):
                 repeats = _number(row, f"{_TABLE}number-rows-repeated", 1 << 20)
                 texts = [text for text, times in _cells(row) for _ in range(times)]
-                while texts and not texts[-1] and len(texts) > width:
-                    texts.pop()
-                if any(texts):
-                    width = max(width, len(texts))
-                    texts += [""] * (width - len(texts))
-                    columns = [get_column_letter(column) for column in range(1, len(texts) + 1)]
-                    for at in range(number, number + min(repeats, _MOST_REPEATS)):
-                        self._builder.add_row(texts, [f"{column}{at}" for column in columns], within=name)
-                        chars += sum(map(len, texts))
-                        if chars > limits.chars:
-                            self.warnings.append(
-                                f"stopped after {limits.chars:,} characters, in row {at:,} of sheet {name}"
-                            )
-                            return
-                    if repeats > _MOST_REPEATS:
+                cells = {column: text for column, text in enumerate(texts, start=1) if text.strip()}
+                for at in range(number, number + min(repeats, _MOST_REPEATS)) if cells else ():
+                    rows.add(at, cells)
+                    chars += sum(map(len, texts))
+                    if chars > limits.chars:
+                        rows.end()
                         self.warnings.append(
-                            f"read {_MOST_REPEATS:,} of {repeats:,} equal rows from row {number:,} of sheet {name}"
+                            f"stopped after {limits.chars:,} characters, in row {at:,} of sheet {name}"
                         )
+                        return
+                if cells and repeats > _MOST_REPEATS:
+                    self.warnings.append(
+                        f"read {_MOST_REPEATS:,} of {repeats:,} equal rows from row {number:,} of sheet {name}"
+                    )
                 number += repeats
+            rows.end()
 
     def slides(self, body: etree._Element, limits: Limits) -> None:
         """The slides of a presentation."""

@@ -8,12 +8,12 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from openpyxl.reader.excel import ExcelReader
-from openpyxl.utils import get_column_letter
 from openpyxl.xml.constants import ARC_STYLE
 
 from graph_research.text.canonical import MAX_BLOCKS, DocumentBuilder
 from graph_research.text.document import Document
 from graph_research.text.readers.foreign.package import Package, dublin_core, parse_xml
+from graph_research.text.readers.foreign.sheet_rows import SheetRows
 from graph_research.text.readers.limits import Limits
 
 _MAX_COLUMNS = 1_000
@@ -70,24 +70,22 @@ class _Sheets:
         self._builder.place("cell", "A1", sheet.title)
         self._builder.add("heading", sheet.title, level=2)
         sheet.reset_dimensions()  # a sheet may claim to be far larger than it is
-        first = last = 0  # every row has at least the columns of the first one, so that they are one table
+        rows = SheetRows(self._builder, sheet.title)
         for row in sheet.iter_rows(max_col=_MAX_COLUMNS):
-            filled = [cell for cell in row if cell.value is not None]
-            if not filled:
+            cells = {cell.column: _shown(cell) for cell in row if cell.value is not None}
+            if not cells:
                 continue
-            first, last = min(first or filled[0].column, filled[0].column), max(last, filled[-1].column)
-            by_column = {cell.column: cell for cell in filled}
-            columns = range(first, last + 1)
-            texts = [_shown(by_column[column]) if column in by_column else "" for column in columns]
-            places = [f"{get_column_letter(column)}{filled[0].row}" for column in columns]
-            self._builder.add_row(texts, places, within=sheet.title)
-            self._chars += sum(map(len, texts))
+            number = next(cell.row for cell in row if cell.value is not None)
+            rows.add(number, cells)
+            self._chars += sum(map(len, cells.values()))
             self._rows += 1
             if self._chars > self._limits.chars or self._rows >= MAX_BLOCKS // 2:
+                rows.end()
                 self.warnings.append(
-                    f"stopped after {self._limits.chars:,} characters, in row {filled[0].row:,} of sheet {sheet.title}"
+                    f"stopped after {self._limits.chars:,} characters, in row {number:,} of sheet {sheet.title}"
                 )
                 return False
+        rows.end()
         return True
 
 

@@ -109,6 +109,51 @@ async def test_a_workbook_gives_each_value_in_its_cell_and_no_hidden_sheet() -> 
     assert document.warnings == ("the hidden sheet Secret is not read",)
 
 
+FEES = [
+    ["Fees of the practice"],
+    [],
+    ["Valid from January"],
+    ["Treatment", "Private", None, "Members"],  # above two columns each, as merged cells store it
+    [None, "Adult", "Child", "Adult", "Child"],
+    ["Filling", 152, 104, 106, 66],
+    ["Crown", 845, None, 676],
+]
+
+
+def fees_workbook() -> bytes:
+    book = openpyxl.Workbook()
+    for row in FEES:
+        book.active.append(row)
+    made = io.BytesIO()
+    book.save(made)
+    return made.getvalue()
+
+
+def fees_spreadsheet() -> bytes:
+    cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>".format
+    cells = ["".join(cell(value or "") for value in row) for row in FEES]
+    rows = "".join(f"<table:table-row>{row}</table:table-row>" for row in cells)
+    return foreign_files.open_document("spreadsheet", f'<table:table table:name="Fees">{rows}</table:table>')
+
+
+@pytest.mark.parametrize(("content", "name"), [(fees_workbook(), "fees.xlsx"), (fees_spreadsheet(), "fees.ods")])
+async def test_a_table_of_a_sheet_has_the_columns_of_its_widest_row_but_its_captions(content: bytes, name: str) -> None:
+    document = await read(content, name)
+    [(header, *rows)] = document.tables
+    assert document.header_at(header) == (
+        "Treatment",
+        "Private Adult",
+        "Private Child",
+        "Members Adult",
+        "Members Child",
+    )
+    assert [document.rows[row] for row in rows] == [
+        ("Filling", "152", "104", "106", "66"),
+        ("Crown", "845", "", "676", ""),
+    ]
+    assert where(document, "676").endswith("D7")
+
+
 async def test_a_workbook_with_styles_that_no_reader_knows_is_read_and_says_what_is_missing() -> None:
     with zipfile.ZipFile(io.BytesIO(foreign_files.workbook())) as made:
         members = {name: made.read(name) for name in made.namelist()}

@@ -39,6 +39,22 @@ def test_a_superlative_names_the_row_with_that_value_and_never_the_total(questio
 
 
 @pytest.mark.parametrize(
+    ("question", "port"),
+    [
+        ("Which port has the lowest rate for a small container?", "Santos"),
+        ("Which port has the most free days for a large container?", "Busan"),
+    ],
+)
+def test_the_second_row_of_a_header_names_columns_too(question: str, port: str) -> None:
+    table = separated_document(
+        "Port,Small container,,Large container,\n,Rate,Free days,Rate,Free days\n"
+        "Shanghai,2100,5,3350,5\nSantos,1275,9,2930,8\nBusan,2230,6,2480,9\n"
+    )
+    [row] = extreme_rows(table, "en", parse(question))
+    assert table.rows[row][0] == port
+
+
+@pytest.mark.parametrize(
     ("language", "question"),
     [
         ("de", "Welche Hütte ist am billigsten?"),

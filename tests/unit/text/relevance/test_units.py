@@ -10,6 +10,7 @@ from graph_research.text.document import Document
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.markdown import markdown_document
 from graph_research.text.readers.plain import plain_document
+from graph_research.text.readers.separated import separated_document
 from graph_research.text.relevance.units import MOST_CHARS, units
 
 
@@ -17,6 +18,12 @@ def test_rows_carry_the_header_of_their_table() -> None:
     document = markdown_document("# Prices\n\n| bread | euro |\n| --- | --- |\n| rye | 4.20 |\n| white | 3.10 |\n")
     rows = [(unit.text, unit.header, unit.heading) for unit in units(document) if unit.kind == "row"]
     assert ("rye 4.20", "bread euro", "Prices") in rows
+
+
+def test_rows_carry_the_caption_and_both_rows_of_a_header() -> None:
+    document = separated_document("Fees,,\nCare,Private,\n,Adult,Child\nCrown,845,620\nFilling,152,104\n")
+    [header] = {unit.header for unit in units(document) if unit.text == "Crown 845 620"}
+    assert set(header.split()) == {"Fees", "Care", "Private", "Adult", "Child"}
 
 
 def test_a_date_at_the_head_of_a_text_is_no_term_that_its_first_paragraph_explains() -> None:

@@ -21,6 +21,7 @@ from graph_research.research.models.finding import Confidence, Finding
 from graph_research.research.models.ids import comparison_id, contradiction_id
 from graph_research.research.models.source import Source
 from graph_research.research.scoring.origin import origins
+from graph_research.research.scoring.versions import pages
 from graph_research.text.relevance.alike import alike_pairs
 from graph_research.text.relevance.statements import Nature
 from graph_research.text.relevance.support import support
@@ -113,8 +114,8 @@ def _pairs(handoff: Mapping[str, Any]) -> list[_Pair]:
             known += [_Pair(about=(row.id,), one=first, other=other) for other in others]
     findings = [Finding.model_validate(row) for row in handoff["findings"]]
     said = [_said(row.content, row, evidence) for row in findings]
-    page_of = {source.id: source.page for source in map(Source.model_validate, handoff["sources"])}
-    pages = [{page_of[name] for name in one.sources} for one in said]
+    page_of = pages(list(map(Source.model_validate, handoff["sources"])))
+    read = [{page_of[name] for name in one.sources} for one in said]
     disputed = [[set(side.evidence_ids) for side in row.sides] for row in named]
     joining = _joining(said)
 
@@ -122,7 +123,7 @@ def _pairs(handoff: Mapping[str, Any]) -> list[_Pair]:
         mine, theirs = findings[a], findings[b]
         if a in joining or b in joining or _share_a_quote(said[a].evidence, said[b].evidence):
             return False
-        if not pages[a] - pages[b] or not pages[b] - pages[a]:  # translations of a page do not contradict it
+        if not read[a] - read[b] or not read[b] - read[a]:  # versions of a page do not contradict it
             return False
         if (
             handoff["iteration"] not in (mine.iteration, theirs.iteration)

@@ -12,6 +12,7 @@ from graph_research.research.models.finding import Gap
 from graph_research.research.models.ids import contradiction_id
 from graph_research.research.models.inline_marks import plain_line
 from graph_research.research.models.source import Source
+from graph_research.research.scoring.versions import pages
 from graph_research.text.document import Document
 from graph_research.text.language.quantities import figures, states
 from graph_research.text.locators import resolve
@@ -33,23 +34,24 @@ def disagreements(
     documents: Mapping[str, Document],
 ) -> list[Contradiction]:
     """The contradictions that were `named`, then what code finds beside them in the evidence; none among versions of
-    one page in several languages, of which one may be older than the other."""
+    one page, of which one may be older than the other."""
     quoted = [
         SourceSentence.at(source_id, documents[source_id], start, end, sources[source_id].title)
         for source_id, start, end in evidence
     ]
     conflicts = [_of_conflict(conflict, evidence) for conflict in find_contradictions(quoted)]
-    source_of = {one.id: sources[source_id] for (source_id, _, _), one in evidence.items()}
+    page_of = pages(list(sources.values()))
+    pages_of = {one.id: (source_id, page_of[source_id]) for (source_id, _, _), one in evidence.items()}
     kept: list[Contradiction] = []
     for contradiction in [*named, *conflicts]:
-        if not _is_of_translations(contradiction, source_of) and not any(_same(contradiction, other) for other in kept):
+        if not _is_of_versions(contradiction, pages_of) and not any(_same(contradiction, other) for other in kept):
             kept.append(contradiction)
     return kept
 
 
-def _is_of_translations(contradiction: Contradiction, source_of: Mapping[str, Source]) -> bool:
+def _is_of_versions(contradiction: Contradiction, pages_of: Mapping[str, tuple[str, str]]) -> bool:
     names = [name for side in contradiction.sides for name in side.evidence_ids]
-    said = {source.id: source.page for name in names if (source := source_of.get(name)) is not None}
+    said = dict(pages_of[name] for name in names if name in pages_of)
     return len(said) > 1 and len(set(said.values())) == 1
 
 

@@ -10,7 +10,14 @@ from functools import cached_property, lru_cache
 from itertools import takewhile, zip_longest
 from typing import Any
 
-from graph_research.research.extractive.sources import EMBEDDER, SourceFacts, options_of, question_of, read_sources
+from graph_research.research.extractive.sources import (
+    EMBEDDER,
+    SourceFacts,
+    as_asked,
+    options_of,
+    question_of,
+    read_sources,
+)
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Block, Document
 from graph_research.text.language.words import held_share
@@ -114,8 +121,8 @@ class Analysis:
 
     @cached_property
     def conflicts(self) -> Sequence[Conflict]:
-        """Where the sources disagree, other than translations of one page. Not every reader of an analysis asks for
-        them, and to find them takes long."""
+        """Where the sources disagree, other than versions of one page, translated or newer. Not every reader of an
+        analysis asks for them, and to find them takes long."""
         return [row for row in find_contradictions(self.sentences) if len(self._pages(row)) > 1]
 
     def _pages(self, conflict: Conflict) -> set[str]:
@@ -145,7 +152,7 @@ def _analysed(
     most: int,
 ) -> Analysis:
     query = parse(question)
-    sources, allowed = {one.id: one for one in facts}, dict(documents)
+    sources, allowed = as_asked({one.id: one for one in facts}, question), dict(documents)
     asked = query.weights(query.language)
     pool = Pool(allowed, embedder, {key: sources[key].named_by(asked) for key in allowed})
     parts = [_part(pool, part) for part in query.parts]

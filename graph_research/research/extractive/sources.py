@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from graph_research.research.models.report_options import ReportOptions, report_language
@@ -12,7 +13,9 @@ from graph_research.research.models.source import Source, Tier
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.scoring.origin import origins
+from graph_research.research.scoring.versions import later_versions, newer_versions, pages
 from graph_research.text.document import Document
+from graph_research.text.language.versions import asked_version
 from graph_research.text.language.words import terms
 
 TIER_RANK: Mapping[str, int] = {tier.value: rank for rank, tier in enumerate(Tier)}
@@ -28,14 +31,16 @@ EMBEDDER = "embedder"
 @dataclass(frozen=True, kw_only=True)
 class SourceFacts:
     """What ranking, order and confidence need of a source. `newer` is the id of the source that supersedes it, empty
-    where that is not in the handoff, None for a current source. `page` is the same for all versions of a page in
-    several languages. `lists_names` marks an index or a table of contents."""
+    where that is not in the handoff, None for a current source. `file` is its file's name without suffix. `page` is
+    the same for all versions of a page, older ones and those in other languages. `lists_names` marks an index or a
+    table of contents."""
 
     id: str
     title: str
     tier: str
     date: str
     origin: str
+    file: str
     page: str
     newer: str | None = None
     lists_names: bool = False
@@ -81,7 +86,7 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
     sources = [Source.model_validate(row) for row in rows]
     texts = {source.id: documents[source.id].text for source in sources if source.id in documents}
     behind = origins(sources, texts)
-    files = {(source.metadata.get("library"), source.url): source.id for source in sources}
+    newer, page_of = newer_versions(sources), pages(sources)
     return {
         source.id: SourceFacts(
             id=source.id,
@@ -89,14 +94,23 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
             tier=source.tier.value,
             date=source.published_at or "",
             origin=behind[source.id],
-            page=source.page,
-            newer=_newer(source, files),
+            file=PurePosixPath(source.url or "").stem,
+            page=page_of[source.id],
+            newer=newer[source.id],
             lists_names=bool(source.metadata.get("lists_names")),
         )
         for source in sources
     }
 
 
-def _newer(source: Source, files: Mapping[tuple[str | None, str | None], str]) -> str | None:
-    url = source.metadata.get("superseded")
-    return None if url is None else files.get((source.metadata.get("library"), url), "")
+def as_asked(sources: Mapping[str, SourceFacts], question: str) -> dict[str, SourceFacts]:
+    """The sources; where the question names an old version, it counts as current, and newer versions that the question
+    does not name count as superseded by it."""
+    newer = {name: facts.newer for name, facts in sources.items()}
+    asked = {name: asked_version(question, facts.title, facts.file) for name, facts in sources.items()}
+    changed = dict(newer)
+    for name in (name for name, version in asked.items() if version and newer[name] is not None):
+        later = later_versions(name, newer)
+        if all(asked[other] != asked[name] for other in later):
+            changed |= {other: name for other in later if not asked[other]} | {name: None}
+    return {name: replace(facts, newer=changed[name]) for name, facts in sources.items()}

@@ -1,4 +1,5 @@
-"""Which versions of the things that a question names its sources describe."""
+"""Which versions of the things that a question names its sources describe, and which source is a newer version of
+another."""
 
 from __future__ import annotations
 
@@ -80,6 +81,28 @@ def highest_versions(question: str, rows: Sequence[Mapping[str, str]]) -> dict[s
     """Of each thing that the question names the highest version that stands in the rows, in its order."""
     named = {name: [row[name] for row in rows if name in row] for name in version_names(question)}
     return {name: highest_version(versions) for name, versions in named.items() if versions}
+
+
+def newer_versions(sources: Sequence[Source]) -> dict[str, str | None]:
+    """The id of the source that supersedes each, by id: empty where that is not among them, None for a current one."""
+    files = {(source.metadata.get("library"), source.url): source.id for source in sources}
+    urls = {source.id: source.metadata.get("superseded") for source in sources}
+    libraries = {source.id: source.metadata.get("library") for source in sources}
+    return {name: None if url is None else files.get((libraries[name], url), "") for name, url in urls.items()}
+
+
+def pages(sources: Sequence[Source]) -> dict[str, str]:
+    """By id what a source has in common with the same page in other languages and with newer versions of it."""
+    newer, page_of = newer_versions(sources), {source.id: source.page for source in sources}
+    return {name: page_of[[name, *later_versions(name, newer)][-1]] for name in page_of}
+
+
+def later_versions(name: str, newer: Mapping[str, str | None]) -> list[str]:
+    """The ids of all newer versions of a source, each superseded by the next."""
+    later: list[str] = []
+    while (name := newer.get(name) or "") and name not in later:
+        later.append(name)
+    return later
 
 
 @lru_cache(maxsize=64)

@@ -16,6 +16,8 @@ _NUMBER = re.compile(rf"(?<![a-z]){_VERSION_WORD}[\s._-]*(\d{{1,4}}(?:\.\d{{1,4}
 _LETTER = re.compile(
     r"(?<![^\W_])(?i:revision|rev|version|release|ausgabe|fassung)[\s._-]*([A-Za-z])(?![^\W_]|\s+[a-z])"
 )
+_ASKED_LETTER = re.compile(r"(?<![^\W_])(?i:revision|rev|version|ausgabe|fassung)[\s._-]*([A-HJ-Z])(?![^\W_])")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
 _POINTED = r"(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,]\d)"
 _AND = r"(?:[^\S\n]*[,–-][^\S\n]*|[^\S\n](?:and|or|to|through|thru|und|oder|bis|et|ou|à|y|o|e|en|tot|i|do)[^\S\n])"
 _ONE = re.compile(r"\d[\d.]*")
@@ -90,6 +92,17 @@ def is_of_another_version(asked: str, title: str, heading: str) -> bool:
     )
 
 
+def asked_version(question: str, *names: str) -> str:
+    """Of the version that the first of some titles or file names tells, what a question names: its number behind a word
+    for it, as in `version 3` (a letter as its place in the alphabet), else its year; empty for another version."""
+    mark = version_mark(*names)
+    numbers = {tuple(map(int, match[1].split("."))) for match in _NUMBER.finditer(question)}
+    numbers |= {_place(match[1]) for match in _ASKED_LETTER.finditer(question)}
+    if numbers:
+        return ".".join(map(str, mark.number)) if mark.number in numbers else ""
+    return next((year for year in _YEAR.findall(question) if mark.date.startswith(year)), "")
+
+
 def own_versions(title: str, text: str) -> set[str]:
     """The versions that a document about a single thing names without its name: behind a word for it in the title, such
     as `Release 15.14`, and beside the date of each release in a list of them: `2022-12-28 (3.40.1)`, `## [1.4.0] -
@@ -153,4 +166,8 @@ def _number(name: str) -> tuple[int, ...]:
 
 def _letter(name: str) -> tuple[int, ...]:
     match = _LETTER.search(name)
-    return (ord(match[1].upper()) - ord("A") + 1,) if match else ()
+    return _place(match[1]) if match else ()
+
+
+def _place(letter: str) -> tuple[int]:
+    return (ord(letter.upper()) - ord("A") + 1,)

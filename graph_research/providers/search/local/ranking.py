@@ -21,6 +21,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice
+from pathlib import PurePosixPath
 
 import orjson
 
@@ -32,6 +33,7 @@ from graph_research.providers.search.local.query import name_shares, query_terms
 from graph_research.providers.search.local.translations import left_out
 from graph_research.text.bm25 import MOST_SATURATED, length_norm, rarity
 from graph_research.text.language.tags import question_language
+from graph_research.text.language.versions import asked_version
 from graph_research.text.relevance.embedding import Embedder, nearness
 from graph_research.text.relevance.query import SUBJECT_SHARE, parse
 from graph_research.text.relevance.ranking import MEANING, OLD_VERSION
@@ -88,7 +90,7 @@ def rank(
     rows = _best(index, values, parts, max(_CANDIDATES, most * most_passages))
     if embedder is not None:
         rows = _by_meaning(index, text, rows, embedder)
-    rows = _old_versions_behind(_name_lists_behind(rows))
+    rows = _old_versions_behind(_name_lists_behind(rows), text)
     share = max(_covered(counts, rows[0]["id"], one) for one in weights.values()) / rows[0]["value"] if rows else 0
     documents: Iterable[list[Row]] = _each_once(rows)
     if rows and parts:
@@ -223,20 +225,27 @@ def _name_lists_behind(rows: Sequence[Row]) -> list[Row]:
     return sorted(weighed, key=lambda row: -row["value"])
 
 
-def _old_versions_behind(rows: Sequence[Row]) -> list[Row]:
-    """Passages of superseded documents are worth less, and never more than the newer version's best."""
+def _old_versions_behind(rows: Sequence[Row], text: str) -> list[Row]:
+    """Passages of superseded documents are worth less, and never more than the newer version's best, but for those of
+    a version that the query names."""
     best: dict[tuple[int, str], float] = {}
     for row in rows:
         place = (row["folder"], row["url"])
         best[place] = max(row["value"], best.get(place, 0.0))
 
     def weighed(row: Row) -> Row:
-        if row["superseded"] is None:
+        if row["superseded"] is None or _is_asked(row, text):
             return row
         newer: float = best.get((row["folder"], row["superseded"]), float(row["value"]))
         return {**row, "value": min(row["value"], newer) * OLD_VERSION}
 
     return sorted(map(weighed, rows), key=lambda row: -row["value"])
+
+
+def _is_asked(row: Row, text: str) -> bool:
+    """Whether a query names the version of a superseded document, and not that of the newer one."""
+    asked = asked_version(text, row["own_title"], PurePosixPath(row["url"]).stem)
+    return bool(asked) and asked_version(text, PurePosixPath(row["superseded"]).stem) != asked
 
 
 def _by_meaning(index: Index, text: str, rows: Sequence[Row], embedder: Embedder) -> list[Row]:

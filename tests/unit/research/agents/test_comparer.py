@@ -70,12 +70,21 @@ async def test_a_conflict_in_other_words_becomes_a_contradiction_and_lowers_both
     assert all(row.refutes and not row.differs for row in report.matrix)
 
 
-@pytest.mark.parametrize(("page", "found"), [("cost.html", 0), (None, 1)])
-async def test_versions_of_a_page_in_several_languages_do_not_contradict_each_other(
-    page: str | None, found: int
+@pytest.mark.parametrize(
+    ("metadata", "found"),
+    [
+        ({"library": "tarn", "page": "cost.html"}, 0),
+        ({"superseded": "https://reuters.com/tarn-cost"}, 0),
+        ({"library": "tarn"}, 1),
+    ],
+)
+async def test_versions_of_a_page_translated_or_newer_do_not_contradict_each_other(
+    metadata: dict[str, str], found: int
 ) -> None:
     def search(request: SearchRequest) -> list[SearchHit]:
-        return [replace(hit, metadata={"library": "tarn", "page": page}) for hit in small_web(request)]
+        others = [hit for hit in small_web(request) if hit.url != metadata.get("superseded")]
+        newer = [hit for hit in small_web(request) if hit not in others]
+        return [*(replace(hit, metadata=metadata) for hit in others), *newer]
 
     made = replace(bench("conflict", SAFE, GATES), search=search)
     state = (await made.run(max_iterations=1)).state

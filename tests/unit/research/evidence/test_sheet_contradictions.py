@@ -85,3 +85,6 @@ async def test_a_number_of_a_sheet_has_the_header_and_the_unit_of_its_column(
     assert [{side.value for side in one.sides} for one in contradictions] == found
     translated = {name: one.model_copy(update={"metadata": {"page": "plants"}}) for name, one in sources.items()}
     assert not disagreements([], by_place(evidence, documents), sources=translated, documents=documents)
+    first, last = sources
+    old = sources[first].model_copy(update={"metadata": {"superseded": sources[last].url}})
+    assert not disagreements([], by_place(evidence, documents), sources={**sources, first: old}, documents=documents)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from graph_research.research.extractive.analysis import analyze
 from graph_research.research.extractive.sections import outline
 from graph_research.research.extractive.short_answer import short_answer
@@ -14,6 +16,7 @@ NEW = (
     "# Aquaro P200 manual, version 2\n\nThe Aquaro P200 is a heat pump for houses with underfloor heating.\n\n"
     "The filter of the Aquaro P200 must be cleaned every 6 months.\n"
 )
+DATES = ("March 2023", "May 2023", "June 2025")
 QUESTION = "How often must the filter of the Aquaro P200 be cleaned?"
 
 
@@ -32,6 +35,35 @@ def test_sections_quote_the_current_source_first() -> None:
     analysis = analyze(handoff("s1"))
     leads = [group.lead.source_id for section in outline(analysis, (900, 900), {}) for group in section.groups]
     assert leads == sorted(leads, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("question", "answering"),
+    [
+        ("How often must the filter of the Aquaro P200 be cleaned by version 1 of its manual?", {"s0"}),
+        ("How often must the filter of the Aquaro P200 be cleaned by version 2 of its manual?", {"s1"}),
+        ("How often must the filter be cleaned by version 1 and by version 2 of the manual?", {"s0", "s1"}),
+        ("How often must the filter of the Aquaro P200 be cleaned 1 year after version 3?", {"s1"}),
+    ],
+)
+def test_the_version_that_the_question_names_answers(question: str, answering: set[str]) -> None:
+    groups = short_answer(analyze({**handoff("s1"), "question": question})).groups
+    assert {group.lead.source_id for group in groups} == answering
+
+
+def test_the_newest_of_the_named_year_answers() -> None:
+    texts = [NEW.replace("version 2", date).replace("6 months", f"{n} months") for n, date in enumerate(DATES, start=2)]
+    material = handoff(None, tuple(texts))
+    for source, newer in zip(material["sources"], ("s1", "s2"), strict=False):
+        source["metadata"] = {"superseded": newer}
+    groups = short_answer(analyze({**material, "question": f"{QUESTION[:-1]} in 2023?"})).groups
+    assert {group.lead.source_id for group in groups} == {"s1"}
+
+
+def test_an_old_version_does_not_contradict_its_newer_one() -> None:
+    texts = tuple(f"# Aquaro P200 fees\n\nA cleaned filter of the Aquaro P200 costs {fee} euros.\n" for fee in (20, 35))
+    assert analyze(handoff(None, texts)).conflicts
+    assert not analyze(handoff("s1", texts)).conflicts
 
 
 def test_an_old_version_answers_where_no_newer_one_was_found() -> None:

@@ -116,6 +116,31 @@ async def test_a_version_is_older_by_the_date_that_it_gives_itself(tmp_path: Pat
     ]
 
 
+@pytest.mark.parametrize(
+    ("names", "query", "first"),
+    [
+        (("policy-2021.md", "policy-2023.md"), "Hotels in the policy of 2021", 0),
+        (("policy-2021.md", "policy-2023.md"), "Hotels in the policy of 2023", 1),
+        (("policy-2021.md", "policy-2023.md"), "Hotels in the policy since 2020", 1),
+        (("policy-rev-A.md", "policy-rev-B.md"), "Hotels in revision A of the policy", 0),
+        (("policy-rev-A.md", "policy-rev-B.md"), "Hotels in a revision of the policy", 1),
+        (("policy-2023-01.md", "policy-2023-06.md"), "Hotels in the policy of 2023", 1),
+    ],
+)
+async def test_the_version_that_a_query_names_is_not_behind(
+    tmp_path: Path, names: tuple[str, str], query: str, first: int
+) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for name, amount in zip(names, (90, 120), strict=True):
+        (folder / name).write_text(POLICY.format(version="", amount=amount))
+    library = Library(tmp_path / "index.db")
+    await library.add([folder])
+    found = await library.find(query)
+    assert found[0].facts.url == names[first]
+    assert {one.facts.url: one.facts.superseded for one in found} == {names[0]: names[1], names[1]: None}
+
+
 async def test_reports_of_several_years_and_other_documents_of_one_name_are_no_versions(tmp_path: Path) -> None:
     folder = tmp_path / "papers"
     folder.mkdir()

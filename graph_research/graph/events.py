@@ -170,6 +170,9 @@ class Progress(Event):
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
+_SHARED = ("seq", "at", "step")
+"""What an event of a batch has of the entry before it where it does not say so itself."""
+
 _CLASSES: Mapping[str, type[Event]] = {kind.type: kind for kind in Event.__subclasses__()}
 
 
@@ -193,9 +196,11 @@ def packed_events(drafts: Sequence[Draft], *, seq: int, at: datetime, step: int)
 
 def unpacked_events(batch: bytes) -> Iterator[dict[str, Any]]:
     """The events of a batch, each with its number, time and step."""
-    shared: dict[str, Any] = {}
+    shared: dict[str, Any] = dict.fromkeys(_SHARED)
     for event in orjson.loads(batch):
-        shared = {name: event.get(name, shared.get(name)) for name in ("seq", "at", "step")}
-        if "type" in event:
-            yield {"type": event["type"], **shared, **event}
-            shared["seq"] += 1
+        if "type" not in event:
+            shared = {name: event.get(name, shared[name]) for name in _SHARED}
+            continue
+        whole = {"type": event["type"], **shared, **event}
+        yield whole
+        shared = {"seq": whole["seq"] + 1, "at": whole["at"], "step": whole["step"]}

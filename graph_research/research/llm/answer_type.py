@@ -100,8 +100,13 @@ def _of_kind(kind: str, schema: Mapping[str, Any]) -> str:
     if kind == "object" and "properties" in schema:
         required = schema.get("required", ())
         members = [
-            f"{json.dumps(name, ensure_ascii=False)}{'' if name in required else '?'}: {_type(part)}"
+            f"{_member(name)}{'' if name in required else '?'}: {_type(part)}"
             for name, part in schema["properties"].items()
         ]
         return "{" + ", ".join(members) + "}"
     return kind
+
+
+def _member(name: str) -> str:
+    """The name of an object's member, in quotes only where it needs them."""
+    return name if _NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)

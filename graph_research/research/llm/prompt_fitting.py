@@ -18,7 +18,7 @@ from graph_research.text.tokens import count_tokens
 MARK = " […]"
 """Ends a text that was shortened."""
 
-_QUOTED = re.compile(r"(\[(QUOTED-[0-9a-f]+) begin: ([^\]\n]*)\]\n)(.*?)(\n\[\2 end\])", re.DOTALL)
+_QUOTED = re.compile(r"(\[(QUOTED-[0-9a-f]+): ([^\]\n]*)\]\n)(.*?)(\n\[/\2\])", re.DOTALL)
 _KEPT_LABELS = ("research question",)
 _LEAST_QUOTE_CHARS = 80
 _FULL = 0.98

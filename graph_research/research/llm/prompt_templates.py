@@ -159,7 +159,7 @@ def quoted(text: str, label: str) -> str:
     and is cut to letters, digits and a few signs.
     """
     marker = _marker(text)
-    return f"[{marker} begin: {_clean_label(label)}]\n{text}\n[{marker} end]"
+    return f"[{marker}: {_clean_label(label)}]\n{text}\n[/{marker}]"
 
 
 @lru_cache(_RECENT_MARKERS)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_BLOCK = re.compile(r"\[QUOTED-(\w+) begin: ([^\]]*)\]\n(.*?)\n?\[QUOTED-\1 end\]", re.DOTALL)
+_BLOCK = re.compile(r"\[QUOTED-(\w+): ([^\]]*)\]\n(.*?)\n?\[/QUOTED-\1\]", re.DOTALL)
 _AGENTS = {
     "need_clarification": "clarifier",
     "research_brief": "planner",
@@ -41,7 +41,7 @@ def _members(declared: str) -> list[str]:
     shallow = re.sub(r"/\*.*?\*/", "", declared)
     while "{" in shallow:
         shallow = re.sub(r"\{[^{}]*\}", "", shallow)
-    return re.findall(r'"(\w+)"\??:', shallow)
+    return re.findall(r'(\w+)"?\??:', shallow)
 
 
 def agent_of(schema: Mapping[str, Any]) -> str:

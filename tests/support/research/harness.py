@@ -167,9 +167,9 @@ def outside_quotations(prompt: str) -> str:
     marker = ""
     for line in prompt.splitlines():
         if marker:
-            marker = "" if line == f"[{marker} end]" else marker
-        elif line.startswith("[QUOTED-") and " begin: " in line:
-            marker = line[1:].partition(" ")[0]
+            marker = "" if line == f"[/{marker}]" else marker
+        elif line.startswith("[QUOTED-") and ": " in line:
+            marker = line[1:].partition(":")[0]
         else:
             outside.append(line)
     return "\n".join(outside)

@@ -67,7 +67,7 @@ async def test_a_template_and_a_schema_are_a_whole_step(tmp_path: Path) -> None:
     [request] = model.requests
     assert request.role == "summarization"
     assert request.user.startswith("Give a title to:\n[QUOTED-")
-    assert 'type answer = {"title": string}' in request.system
+    assert "type answer = {title: string}" in request.system
 
 
 async def test_an_answer_that_never_fits_is_the_nodes_error(tmp_path: Path) -> None:

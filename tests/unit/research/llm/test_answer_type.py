@@ -32,16 +32,20 @@ def test_members_choices_limits_and_descriptions_are_stated() -> None:
         "$defs": {"row": ROW},
     }
     assert answer_type(schema) == (
-        'type answer = {"rows": row[] /* in order; items: at least 1 */, "kind": "a" | "b", "kinds"?: ("a" | "b")[], '
-        '"name"?: string | null, "score"?: number /* at least 1; at most 10 */, "place"?: integer, '
-        '"table"?: string[][]}\n'
-        'type row = {"n": integer, "why"?: string}'
+        'type answer = {rows: row[] /* in order; items: at least 1 */, kind: "a" | "b", kinds?: ("a" | "b")[], '
+        "name?: string | null, score?: number /* at least 1; at most 10 */, place?: integer, table?: string[][]}\n"
+        "type row = {n: integer, why?: string}"
     )
 
 
 def test_a_description_cannot_end_its_comment() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer", "description": "one */ two"}}}
-    assert answer_type(schema) == 'type answer = {"n"?: integer /* one * / two */}'
+    assert answer_type(schema) == "type answer = {n?: integer /* one * / two */}"
+
+
+def test_a_name_that_is_no_identifier_stands_in_quotes() -> None:
+    schema = {"type": "object", "properties": {"the n": {"type": "integer"}}}
+    assert answer_type(schema) == 'type answer = {"the n"?: integer}'
 
 
 @pytest.mark.parametrize(

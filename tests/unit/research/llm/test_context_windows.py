@@ -146,7 +146,7 @@ async def test_question_markers_and_schema_are_in_a_prompt_however_short(context
     await AGENT.call(make_services([model]), material(17_000), context)
     sent = model.requests[-1]
     assert "Why is the sky blue?" in sent.user
-    assert sent.user.count(" begin: ") == sent.user.count(" end]")
+    assert sent.user.count("[QUOTED-") == sent.user.count("[/QUOTED-")
     assert '"sub_queries"' in sent.system
 
 
@@ -219,7 +219,7 @@ async def test_a_repair_turn_fits_too_and_still_says_what_is_wrong(context: Plai
     sent = model.requests[-1]
     assert len(sent.system) + len(sent.user) <= 12_000
     assert "could not be used" in sent.user
-    assert sent.user.count(" begin: ") == sent.user.count(" end]")
+    assert sent.user.count("[QUOTED-") == sent.user.count("[/QUOTED-")
 
 
 async def test_what_was_learned_in_one_call_is_kept_to_in_the_next(context: PlainContext) -> None:

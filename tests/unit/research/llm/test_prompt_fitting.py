@@ -21,7 +21,7 @@ from graph_research.research.llm.prompt_fitting import (
 )
 from graph_research.research.llm.prompt_templates import quoted
 
-QUOTATION = re.compile(r"\[(QUOTED-\w+) begin: [^\]]*\]\n.*?\n\[\1 end\]", re.DOTALL)
+QUOTATION = re.compile(r"\[(QUOTED-\w+): [^\]]*\]\n.*?\n\[/\1\]", re.DOTALL)
 SOURCES = Section(name="sources", noun="source", text="content")
 NOTES = Section(name="notes", noun="note", keep=0)
 
@@ -109,7 +109,7 @@ def test_quotation_markers_and_question_stay_whole_at_any_limit(lengths: list[in
     result = fit_prompt(whole, (SOURCES, NOTES), render, PromptLimit(chars=limit))
     assert result.text.startswith(quoted("What of it?", "research question"))
     assert result.text.endswith("The end.")
-    begun = result.text.count(" begin: ")
+    begun = result.text.count("\n[/QUOTED-")
     assert len(QUOTATION.findall(result.text)) == begun == len(result.material["sources"]) + 1
     assert len(result.text) <= max(limit, len(render(material(300))) + 100)
     assert (result.text == render(whole)) or result.truncations

@@ -27,9 +27,8 @@ from graph_research.text.relevance.conflicts import Conflict, find_contradiction
 from graph_research.text.relevance.embedding import Embedder
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import OLD_VERSION, Pool, Ranked, rank
-from graph_research.text.relevance.short_answer import is_question
 from graph_research.text.relevance.statements import SourceSentence
-from graph_research.text.relevance.units import MOST_CHARS, Unit, UnitKind
+from graph_research.text.relevance.units import MOST_CHARS, Unit, UnitKind, asks
 
 MOST_ROWS = 12
 """A table of no more is quoted whole."""
@@ -286,10 +285,11 @@ def _first_position(item: Ranked, query: Query, pool: Pool, taken: Collection[_P
 def _last_position(item: Ranked, pool: Pool) -> int:
     """The position of the unit behind a question, which answers it, or of the last one behind a colon, which says what
     the sentence leads to: the whole list, or the next unit, if it fits; else the unit's own."""
-    units, last = pool.read[item.source].units, item.position
+    doc, last = pool.read[item.source], item.position
+    units = doc.units
     blocks = pool.documents[item.source].blocks
     behind = [unit for unit in units[last + 1 : last + 1 + MOST_ROWS] if unit.heading == item.unit.heading]
-    if behind and is_question(item.unit.text) and not is_question(behind[0].text):
+    if behind and asks(item.unit.text) and last not in doc.open_questions:
         last += 1
         behind.pop(0)
     if behind and blocks and units[last].text.endswith((":", "：")):

@@ -49,19 +49,20 @@ def features(pool: Pool, query: Query) -> Features:
     for source, doc in pool.read.items():
         weights = query.weights(doc.language)
         most = MOST_SATURATED * sum(weights.values())
-        document = max(document, pool.document_score(source, weights) / most if most else 0.0)
+        document = max(document, pool.document_score(source, weights, stated=True) / most if most else 0.0)
         covered = max(covered, max(_covered(doc, weights), default=0.0))
     return Features(covered / 10, document)
 
 
 def _covered(doc: Analysed, weights: Mapping[str, float]) -> list[float]:
-    """The weight of the terms in each unit, its neighbours and what stands above it."""
+    """The weight of the terms in each unit, its neighbours and what stands above it; open questions state nothing."""
     covered = [0.0] * len(doc.units)
+    stating = set(range(len(covered))) - doc.open_questions
     for term, weight in weights.items():
-        held = (position for position, _ in doc.postings.get(term, ()))
+        held = (position for position, _ in doc.postings.get(term, ()) if position in stating)
         near = {place for position in held for place in (position - 1, position, position + 1)}
         above = (positions for context, positions in doc.contexts.items() if term in context)
-        for position in near.union(*above).intersection(range(len(covered))):
+        for position in near.union(*above).intersection(stating):
             covered[position] += weight
     return covered
 

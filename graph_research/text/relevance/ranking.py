@@ -24,7 +24,7 @@ from graph_research.text.relevance.counts import counted_thing, states_count
 from graph_research.text.relevance.embedding import Embedder, nearness
 from graph_research.text.relevance.extremes import extreme_rows
 from graph_research.text.relevance.query import Query
-from graph_research.text.relevance.units import Unit, units
+from graph_research.text.relevance.units import Unit, open_questions, units
 
 _MOST_KEPT = 128  # documents whose words are kept: the agents of a run rank the same ones again and again
 
@@ -65,6 +65,7 @@ class Analysed:
     def __init__(self, document: Document) -> None:
         self.language = language_of(document.text)
         self.units = units(document, self.language)
+        self.open_questions = open_questions(self.units)
         self.title = frozenset(terms(document.title, self.language))
         self.counts = [Counter(terms(unit.text, self.language)) for unit in self.units]
         self.lengths = [count.total() for count in self.counts]
@@ -80,6 +81,10 @@ class Analysed:
                 self.postings[term].append((position, count))
         for context in self.contexts:
             self.totals.update(context - self.title)
+        self.stated = self.totals.copy()
+        """The same without what open questions hold."""
+        for position in self.open_questions:
+            self.stated.subtract(self.counts[position])
         self.length = self.totals.total()
         self.passages = self._passages()
 
@@ -200,13 +205,14 @@ class Pool:
         """How few units of the pool hold a term, as a logarithm."""
         return inverse_frequency(self.size, sum(len(doc.postings.get(term, ())) for doc in self.read.values()))
 
-    def document_score(self, source: str, weights: Mapping[str, float]) -> float:
-        """BM25 of a whole document with its title."""
+    def document_score(self, source: str, weights: Mapping[str, float], *, stated: bool = False) -> float:
+        """BM25 of a whole document with its title, or of what it has stated."""
         doc = self.read[source]
+        counts = doc.stated if stated else doc.totals
         return sum(
-            weight * saturation(doc.totals[term], doc.length, self.mean_document)
+            weight * saturation(counts[term], doc.length, self.mean_document)
             for term, weight in weights.items()
-            if doc.totals[term]
+            if counts[term]
         )
 
     def passage_of(self, item: Ranked) -> Collection[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from graph_research.text.language.quantities import values
 from graph_research.text.language.words import read_sentence, words
 from graph_research.text.relevance.query import Query
-from graph_research.text.relevance.units import UnitKind
+from graph_research.text.relevance.units import UnitKind, asks
 
 _YES_NO_WORDS = 40
 _MOST_WORDS = 80
@@ -70,7 +70,7 @@ def states_something(query: Query, candidate: Candidate) -> bool:
     """Whether a text can answer: no heading, code or question, no labelled value (`From: Jo Ames`) whose label has no
     word of the question, and nothing that only repeats the question: it has a value more, or further words that say
     something together."""
-    if candidate.kind in ("heading", "line") or is_question(candidate.text):
+    if candidate.kind in ("heading", "line") or asks(candidate.text):
         return False
     language, written = read_sentence(candidate.text)
     asked = query.weights(language)
@@ -81,8 +81,3 @@ def states_something(query: Query, candidate: Candidate) -> bool:
     return sum(word.weight for word in further) >= _SAID or any(
         value.start <= word.start < value.end for value in values(candidate.text) for word in further
     )
-
-
-def is_question(text: str) -> bool:
-    """Whether a text ends with a question mark."""
-    return text.endswith(("?", "？"))

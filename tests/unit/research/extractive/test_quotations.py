@@ -58,6 +58,12 @@ def test_a_question_of_a_text_is_quoted_with_what_answers_it() -> None:
     assert "How should I undo it? Make a new one with revert." in analyze(material).groups[0].lead.text
 
 
+def test_a_question_is_not_quoted_with_a_paragraph_that_does_not_answer_it() -> None:
+    mail = "# Cover\n\nWe close at noon. What did the locksmith charge us last year?\n\nPlease write to me by Friday."
+    groups = analyze({**written([mail]), "question": "What did the locksmith charge last year?"}).groups
+    assert not any("Friday" in group.lead.text for group in groups)
+
+
 def test_two_sentences_with_the_mark_of_a_note_between_them_are_not_one_quotation() -> None:
     question = {"question": "Which grain does the Alder mill grind with its stones?"}
     first, second = "The Alder mill stands by the weir.", "It grinds spelt grain between two stones."

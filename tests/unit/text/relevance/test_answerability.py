@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graph_research.text.readers.markdown import markdown_document
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.query import parse
@@ -17,6 +19,25 @@ def test_a_question_in_the_words_of_the_text_is_answered() -> None:
 
 def test_a_question_about_something_else_is_not() -> None:
     assert features(POOL, parse("Who won the football world cup?")).score < 0.1
+
+
+@pytest.mark.parametrize(
+    ("text", "is_answered"),
+    [
+        (
+            "Dear all,\n\nwho can take the late shift of Alder Dam? Would anybody open the sluices?\n\nWrite me soon.",
+            False,
+        ),
+        ("The sluices are shut. Who can take the late shift of Alder Dam?\n\nWrite me soon.", False),
+        ("## Who can take the late shift of Alder Dam?\n\n## Sluices\n\nThey are shut.", False),
+        ("Who can take the late shift of Alder Dam? Anna can.\n\nThe sluices are shut.", True),
+        ("## Who can take the late shift of Alder Dam?\n\nAnna can.\n\n## Sluices\n\nThey are shut.", True),
+        ("Who can take the late shift of Alder Dam?\n\nAnna can.\n\nThe sluices are shut.", True),
+    ],
+)
+def test_a_question_of_a_text_counts_where_something_answers_it(text: str, is_answered: bool) -> None:
+    pool = Pool({"mail": markdown_document(f"# News\n\n{text}")})
+    assert (features(pool, parse("Who takes the late shift of Alder Dam?")).score > FOUND) is is_answered
 
 
 def test_no_text_and_no_words_score_lowest() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from graph_research.research.models.evidence import Evidence
@@ -12,8 +13,9 @@ from graph_research.research.models.ids import evidence_id
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.evidence import scorer_of
+from graph_research.text.language.quantities import Value, figures
 from graph_research.text.language.stated import unstated
-from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
+from graph_research.text.language.words import held_share, held_weight, language_of, term_weights, whole_word_weights
 from graph_research.text.locators import make_locator, resolve
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, analysed, rank
@@ -30,8 +32,12 @@ _NEAREST = 3
 """So many of the units of a source that rank best for a text are compared with it."""
 _MOST_COMPLETING = 2
 """So many units are added to the quotes of a finding for the figures that it states without them."""
+_LEAST_SAID, _LEAST_SHARED = 1.0, 0.2
+"""A clause whose words weigh less says what its figure is of only with the rest of its text. A unit that speaks of the
+same figure holds so much of the weight of these words; in another language any of them, which is a name."""
 _NAME_BEFORE = re.compile(r"(?:(?<=\w\s)[^\W\d_a-zß-ÿ]\w*|\w*[a-zß-ÿ][A-Z]\w*)\s$")
 """A capital letter within a text or a word makes a name."""
+_CLAUSE_END = re.compile(r"[,;:.!?](?=\s)|[，；：。！？]")
 _NUMBERED = re.compile(r"(?:sources?\s*)?[\[(]?(\d{1,3})[\])]?", re.IGNORECASE)
 _MARKS: Mapping[str, str] = {
     "'": "['‘’ʼ]",
@@ -152,12 +158,40 @@ class _Section(NamedTuple):
     units: Sequence[tuple[int, Unit]]
 
 
-def _in_digits(text: str, known: Sequence[str]) -> list[str]:
+class _Figure(NamedTuple):
+    """A figure as a text writes it, and the words that it is said with, weighed, in their language."""
+
+    written: str
+    said_with: Mapping[str, float]
+    language: str
+
+
+def _in_digits(text: str, known: Sequence[str]) -> list[_Figure]:
     """The figures of `text`, as far as it writes digits, that no known text states; a name's number ("Zone 5") is none:
     another thing has that number elsewhere."""
     new = (figure for figure in unstated(text, known) if not _NAME_BEFORE.search(text[: figure.start]))
-    said = [text[figure.start : figure.end] for figure in new]
-    return [figure for figure in said if any(map(str.isdigit, figure))]
+    numbers = [figure for figure in new if any(map(str.isdigit, text[figure.start : figure.end]))]
+    language = language_of(text)
+    return [_Figure(text[figure.start : figure.end], _said_with(text, figure), language) for figure in numbers]
+
+
+def _said_with(text: str, figure: Value) -> Mapping[str, float]:
+    """The words of the figure's clause, of the whole text where these say too little, without the figures."""
+    bare = text
+    for value in figures(text):
+        bare = f"{bare[: value.start]}{' ' * (value.end - value.start)}{bare[value.end :]}"
+    cuts = [0, *(match.end() for match in _CLAUSE_END.finditer(bare)), len(bare)]
+    start, end = next((start, end) for start, end in pairwise(cuts) if figure.start < end)
+    clause = term_weights(bare[start:end])
+    return clause if sum(clause.values()) >= _LEAST_SAID else term_weights(bare)
+
+
+def _is_same(figure: _Figure, unit: Unit) -> bool:
+    """Whether the unit states the figure, and with the words that it is said with."""
+    if unstated(figure.written, [unit.text]):
+        return False
+    share = held_share(figure.said_with, term_weights(unit.text))
+    return share >= _LEAST_SHARED or (share > 0.0 and figure.language != language_of(unit.text))
 
 
 @dataclass
@@ -182,37 +216,38 @@ class QuoteFinder:
 
     def completing(self, evidence: Sequence[Evidence], text: str) -> list[Evidence]:
         """For figures of `text` that stand neither in its evidence nor in the headings above it: the units nearest to
-        the evidence, in the same sections, that state them and share a word with the text."""
+        the evidence, in the same sections, that state them together with a word that the text says them with. What
+        explains another term than the evidence does, and than the text names, speaks of another thing."""
         if not _in_digits(text, [one.quote for one in evidence]):
             return []
-        sections = [self._section(one) for one in evidence]
+        sections = [self._section(one, text) for one in evidence]
         known = [one.quote for one in evidence] + [heading for section in sections for heading in section.headings]
         missing = _in_digits(text, known)
-        terms = term_weights(text)
         found: list[Evidence] = []
         while missing and len(found) < _MOST_COMPLETING:
             told = [
                 (len(left), distance, one, unit)
                 for one, section in zip(evidence, sections, strict=True)
                 for distance, unit in section.units
-                if len(left := [said for said in missing if unstated(said, [unit.text])]) < len(missing)
-                and held_weight(terms, term_weights(unit.text)) > 0.0
+                if len(left := [figure for figure in missing if not _is_same(figure, unit)]) < len(missing)
             ]
             if not told:
                 break
             *_, one, unit = min(told, key=lambda row: row[:2])
-            missing = [said for said in missing if unstated(said, [unit.text])]
+            missing = [figure for figure in missing if not _is_same(figure, unit)]
             found += self.evidence([{"source_id": one.source_id, "quote": unit.text, "start": unit.start}])
         return found
 
-    def _section(self, evidence: Evidence) -> _Section:
+    def _section(self, evidence: Evidence, text: str) -> _Section:
         document = self.documents[evidence.source_id]
         start, end = resolve(document.text, evidence.locator, document.pages)
-        path = document.path_at(start)
+        path, terms = document.path_at(start), term_weights(text)
+        own, language = {"", document.term_at(start)}, language_of(document.text)
         beside = [
             unit
             for unit in analysed(document).units
             if document.path_at(unit.start) == path and not start <= unit.start < unit.end <= end
+            if (term := document.term_at(unit.end - 1)) in own or held_weight(whole_word_weights(term, language), terms)
         ]
         distances = [max(unit.start - end, start - unit.end, 0) for unit in beside]
         return _Section((self.sources[evidence.source_id].title, *path), tuple(zip(distances, beside, strict=True)))

@@ -177,6 +177,39 @@ def test_figures_of_a_finding_are_quoted_from_the_same_section() -> None:
     assert both == ["It may be any number up to 4,000.", "The default is 0, which disables it."]
 
 
+def test_what_only_shares_a_figure_with_a_finding_is_not_quoted_for_it() -> None:
+    page = html_document(
+        "<h1>Copying a store</h1><p>A copy links the files, which is fast.</p>"
+        "<p>Set the path to C:\\Store\\15\\bin before that.</p>"
+        "<p>Norland's clocks are one hour ahead beginning in November 2026.</p>"
+        "<p>The old files may stay where they are: 15 keeps its own.</p>"
+        "<dl><dt>copy_jobs (integer)</dt><dd><p>How many copies run at once. The default is 4.</p></dd>"
+        "<dt>copy_wait (integer)</dt><dd><p>How long a copy waits, in seconds. The default is 9.</p></dd></dl>"
+    )
+    source = Source(id="src-0000000001", title="Copying", archive_hash=page.hash)
+    found = QuoteFinder("How is a store copied?", {source.id: source}, {source.id: page})
+
+    def added(text: str, quoted: str) -> list[str]:
+        return [one.quote for one in found.completing(found.evidence([quote(quoted)]), text)]
+
+    links = "A copy links the files, which is fast."
+    assert (
+        added("A copy links the store's files and leaves the old one usable, but works, as of 15, only here.", links)
+        == []
+    )
+    assert added("Copies of files could be damaged until that was mended in 15 (12 November 2026).", links) == []
+    assert added("A copy links the files; the clocks of Norland change in November 2026.", links) == [
+        "Norland's clocks are one hour ahead beginning in November 2026."
+    ]
+    at_once = "How many copies run at once."
+    assert added("Several copies run at once, by default 4.", at_once) == ["The default is 4."]
+    assert added("Several copies run at once, by default 9.", at_once) == [], "another setting's"
+    assert added("Several copies run at once; copy_wait is 9 by default.", at_once) == ["The default is 9."]
+    assert added("Norlands Uhren gehen ab November 2026 anders.", links) == [
+        "Norland's clocks are one hour ahead beginning in November 2026."
+    ], "a name, in another language"
+
+
 def test_of_several_places_the_entry_counts_that_explains_what_is_said() -> None:
     items = [
         ("vacuum_threshold (integer)", "The least number of changed rows for a vacuum of one table."),

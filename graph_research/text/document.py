@@ -26,13 +26,18 @@ PlaceKind = Literal["attachment", "cell", "chapter", "line", "notebook_cell", "p
 
 
 class Block(NamedTuple):
-    """A block of the source: `text[start:end]` of the canonical text. `level` is a heading's, 1 to 6, and 1 for the
-    first row of a table where the file says that a table begins; else 0."""
+    """A block of the source: `text[start:end]` of the canonical text. `level` is a heading's, 1 to 6; 1 for the
+    first row of a table that the file says begins there, and for what a mail quotes of an earlier one; else 0."""
 
     kind: BlockKind
     start: int
     end: int
     level: int = 0
+
+    @property
+    def is_earlier(self) -> bool:
+        """Whether it stands in an earlier mail that this one quotes."""
+        return self.kind == "quote" and self.level > 0
 
 
 class Places(NamedTuple):

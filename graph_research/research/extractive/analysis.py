@@ -52,8 +52,8 @@ class Quote:
     """A unit of a source, or a sentence with the one before it where that holds what the question names.
 
     `shares` are its scores for each part of the question, as parts of the best unit's, and `part` is the number of the
-    one that it belongs to. `table` is where the table of a
-    row starts, else -1. `completes_table` marks a row that is quoted only since another row of its table is.
+    one that it belongs to. `table` is where the table of a row starts, else -1. `completes_table` marks a row that is
+    quoted only since another row of its table is, `earlier` what a mail quotes of an earlier one.
     """
 
     source_id: str
@@ -69,6 +69,7 @@ class Quote:
     table: int = -1
     completes_table: bool = False
     extreme: bool = False
+    earlier: bool = False
 
     @property
     def score(self) -> float:
@@ -155,8 +156,8 @@ def _analysed(
     asked = query.weights(query.language)
     pool = Pool(allowed, embedder, {key: sources[key].named_by(asked) for key in allowed})
     parts = [_part(pool, part) for part in query.parts]
-    whole = _weighed(rank(pool, query), sources)
-    ranked = [_weighed(rank(pool, part.query), sources) if len(parts) > 1 else whole for part in parts]
+    whole = _weighed(rank(pool, query), sources, pool)
+    ranked = [_weighed(rank(pool, part.query), sources, pool) if len(parts) > 1 else whole for part in parts]
     compared = [item for item in _about(whole, parts, pool) if item.unit.kind != "line"]
     near = [_near(items, part.query, pool)[: 2 * most] for items, part in zip(ranked, parts, strict=True)]
     candidates = _in_turn(near, parts, pool) or _openings(pool)
@@ -205,25 +206,32 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Part], pool: Po
                 first, last = _first_position(item, parts[number].query, pool, taken), _last_position(item, pool)
                 taken |= {(item.source, position) for position in range(first, last + 1)}
                 quote = _quote(pool, item.source, first, last, shares)
-                quotes.append(replace(quote, part=number, extreme=item.extreme))
+                earlier = _is_earlier(item, pool)
+                quotes.append(replace(quote, part=number, extreme=item.extreme, earlier=earlier))
     return quotes
 
 
-def _weighed(items: Sequence[Ranked], sources: Mapping[str, SourceFacts]) -> list[Ranked]:
+def _weighed(items: Sequence[Ranked], sources: Mapping[str, SourceFacts], pool: Pool) -> list[Ranked]:
     """The units by what they are worth to a reader: those of indexes, and those that are nothing but names, less, and
-    those of superseded sources less and never more than the best of the newer version."""
+    those of superseded sources, and of earlier mails in a mail, less and never more than the best of what is newer."""
     best: dict[str, float] = {}
     for item in items:
-        best.setdefault(item.source, item.score)
+        if not _is_earlier(item, pool):
+            best.setdefault(item.source, item.score)
 
     def weighed(item: Ranked) -> Ranked:
-        newer = sources[item.source].newer
+        newer = item.source if _is_earlier(item, pool) else sources[item.source].newer
         is_list = sources[item.source].lists_names or (not item.covered and _is_of_names(item.unit.text))
         share = _OF_A_LIST if is_list else 1.0
         score = item.score if newer is None else OLD_VERSION * min(item.score, best.get(newer, item.score))
         return item if newer is None and share == 1.0 else replace(item, score=share * score)
 
     return sorted(map(weighed, items), key=lambda item: -item.score)
+
+
+def _is_earlier(item: Ranked, pool: Pool) -> bool:
+    """Whether a unit stands in an earlier mail that a mail quotes."""
+    return any(block.is_earlier for block in pool.documents[item.source].blocks[item.unit.block :][:1])
 
 
 def _is_of_names(text: str) -> bool:

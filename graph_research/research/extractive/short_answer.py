@@ -80,12 +80,14 @@ def _rows(group: Group, analysis: Analysis) -> list[Group]:
 
 
 def _current(positions: Sequence[int], groups: Sequence[Group], analysis: Analysis) -> list[int]:
-    """The positions without those of a superseded source where its newer version answers too."""
-    sources = [groups[position].lead.source_id for position in positions]
+    """The positions without those of a superseded source where its newer version answers too, and those of an earlier
+    mail where the one that quotes it does."""
+    leads = {position: groups[position].lead for position in positions}
+    answering = {lead.source_id for lead in leads.values() if not lead.earlier}
     return [
         position
-        for position, source in zip(positions, sources, strict=True)
-        if analysis.sources[source].newer not in sources
+        for position, lead in leads.items()
+        if (lead.source_id if lead.earlier else analysis.sources[lead.source_id].newer) not in answering
     ]
 
 

@@ -10,17 +10,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from email.message import EmailMessage, MIMEPart
 from email.utils import getaddresses, parsedate_to_datetime
+from itertools import groupby
 
 from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.plain import plain_document
+from graph_research.text.sentences import PROSE
 
 _HEADERS = ("From", "To", "Cc", "Date")
 _MAIL = "message/rfc822"
 _MAX_ATTACHMENTS = 100
-_QUOTE_MARKS = re.compile(r"^(?:> ?)+", re.MULTILINE)
+_QUOTE_MARKS = re.compile(r"^(?:> ?)+")
 _SIGNATURE = re.compile(r"^-- ?\n.*?(?=^>|\Z)", re.MULTILINE | re.DOTALL)
 """Marks of quoted lines, and a signature with the line that opens it, see RFC 3676, sections 4.5 and 4.3."""
 
@@ -81,20 +83,35 @@ def _body(message: EmailMessage) -> Document:
         text = _content(part).decode("utf-8", "replace")
     if not isinstance(text, str):
         return Document(text="")
-    return html_document(text) if part.get_content_type() == "text/html" else _plain(text)
+    if part.get_content_type() != "text/html":
+        return _plain(text)
+    document = html_document(text)
+    blocks = (block._replace(level=1) if block.kind == "quote" else block for block in document.blocks)
+    return replace(document, blocks=tuple(blocks))
 
 
 def _plain(text: str) -> Document:
-    """The text without the marks of quoted lines; its signature is boilerplate behind it."""
+    """The text without the marks of quoted lines, which are blocks of an earlier mail; its signature is boilerplate
+    behind it. Lines keep their numbers."""
     text = text.replace("\r\n", "\n")
     signatures = _SIGNATURE.findall(text)
+    lines = _SIGNATURE.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n")
     builder = DocumentBuilder()
-    builder.add_document(
-        plain_document(_QUOTE_MARKS.sub("", _SIGNATURE.sub(lambda found: "\n" * found[0].count("\n"), text)))
-    )
+    number = 0
+    for is_quoted, run in groupby(lines, key=lambda line: line.startswith(">")):
+        said = [_QUOTE_MARKS.sub("", line) for line in run]
+        part = plain_document("\n".join([*[""] * number, *said]))
+        builder.add_document(_earlier(part) if is_quoted else part)
+        number += len(said)
     for signature in signatures:
         builder.add("boilerplate", signature)
     return builder.document()
+
+
+def _earlier(document: Document) -> Document:
+    """The document with its paragraphs and items marked as those of an earlier mail."""
+    blocks = (block._replace(kind="quote", level=1) if block.kind in PROSE else block for block in document.blocks)
+    return replace(document, blocks=tuple(blocks))
 
 
 def _content(part: MIMEPart) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from graph_research.research.extractive.analysis import analyze
 from graph_research.research.extractive.sections import outline
 from graph_research.research.extractive.short_answer import short_answer
+from graph_research.text.readers.markdown import markdown_document
 from tests.support.research.extractive_sources import written
 
 OLD = "# Aquaro P200 manual, version 1\n\nThe filter of the Aquaro P200 must be cleaned every 12 months.\n"
@@ -68,3 +70,15 @@ def test_an_old_version_does_not_contradict_its_newer_one() -> None:
 
 def test_an_old_version_answers_where_no_newer_one_was_found() -> None:
     assert [group.lead.source_id for group in short_answer(analyze(handoff("", (OLD,)))).groups] == ["s0"]
+
+
+def test_what_a_mail_quotes_of_an_earlier_one_ranks_behind_it_and_is_no_answer_beside_it() -> None:
+    said = "Our account number at ClearCycle is 11093."
+    reply = "The number of your account at ClearCycle from October on is 20718."
+    document = markdown_document(f"# Account\n\n> {said}\n\n{reply}\n")
+    earlier = tuple(block._replace(level=int(block.kind == "quote")) for block in document.blocks)
+    material = {**written([""]), "question": "What is our account number at ClearCycle?"}
+    for read, answers in ((document, [said, reply]), (replace(document, blocks=earlier), [reply])):
+        analysis = analyze({**material, "documents": {"s0": read}})
+        assert [group.lead.text for group in short_answer(analysis).groups] == answers
+        assert [group.lead.text for group in analysis.groups] == [*answers, *({said, reply} - {*answers})]

@@ -408,6 +408,40 @@ async def test_quoted_lines_of_a_mail_lose_their_marks_and_its_signature_is_boil
     assert where(document, "They last") == "line 6"
 
 
+QUOTING_MAIL = b"""Subject: Re: Seals
+From: Ann <ann@x.org>
+
+They last
+18 months.
+Bob wrote:
+> Dear Ann,
+> how long do they last?
+>
+> - I heard 12 months.
+
+Write me.
+"""
+
+
+async def test_what_a_mail_quotes_is_marked_as_earlier_and_is_no_paragraph_of_the_mail() -> None:
+    document = await read(QUOTING_MAIL, "seals.eml")
+    said = [(document.text[block.start : block.end], block.is_earlier) for block in document.blocks[2:]]
+    assert said == [
+        ("They last 18 months. Bob wrote:", False),
+        ("Dear Ann, how long do they last?", True),
+        ("I heard 12 months.", True),
+        ("Write me.", False),
+    ]
+    assert (where(document, "how long"), where(document, "Write me")) == ("line 5", "line 9")
+
+
+async def test_what_a_web_mail_quotes_is_marked_as_earlier() -> None:
+    mail = EmailMessage()
+    mail.set_content("<p>18 months.</p><blockquote>How long do they last?</blockquote>", subtype="html")
+    document = await read(mail.as_bytes(), "seals.eml")
+    assert [block.is_earlier for block in document.blocks[-2:]] == [False, True]
+
+
 async def test_a_mail_of_parts_without_a_boundary_has_its_lines_as_body() -> None:
     source = "From: ann@example.org\nSubject: Gates\nContent-Type: multipart/mixed\n\nOpen both gates, Zoë.\n"
     document = await read(source.encode(), "gates.eml")

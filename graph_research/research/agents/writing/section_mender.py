@@ -17,6 +17,7 @@ from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.agents.writing.section_text import answered_statement, section_text, with_answers
 from graph_research.research.agents.writing.verifier import read_passages
 from graph_research.research.code_blocks import with_lines_of
+from graph_research.research.evidence.citations import without_markers
 from graph_research.research.graph_functions import open_gaps
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import ALL_ROWS, Section
@@ -31,6 +32,7 @@ from graph_research.research.models.draft import (
     rewritten,
     statements_of,
 )
+from graph_research.research.models.inline_marks import plain_line
 from graph_research.research.report.draft import cited_only, with_chosen_operands
 from graph_research.text.language.words import held_share, term_weights
 
@@ -239,18 +241,27 @@ def _replaced(
     noted: Iterable[Statement], changed: Mapping[str, Mapping[str, Any]], mended: Iterable[tuple[list[Block], int]]
 ) -> list[dict[str, Any]]:
     """The noted statements that were rewritten, each with the id of what stands in its place."""
-    now = {row.text: row for blocks, _ in mended for row in statements_of(blocks)}
-    texts = ((row, (changed.get(row.id) or {}).get("text")) for row in noted)
-    return [{"id": now[text].id, "statement": row.to_json()} for row, text in texts if text in now and now[text] != row]
+    now = _by_words(mended)
+    made = ((row, now.get(_words((changed.get(row.id) or {}).get("text")))) for row in noted)
+    return [{"id": new.id, "statement": row.to_json()} for row, new in made if new and new != row]
 
 
 def _rewritten(
     changed: Mapping[str, Mapping[str, Any]], mended: Iterable[tuple[list[Block], int]]
 ) -> list[dict[str, str]]:
     """`{id, was}` of each statement that was rewritten: what the one before answered, this one may answer."""
-    now = {row.text: row.id for blocks, _ in mended for row in statements_of(blocks)}
-    texts = {name: row.get("text") for name, row in changed.items() if row["action"] == "rewrite"}
-    return [{"id": now[text], "was": name} for name, text in texts.items() if text in now]
+    now = _by_words(mended)
+    made = ((name, now.get(_words(row.get("text")))) for name, row in changed.items() if row["action"] == "rewrite")
+    return [{"id": new.id, "was": name} for name, new in made if new]
+
+
+def _by_words(mended: Iterable[tuple[list[Block], int]]) -> dict[str, Statement]:
+    """The statements by their words, without the marks that an answer set in them."""
+    return {_words(row.text): row for blocks, _ in mended for row in statements_of(blocks)}
+
+
+def _words(text: str | None) -> str:
+    return plain_line(without_markers(text or "")[0])
 
 
 def _added(section: DraftSection) -> list[str]:
@@ -273,15 +284,17 @@ def _answered(
     answers: Iterable[Mapping[str, Any]],
     mended: Iterable[tuple[list[Block], int]],
 ) -> list[dict[str, Any]]:
-    """The gaps that rewritten or added statements say they answer, each with those statements."""
-    now = {row.text: row.id for blocks, _ in mended for row in statements_of(blocks)}
+    """The gaps that rewritten or added statements say they answer, each with those statements and what they leave."""
+    now = _by_words(mended)
     answered = []
     for row in answers:
         if row.get("action", "rewrite") == "rewrite":
             stated = [row, *(row.get("sentences") or []), *((row.get("row") or {}).get("cells") or [])]
-            ids = [now[one["text"]] for one in stated if one.get("text") in now]
-            named = [gaps[n - 1]["id"] for n in row.get("answers") or [] if 0 < n <= len(gaps)]
-            answered += [{"gap": name, "statements": ids} for name in named if ids]
+            ids = [now[said].id for one in stated if (said := _words(one.get("text"))) in now]
+            named = [one for one in row.get("answers") or [] if 0 < one["gap"] <= len(gaps) and ids]
+            answered += [
+                {"gap": gaps[one["gap"] - 1]["id"], "statements": ids, "left": one.get("left") or ""} for one in named
+            ]
     return answered
 
 

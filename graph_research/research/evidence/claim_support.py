@@ -76,13 +76,11 @@ class CitedPassage(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """The status of a sentence, how far the words of the quotes support it, 0 to 1, and why they do not. `partly`: a
-    verifier found a part of it in its passages, and code objects to nothing."""
+    """The status of a sentence, how far the words of the quotes support it, 0 to 1, and why they do not."""
 
     status: Status
     score: float = 1.0
     problem: str = ""
-    partly: bool = False
 
 
 def judge(
@@ -168,10 +166,8 @@ def _objected(verdict: StatementVerdict | None, score: float) -> Judgement | Non
     """The judgement of a sentence that a verifier model does not find supported."""
     if verdict is None or verdict.verdict is VerdictWord.SUPPORTED:
         return None
-    partly = verdict.verdict is VerdictWord.PARTLY
-    said = "partly supported" if partly else "not supported"
-    failed = _failed(f"{said}, by a verifier model: {verdict.reason}" if verdict.reason else said, score)
-    return failed._replace(partly=partly)
+    said = "partly supported" if verdict.verdict is VerdictWord.PARTLY else "not supported"
+    return _failed(f"{said}, by a verifier model: {verdict.reason}" if verdict.reason else said, score)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,6 @@ from graph_research.research.models.report_options import ReportOptions, report_
 from graph_research.research.report.draft import checked_draft, draft_markdown, report_metadata
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
-from graph_research.text.language.words import held_share, term_weights
 from graph_research.text.relevance.alike import said_again
 
 _MOST_QUOTES = 8
@@ -45,8 +44,6 @@ _STATING = (StatementKind.QUOTE, StatementKind.FACT, StatementKind.ANALYSIS)
 _PROSE = (BlockType.PARAGRAPH, BlockType.LIST)
 _DROPPED = (StatementKind.ANALYSIS, StatementKind.TRANSITION, StatementKind.LIMIT)
 """Kinds that are left out where they fail; a failing fact stays and is shown as unsupported."""
-_MOST_QUOTED_CHARS = 400
-"""A longer passage does not take the place of a sentence."""
 
 
 def assembler(services: Services) -> Handler:  # noqa: ARG001 -- every handler is made from services
@@ -101,9 +98,10 @@ class _Parts:
         return said | {row["id"] for row in verdicts if row["verdict"] != VerdictWord.SUPPORTED}
 
     @cached_property
-    def in_part(self) -> set[str]:
-        """The statements of which the verifier finds only a part in their passages; code objects to none of them."""
-        return {row["id"] for row in self.handoff["checks"] if row.get("partly")}
+    def corrections(self) -> dict[str, Statement]:
+        """By the id of a statement that fails since its passages say a part of it, what they bear out of it."""
+        said = {row["id"]: row.get("correction") for row in self.handoff["checks"] if row["id"] in self.failing}
+        return {name: Statement.model_validate(row) for name, row in said.items() if row}
 
     @cached_property
     def rests(self) -> dict[str, str]:
@@ -221,32 +219,21 @@ class _Parts:
         return [Block(sentences=opening), *blocks] if opening and blocks else blocks
 
     def _sound(self, rows: Iterable[Mapping[str, Any]]) -> list[Block]:
-        """The blocks without the statements that fail and are neither facts nor the labels of rows; where what a note
-        asked for fails, with what stood there before; with the passage's own words for a sentence of which it says a
-        part; without what was added and fails, a row whole and its line in a block to copy, and of a block to copy
-        without the lines that fail."""
-        blocks = [self._in_their_words(Block.model_validate(row)) for row in rows]
-        given = rewritten(blocks, self._without_failing_lines)
-        unsound = self.failing.intersection(self.handoff.get("added") or [])
-        sound = rewritten(map(partial(_without_rows, unsound), given), lambda row: self.replaced.get(row.id, row))
+        """The blocks without the statements that fail and are neither facts nor the labels of rows; with what the
+        passages bear out of a sentence that they support in part; where what a note asked for fails, with what stood
+        there before; without what was added and fails, a row whole and its line in a block to copy, and of a block to
+        copy without the lines that fail."""
+        given = rewritten(map(Block.model_validate, rows), self._without_failing_lines)
+        unsound = self.failing.intersection(self.handoff.get("added") or []) - self.corrections.keys()
+        sound = rewritten(map(partial(_without_rows, unsound), given), self._corrected)
         dropped = [row for block in given for row in block.rows if any(cell.id in unsound for cell in row)]
         blocks = without_lines_of(sound, dropped)
         kept = {cells[0].id for block in blocks for cells in block.rows if cells}
         fails = {row.id for row in statements_of(blocks) if row.kind in _DROPPED and row.id in self.failing} - kept
         return _without(blocks, fails | unsound)
 
-    def _in_their_words(self, block: Block) -> Block:
-        """A paragraph or list in which the nearest passage takes the place of each fact of which it says a part."""
-        shown = rewritten([block], self._in_its_words) if block.type in _PROSE else []
-        return next(iter(shown), block)
-
-    def _in_its_words(self, row: Statement) -> Statement:
-        if row.kind is not StatementKind.FACT or row.id not in self.in_part or row.id in self.replaced:
-            return row
-        words = term_weights(row.text)
-        quotes = [one for one in self._quotes(row.evidence_ids) if len(one.text) <= _MOST_QUOTED_CHARS]
-        nearest = max(quotes, key=lambda one: held_share(words, set(term_weights(one.text))), default=row)
-        return nearest.model_copy(update={"place": row.place})
+    def _corrected(self, row: Statement) -> Statement:
+        return self.corrections.get(row.id) or self.replaced.get(row.id, row)
 
     def _without_failing_lines(self, row: Statement) -> Statement:
         rest = self.rests.get(row.id) if row.id in self.failing else ""
@@ -257,7 +244,7 @@ class _Parts:
         first, which decides, may be kept: without it the condition after it would be read as the decision."""
         blocks = [Block.model_validate(row) for row in rows]
         kept = {row.id for row in islice(statements_of(blocks), 1)} if keep_first else set()
-        return rewritten(blocks, lambda row: None if row.id in self.failing - kept else row)
+        return rewritten(blocks, lambda row: None if (row := self._corrected(row)).id in self.failing - kept else row)
 
     def _leading(self, sections: Iterable[DraftSection]) -> list[Block]:
         """What each section that a model wrote begins with, where that states something and does not fail, as a list: a

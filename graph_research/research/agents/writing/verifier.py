@@ -15,7 +15,7 @@ from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import ENOUGH_CHARS, Passages, nearer
 from graph_research.research.code_blocks import without_objections
 from graph_research.research.evidence.archive import read_documents
-from graph_research.research.evidence.claim_support import Judgement, Status, judge
+from graph_research.research.evidence.claim_support import Status, judge
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import ALL_ROWS, Section
 from graph_research.research.llm.services import Services
@@ -28,6 +28,7 @@ from graph_research.research.models.draft import (
     VerdictWord,
     is_checked_by_code,
 )
+from graph_research.research.models.inline_marks import unmarked
 from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
 from graph_research.text.language.opposites import DEFAULT, denies, is_absolute, permits, tells_exception
@@ -45,9 +46,10 @@ _SECTIONS = (
 
 def verifier(services: Services) -> Handler:
     """`checks` has a row for each statement of the batch with what code objects to, a note on a cell that the model
-    finds in the wrong column, and the rest of a block to copy of which lines fail. `statement_verdicts` has those
-    that they came with and what the model says of those without one; without a model of the role `verification` nobody
-    does, and the statements stay cited."""
+    finds in the wrong column, the rest of a block to copy of which lines fail, and of a statement that is supported in
+    part the `correction` that the model and code find supported whole. `statement_verdicts` has those that they came
+    with and what the model says of those without one, and of the corrections; without a model of the role
+    `verification` nobody does, and the statements stay cited."""
     agent = Agent(name="verifier", role="verification", phase="synthesis", sections=_SECTIONS, settle=_settled)
 
     async def verify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -55,20 +57,22 @@ def verifier(services: Services) -> Handler:
         passages = await read_passages(handoff, [name for row in statements for name in row.evidence_ids], ctx)
         verdicts, said, degraded = await _verdicts(handoff, statements, passages, ctx)
         notes, rests = _misplaced(said), _rests(handoff, statements, passages, said)
+        corrections = _corrections(handoff, statements, passages, said, verdicts)
         return {
             "checks": [
                 {
                     "id": name,
-                    "problem": failed.problem if failed else "",
-                    "partly": failed is not None and failed.partly,
+                    "problem": problem,
+                    "correction": corrections[name][0].to_json() if name in corrections else None,
                     "note": notes.get(name, ""),
                     "rest": rests.get(name, ""),
                 }
-                for name, failed in _failures(handoff, statements, passages, verdicts).items()
+                for name, problem in _problems(handoff, statements, passages, verdicts).items()
             ],
             "statement_verdicts": [
                 *(row["verdict"] for row in handoff["batch"] if row.get("verdict")),
                 *(verdict.to_json() for verdict in verdicts.values()),
+                *(verdict.to_json() for _, verdict in corrections.values()),
             ],
             "degraded": degraded,
         }
@@ -319,11 +323,33 @@ def _rests(
 
             def holds(text: str, row: Statement = row, given: Mapping[str, Any] = given) -> bool:
                 line = row.model_copy(update={"text": text, "kind": StatementKind.ANALYSIS})
-                return _failure(line, given, passages, handoff, None) is None
+                return not _problem(line, given, passages, handoff, None)
 
             objected = {one["text"].strip() for one in said.get(row.id, ()) if one["verdict"] != VerdictWord.SUPPORTED}
             rests[row.id] = without_objections(row.text, objected, holds)
     return rests
+
+
+def _corrections(
+    handoff: Mapping[str, Any],
+    statements: Sequence[Statement],
+    passages: Passages,
+    said: Mapping[str, Sequence[Mapping[str, Any]]],
+    verdicts: Mapping[str, StatementVerdict],
+) -> dict[str, tuple[Statement, StatementVerdict]]:
+    """By the id of a statement that is supported in part what the model says that its passages bear out, with a verdict
+    of its own, where code objects to nothing in it."""
+    corrections: dict[str, tuple[Statement, StatementVerdict]] = {}
+    for row, given in zip(statements, handoff["batch"], strict=True):
+        text = next((one["says"] for one in said.get(row.id, ()) if one.get("says") and not one["is_code"]), "")
+        verdict = verdicts.get(row.id)
+        if verdict is None or verdict.verdict is not VerdictWord.PARTLY or not text.strip():
+            continue
+        corrected = row.model_copy(update=unmarked(text)._asdict())
+        agreed = StatementVerdict(id=corrected.id, verdict=VerdictWord.SUPPORTED, model=verdict.model)
+        if corrected.id != row.id and not _problem(corrected, given, passages, handoff, agreed):
+            corrections[row.id] = (corrected, agreed)
+    return corrections
 
 
 def _verdicts_of(
@@ -356,29 +382,29 @@ async def read_passages(handoff: Mapping[str, Any], evidence_ids: Sequence[str],
     return Passages(evidence, {source.id: source for source in sources}, await read_documents(sources, ctx))
 
 
-def _failures(
+def _problems(
     handoff: Mapping[str, Any],
     statements: Sequence[Statement],
     passages: Passages,
     verdicts: Mapping[str, StatementVerdict],
-) -> dict[str, Judgement | None]:
-    """Why a statement is not supported, by its id; None where it is."""
-    failures: dict[str, Judgement | None] = {}
+) -> dict[str, str]:
+    """What code objects to, by the statement's id; empty where it holds."""
+    problems: dict[str, str] = {}
     for row, given in zip(statements, handoff["batch"], strict=True):
         earlier = given.get("verdict")
         verdict = StatementVerdict.model_validate(earlier) if earlier else verdicts.get(row.id)
-        failures[row.id] = _failure(row, given, passages, handoff, verdict)
-    return failures
+        problems[row.id] = _problem(row, given, passages, handoff, verdict)
+    return problems
 
 
-def _failure(
+def _problem(
     statement: Statement,
     given: Mapping[str, Any],
     passages: Passages,
     handoff: Mapping[str, Any],
     verdict: StatementVerdict | None,
-) -> Judgement | None:
-    """Why the statement is not supported, as the report will judge it; None where it is."""
+) -> str:
+    """Why the statement is not supported, as the report will judge it; empty where it is."""
     judgement = judge(
         statement.text,
         statement.kind,
@@ -391,7 +417,7 @@ def _failure(
         is_code=bool(given.get("is_code")),
         language=report_language(handoff.get("report_options"), handoff["question"]),
     )
-    return judgement if judgement.status is Status.UNSUPPORTED else None
+    return judgement.problem if judgement.status is Status.UNSUPPORTED else ""
 
 
 def _settled(material: dict[str, Any]) -> dict[str, Any]:

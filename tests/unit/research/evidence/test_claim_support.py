@@ -38,7 +38,7 @@ def test_a_number_beside_the_quote_counts_where_a_verifier_finds_the_sentence_su
 
 
 def test_a_fact_in_the_words_of_its_quote_is_supported():
-    status, score, problem, _ = judged("The dam has sixteen turbines.", "The dam has 16 bulb turbines, and a lock.")
+    status, score, problem = judged("The dam has sixteen turbines.", "The dam has 16 bulb turbines, and a lock.")
     assert score > 0.8
     assert (status, problem) == (Status.CITED, "")
 
@@ -71,7 +71,7 @@ def test_a_fact_that_is_not_says_what_is_missing_or_otherwise(text, quote, why):
 
 
 def test_a_fact_in_other_words_is_not_called_unsupported():
-    status, score, problem, _ = judged("The petition bore 31,000 names.", "Some 31,000 people signed it.")
+    status, score, problem = judged("The petition bore 31,000 names.", "Some 31,000 people signed it.")
     assert score < 0.5
     assert (status, problem) == (Status.CITED, "")
 
@@ -115,7 +115,6 @@ def test_a_verifiers_word_decides_over_the_words_of_a_fact_but_over_no_number(wo
     assert (found.status, found.problem) == (status, problem)
     wrong = judged("The petition bore 32,000 names.", "Some 31,000 people signed it.", verdict=verdict)
     assert (wrong.status, wrong.problem) == (Status.UNSUPPORTED, "not in the cited quotes: 32,000")
-    assert (found.partly, wrong.partly) == (word == "partly", False)
 
 
 @pytest.mark.requirement("B45")

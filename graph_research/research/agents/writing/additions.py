@@ -34,8 +34,8 @@ def answered_addition(after: str, answer: Mapping[str, Any], place: str) -> Addi
 
 def with_additions(section: DraftSection, additions: Iterable[Addition]) -> DraftSection:
     """The section with the additions, in their order: a row behind the row of a table that it belongs to, as wide as
-    the table; sentences at the end of a list's item that says what it is about ("Night fares: …"), else and where they
-    say so themselves as an item of their own; behind the sentence of a paragraph, or in a paragraph of their own where
+    the table; sentences at the end of the list's item that they belong to, as an item of their own only where they say
+    what they are about ("Night fares: …"); behind the sentence of a paragraph, or in a paragraph of their own where
     they would part what belongs together, and behind any other block. Where the statement is not there, or a row does
     not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
@@ -65,7 +65,7 @@ def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
         block = block.model_copy(update={"rows": _inserted(block.rows, wide)})
     if block.type is BlockType.LIST:
         joined = [row for row in said if not _is_labelled(row.sentences)]
-        items = [_longer(item, joined) if _is_labelled(item) else item for item in block.items]
+        items = [_longer(item, joined) for item in block.items]
         left = [row for row in said if not any(_holds(item, row.sentences[0].id) for item in items)]
         return [block.model_copy(update={"items": _inserted(items, [(row.after, row.sentences) for row in left])})]
     if block.type is BlockType.PARAGRAPH and block.sentences:

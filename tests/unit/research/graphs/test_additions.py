@@ -257,8 +257,9 @@ def test_an_addition_stands_behind_its_sentence_or_where_it_has_nothing_of_it_in
     assert [row.text for row in apart.sentences] == ["Larch trees grow."]
 
 
-def test_an_addition_belongs_to_the_item_that_says_what_it_is_about_unless_it_says_so_itself() -> None:
-    fares, dogs = Statement(text="Night fares: they are half."), Statement(text="Dogs: they travel free.")
+@pytest.mark.parametrize("labels", [("Night fares: they", "Dogs: they"), ("Night fares", "Dogs")])
+def test_an_addition_belongs_to_its_item_unless_it_says_itself_what_it_is_about(labels: tuple[str, str]) -> None:
+    fares, dogs = (Statement(text=f"{label} are cheap.") for label in labels)
     section = DraftSection(heading="S", blocks=[Block(type=BlockType.LIST, items=[[fares], [dogs]])])
     bikes, more = "Bikes: they cost 3 euros.", "A child pays nothing."
     new = [Addition(fares.id, [Statement(text=text)], []) for text in (bikes, more)]

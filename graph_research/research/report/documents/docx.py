@@ -27,6 +27,7 @@ from graph_research.research.report.documents.elements import (
     Span,
     Style,
     Table,
+    is_code,
 )
 from graph_research.research.report.documents.layout import elements_of
 from graph_research.research.report.labels.languages import labels_for
@@ -162,9 +163,9 @@ class _Writer:
     def _spans(self, paragraph: WordParagraph, spans: Iterable[Span]) -> None:
         for span in spans:
             run = paragraph.add_run(_text(span.text))
-            run.bold = span.style is Style.STRONG or None
+            run.bold = span.style in (Style.STRONG, Style.STRONG_CODE) or None
             run.italic = (span.style is Style.EMPHASIS and self._has_italics) or None
-            if span.style is Style.CODE:
+            if is_code(span):
                 run.font.name = _CODE_FONT
             if span.citation or span.url:
                 run.font.color.rgb = _LINK_COLOUR

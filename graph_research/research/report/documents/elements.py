@@ -21,6 +21,7 @@ class Style(StrEnum):
     STRONG = "strong"
     EMPHASIS = "emphasis"
     CODE = "code"
+    STRONG_CODE = "strong code"
     NUMBER = "number"
 
 
@@ -136,11 +137,23 @@ def joined(parts: Iterable[Spans], between: Span = SPACE) -> Spans:
     return tuple(spans)
 
 
-def emphasised(spans: Iterable[Span]) -> Iterator[Spans]:
-    """The spans one by one, but for emphasis with code in it, which is one: `*keep fsync on*` with `fsync` as code."""
-    for is_joined, run in groupby(spans, key=lambda span: span.style in (Style.EMPHASIS, Style.CODE)):
+def emphasised(spans: Iterable[Span]) -> Iterator[tuple[Style, Spans]]:
+    """The spans one by one, each with its style, but for what is in bold or emphasis with code in it, which is one:
+    `*keep fsync on*` with `fsync` as code."""
+    for style, run in groupby(spans, key=_around):
         held = tuple(run)
-        if is_joined and len(held) > 1 and any(span.style is Style.EMPHASIS for span in held):
-            yield held
+        if style is not Style.PLAIN and len(held) > 1 and any(span.style is style for span in held):
+            yield style, held
         else:
-            yield from ((span,) for span in held)
+            yield from ((span.style, (span,)) for span in held)
+
+
+def _around(span: Span) -> Style:
+    """What the span may be set in together with those beside it."""
+    if span.style in (Style.STRONG, Style.STRONG_CODE):
+        return Style.STRONG
+    return Style.EMPHASIS if span.style in (Style.EMPHASIS, Style.CODE) else Style.PLAIN
+
+
+def is_code(span: Span) -> bool:
+    return span.style in (Style.CODE, Style.STRONG_CODE)

@@ -20,6 +20,7 @@ from graph_research.research.report.documents.elements import (
     Style,
     Table,
     emphasised,
+    is_code,
 )
 from graph_research.research.report.documents.layout import elements_of
 from graph_research.research.report.formatting import one_line
@@ -127,17 +128,22 @@ def _table(table: Table) -> str:
 
 
 def _spans(spans: Sequence[Span], *, starts_line: bool = True) -> str:
-    return "".join(_run(run, starts_line=starts_line and n == 0) for n, run in enumerate(emphasised(spans)))
+    runs = enumerate(emphasised(spans))
+    return "".join(_run(style, run, starts_line=starts_line and n == 0) for n, (style, run) in runs)
 
 
-def _run(run: Spans, *, starts_line: bool) -> str:
-    """One span, or emphasis with code in it."""
-    if len(run) == 1:
+def _run(style: Style, run: Spans, *, starts_line: bool) -> str:
+    """One span, or bold or emphasis with code in it."""
+    if len(run) == 1 and style is not Style.STRONG_CODE:
         return _span(run[0], starts_line=starts_line)
-    lead, text, trail = edges(
-        "".join(code(span.text) if span.style is Style.CODE else _emphatic(span.text) for span in run)
-    )
-    return f"{lead}*{text}*{trail}"
+    return around(style, "".join(code(span.text) if is_code(span) else _emphatic(span.text) for span in run))
+
+
+def around(style: Style, text: str) -> str:
+    """The text in bold or emphasis, without the white space at its edges."""
+    mark = {Style.STRONG: "**", Style.STRONG_CODE: "**", Style.EMPHASIS: "*"}.get(style, "")
+    lead, said, trail = edges(text)
+    return f"{lead}{mark}{said}{mark}{trail}" if said else lead
 
 
 def _emphatic(text: str) -> str:
@@ -158,15 +164,14 @@ def _span(span: Span, *, starts_line: bool) -> str:
         return ""
     if span.citation or span.style is Style.NUMBER:
         return span.text
-    if span.style is Style.CODE:
+    if is_code(span):
         return code(span.text)
     is_emphasis = span.style in (Style.STRONG, Style.EMPHASIS)
     text = escape(span.text, starts_line=starts_line, within_emphasis=is_emphasis)
     if span.url:
         return f"[{text}](<{_target(span.url)}>)"
-    mark = {Style.STRONG: "**", Style.EMPHASIS: "*"}.get(span.style, "")
     before, _, after = edges(span.text)
-    return f"{before}{mark}{text}{mark}{after}" if text else before
+    return f"{before}{around(span.style, text)}{after}" if text else before
 
 
 def _target(url: str) -> str:

@@ -20,9 +20,10 @@ from graph_research.research.report.documents.elements import (
     Style,
     Table,
     emphasised,
+    is_code,
 )
 from graph_research.research.report.documents.layout import elements_of
-from graph_research.research.report.documents.markdown import code, edges, fenced
+from graph_research.research.report.documents.markdown import around, code, fenced
 from graph_research.research.report.formatting import who_served
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
@@ -77,17 +78,14 @@ def _table(table: Table, cited: dict[str, str]) -> str:
 
 
 def _spans(spans: Iterable[Span], cited: dict[str, str]) -> str:
-    return "".join(_run(run, cited) for run in emphasised(spans))
+    return "".join(_run(style, run, cited) for style, run in emphasised(spans))
 
 
-def _run(run: Spans, cited: dict[str, str]) -> str:
-    """One span, or emphasis with code in it."""
-    if len(run) == 1:
+def _run(style: Style, run: Spans, cited: dict[str, str]) -> str:
+    """One span, or bold or emphasis with code in it."""
+    if len(run) == 1 and style is not Style.STRONG_CODE:
         return _span(run[0], cited)
-    lead, text, trail = edges(
-        "".join(code(span.text) if span.style is Style.CODE else _escaped(span.text) for span in run)
-    )
-    return f"{lead}*{text}*{trail}"
+    return around(style, "".join(code(span.text) if is_code(span) else _escaped(span.text) for span in run))
 
 
 def _span(span: Span, cited: dict[str, str]) -> str:
@@ -95,14 +93,12 @@ def _span(span: Span, cited: dict[str, str]) -> str:
         return "; "
     if span.citation:
         return f"[@{cited[span.citation]}, [{span.citation}](#{span.citation})]"
-    if span.style is Style.CODE:
+    if is_code(span):
         return code(span.text)
     text = _escaped(span.text)
     if span.url:
         return f"[{text}](<{span.url.replace('<', '%3C').replace('>', '%3E')}>)"
-    marks = {Style.STRONG: "**", Style.EMPHASIS: "*"}.get(span.style, "")
-    lead, said, trail = edges(text)
-    return f"{lead}{marks}{said}{marks}{trail}" if marks else text
+    return around(span.style, text) if span.style in (Style.STRONG, Style.EMPHASIS) else text
 
 
 def _escaped(text: str) -> str:

@@ -22,6 +22,7 @@ from graph_research.research.report.documents.elements import (
     Span,
     Style,
     Table,
+    is_code,
 )
 from graph_research.research.report.documents.layout import elements_of
 from graph_research.research.report.formatting import breakable
@@ -150,8 +151,9 @@ def _spans(spans: Iterable[Span]) -> str:
 def _span(span: Span) -> str:
     if span is LINE_BREAK:
         return "#linebreak()"
-    if span.style is Style.CODE:
-        return "#sym.zws;".join(f"#raw({_string(piece)})" for piece in breakable(span.text))
+    if is_code(span):
+        raw = "#sym.zws;".join(f"#raw({_string(piece)})" for piece in breakable(span.text))
+        return f"#strong[{raw}]" if span.style is Style.STRONG_CODE else raw
     text = f"#{_text(span.text)}"
     if span.citation:
         return f"#link(<{span.citation}>)[{text}]"

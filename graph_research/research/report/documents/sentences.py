@@ -34,6 +34,8 @@ from graph_research.research.report.sentence_parts import Clause, InlineMarks, c
 
 ANALYSIS = "°"
 """Stands behind a sentence of analysis; the report says once what it means. A table has analysis in italics."""
+_MARKED = {(True, False): Style.CODE, (False, True): Style.STRONG, (True, True): Style.STRONG_CODE}
+"""By whether a stretch is code and in bold."""
 
 
 class Sentences:
@@ -179,10 +181,7 @@ class Sentences:
     def _set(self, statement: CitedStatement, text: str, style: Style = Style.PLAIN) -> Spans:
         """The text of a statement or clause in its style, but for code and what is in bold."""
         stretches = self._marks.stretches(statement, text) if text else ()
-        return tuple(
-            Span(piece, Style.CODE if is_code else Style.STRONG if is_strong else style)
-            for piece, is_code, is_strong in stretches
-        )
+        return tuple(Span(piece, _MARKED.get((is_code, is_strong), style)) for piece, is_code, is_strong in stretches)
 
     def _said(self, statement: CitedStatement) -> str:
         text = one_line(statement.text)

@@ -135,6 +135,16 @@ def test_each_sentence_of_analysis_has_a_mark_a_cell_is_in_italics_and_the_repor
     assert "*much higher* [2] |" in rendered("md", whole).decode()
 
 
+def test_code_in_bold_is_both() -> None:
+    said = {**fact("--limit: set it to 1.61.", COST_AUDIT), "code": ["--limit"], "strong": ["--limit:"]}
+    whole = report(conclusions=[{"type": "list", "items": [[said]]}])
+    assert "- **`--limit`:** set it to 1.61. [2]" in rendered("md", whole).decode()
+    assert "**`--limit`" in rendered("pandoc", whole).decode()
+    assert "<b><code>--limit</code></b><b>:</b> set it" in rendered("html", whole).decode()
+    [item] = [row for row in Document(io.BytesIO(rendered("docx", whole))).paragraphs if "--limit" in row.text]
+    assert [run.text for run in item.runs if run.bold] == ["--limit", ":"]
+
+
 def test_code_and_bold_are_set_in_every_format_and_names_of_code_in_all_sentences_but_quotations() -> None:
     first = {
         **fact("Cost: set --limit and main | to 1.61.", COST_AUDIT),

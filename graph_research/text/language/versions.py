@@ -116,10 +116,11 @@ def highest_version(versions: Iterable[str]) -> str:
     return max(versions, key=lambda version: tuple(map(int, version.split("."))), default="")
 
 
-def release_notes_query(name: str, language: str) -> str:
-    """What one searches for to find the list of a thing's releases, in English and in a language."""
+def release_queries(name: str, language: str) -> list[str]:
+    """What one searches for to find the list of a thing's releases, and the page of one release, in English and in a
+    language."""
     words = [_RELEASE_NOTES[known] for known in dict.fromkeys(("en", language)) if known in _RELEASE_NOTES]
-    return " ".join([name, *words])
+    return [" ".join([name, *words]), *(f"{name} {one.split()[0]}" for one in words)]
 
 
 def says_it_is_superseded(text: str) -> bool:

@@ -268,9 +268,10 @@ async def test_a_plan_for_the_library_alone_is_shown_what_else_it_has(searched: 
     assert request.material["versions"] == [f"Tarn {7 + titles}.2"]
 
 
-async def test_a_plan_knows_the_newest_release_that_the_library_has_notes_on() -> None:
+@pytest.mark.parametrize("query", ["Tarn release notes version history", "Tarn release"])
+async def test_a_plan_knows_the_newest_release_that_the_library_has_a_page_on(query: str) -> None:
     def library(request: SearchRequest) -> list[SearchHit]:
-        if "release notes" not in request.query:
+        if request.query != query:
             return [hit("The plant is described as of Tarn version 2.1.", url="file:///plant", title="The plant")]
         return [
             hit(f"Changes in Tarn version {n}.2.", url=f"file:///{n}", title=f"Tarn release {n}") for n in (1, 4, 3)

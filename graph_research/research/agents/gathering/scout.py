@@ -15,7 +15,7 @@ from graph_research.research.retrieval.excerpts import excerpt_of
 from graph_research.research.retrieval.search import is_local, mixed, search_everywhere
 from graph_research.research.scoring.versions import version_names, versions_in
 from graph_research.text.language.tags import question_language
-from graph_research.text.language.versions import highest_version, release_notes_query
+from graph_research.text.language.versions import highest_version, release_queries
 
 _VERSION_CHARS = 20_000
 """How much of a document is read for versions: a longer list of releases begins with the newest."""
@@ -57,8 +57,11 @@ def scout(services: Services) -> Handler:
         ]
         library = [provider for provider in providers if provider.name == LOCAL]
         for name in version_names(question)[:_MOST_NAMES] if library else ():
-            query = release_notes_query(name, question_language(question))
-            releases = (await search(library, query, max_results=_OF_RELEASES)).hits
+            releases = [
+                hit
+                for query in release_queries(name, question_language(question))
+                for hit in (await search(library, query, max_results=_OF_RELEASES)).hits
+            ]
             background += _newest(name, [_row(question, hit) for hit in releases], background)
         return {"background": background}
 

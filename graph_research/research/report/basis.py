@@ -71,7 +71,7 @@ def as_of(report: Report, labels: Labels) -> str:
     names = [row.name for row in report.newest_versions]
     is_told = all(source.published_at or is_maker(source.publisher, names) for source in cited)
     level = labels.levels[report.confidence.level].lower()
-    confidence = [labels.confidence_above.format(level=level, basis=labels.basis)] if report.written and cited else []
+    confidence = [labels.confidence_above.format(level=level)] if report.written and cited else []
     return side_by_side([*versions, *confidence, *_dates(cited, labels, is_told=is_told)])
 
 

@@ -7,7 +7,7 @@ from itertools import compress
 
 from graph_research.research.evidence.cited import CitedBlock, CitedContradiction
 from graph_research.research.evidence.claim_support import Status
-from graph_research.research.models.draft import BlockType
+from graph_research.research.models.draft import BlockType, StatementKind
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.report.basis import as_of, basis_of
 from graph_research.research.report.documents.elements import (
@@ -59,6 +59,7 @@ from graph_research.research.report.reading import (
     open_gaps,
     opens_with_limit,
 )
+from graph_research.text.relevance.alike import said_again
 
 _CONTENTS_FROM, _MOST_CONTENTS = 5, 20
 """Sections from which on there are contents, and headings of sections up to which they list those below others."""
@@ -204,12 +205,13 @@ class _Layout:
             yield self.sentences.sides(contradiction)
 
     def _open_questions(self) -> Iterator[Element]:
-        """The gaps, and the disagreements that a section compares, each named with that section."""
-        compared = [row.contradiction for row in self.left_open if row.compared_in]
-        named = [self.labels.pair.format(name=_topic(row), value=one_line(row.description)) for row in compared]
-        if questions := [*(gap.description for gap in open_gaps(self.report)), *named]:
+        """The gaps, but for those of which a section says that nothing was found."""
+        limits = [row.text for row in self.report.statements() if row.kind is StatementKind.LIMIT]
+        questions = [gap.description for gap in open_gaps(self.report)]
+        again = said_again(questions, limits)
+        if left := [text for n, text in enumerate(questions) if n not in again and text not in limits]:
             yield Heading(self.labels.open_questions, 1)
-            yield bullets(questions)
+            yield bullets(left)
 
     def _sources(self) -> Iterator[Element]:
         cited = grouped_sources(self.report)

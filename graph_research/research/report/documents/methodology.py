@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graph_research.research.report.basis import how_proved
-from graph_research.research.report.documents.elements import Element, Paragraph, bullets, line
+from graph_research.research.report.documents.elements import Element, bullets
 from graph_research.research.report.formatting import one_line, retries_in_words, who_served
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report
 
 
 def methodology_of(report: Report, labels: Labels, *, for_print: bool) -> Iterator[Element]:
-    """The run, how its sentences are proved, and where the rest is told. For print with what differs between two runs
-    of the same research."""
-    yield bullets([*_run(report, labels, for_print=for_print), *how_proved(report, labels)])
-    yield Paragraph(line(labels.methodology_elsewhere))
+    """The run and how its sentences are proved. For print with what differs between two runs of the same research."""
+    run = _run(report, labels, for_print=for_print)
+    told = run if for_print else [labels.semicolon.join(run)]
+    yield bullets([*told, *how_proved(report, labels)])
 
 
 def _run(report: Report, labels: Labels, *, for_print: bool) -> list[str]:

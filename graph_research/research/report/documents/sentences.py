@@ -109,11 +109,10 @@ class Sentences:
     def of_block(self, statement: CitedStatement) -> Spans:
         """The caption of a block to copy: what it is made of, marked where the writer composed it; no sources where it
         cites nothing."""
-        by_writer = statement.status is Status.ANALYSIS
-        lead = self._labels.block_by_writer if by_writer else self._labels.block_sources
         numbers = self.numbers(statement.citations)
-        mark = line(ANALYSIS) if by_writer and numbers else ()
-        return joined([line(lead, Style.EMPHASIS) if numbers else (), (*numbers, *mark), self._status(statement)])
+        mark = line(ANALYSIS) if statement.status is Status.ANALYSIS and numbers else ()
+        lead = line(self._labels.block_sources, Style.EMPHASIS) if numbers else ()
+        return joined([lead, (*numbers, *mark), self._status(statement)])
 
     def _row(self, row: Sequence[CitedStatement]) -> list[Spans]:
         """The cells of a row. Where all that state something rest on one source, its number stands once, behind the

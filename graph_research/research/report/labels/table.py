@@ -60,7 +60,6 @@ class Labels:
     more_evidence: str
     sources: str
     methodology: str
-    methodology_elsewhere: str
     passages: str
     date: str
     no_font: str
@@ -104,7 +103,6 @@ class Labels:
     analysis_legend: str
     analysis_shaded: str
     block_sources: str
-    block_by_writer: str
     computed: str
     statuses: Mapping[str, str]
     meanings: Mapping[str, str]

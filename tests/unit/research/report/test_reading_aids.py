@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from graph_research.research.models.draft import Writer, statements_of
+from graph_research.research.models.draft import StatementKind, Writer, statements_of
 from graph_research.research.quality_gates import NO_SURE_FINDING
 from graph_research.research.registry import research_handlers
 from graph_research.research.report.basis import as_of, basis_of, making_of
@@ -73,7 +73,7 @@ def test_of_undated_pages_of_a_maker_whose_version_stands_above_no_date_is_misse
 def test_that_every_cited_source_has_a_date_is_not_told() -> None:
     sources = [{**row, "published_at": "2021-03-04"} for row in finished_research.SOURCES]
     said = as_of(built(sources=sources), ENGLISH)
-    assert said == "Confidence: low (reasons: “Basis and limits”). Date of the cited sources: 4 March 2021."
+    assert said == "Confidence: low. Date of the cited sources: 4 March 2021."
 
 
 def test_claims_of_one_publisher_alone_are_told_with_how_many_of_them_are_authoritative() -> None:
@@ -142,19 +142,26 @@ def test_the_newest_versions_the_confidence_and_the_age_of_the_sources_stand_bel
     said = as_of(report, ENGLISH)
     assert said == (
         "Newest versions that the sources name: SQLite 3.9.1, PostgreSQL 15.2. "
-        "Confidence: low (reasons: “Basis and limits”). "
+        "Confidence: low. "
         "Dates of the cited sources: 22 November 2018 to 4 March 2021; without a date: 1."
     )
     assert render_markdown(report).splitlines()[2] == f"*{said}*"
     assert said in render_html(report, texts=finished_research.texts())
 
 
-def test_a_disagreement_that_is_counted_as_open_is_an_open_question_where_a_section_compares_its_sides() -> None:
-    report = built(gaps=[])
-    [topic] = [row.topic for row in report.contradictions]
-    told = render_markdown(report).partition("## Open questions\n")[2].partition("\n## ")[0]
-    [account] = [line for line in basis_of(report, ENGLISH) if line.startswith("Confidence")]
-    assert f"{told.lower().count(topic.lower())} left open" in account
+def test_a_gap_of_which_a_section_says_that_nothing_was_found_is_no_open_question_beside_it() -> None:
+    report = built()
+    gap = report.gaps[0].model_copy(update={"description": "What a licence costs.", "addressed": False})
+    other = gap.model_copy(update={"id": "gap-0000000002", "description": "Who repairs the turbines."})
+    report = report.model_copy(update={"gaps": [gap, other]})
+    section = report.sections[0]
+    [first, *_] = statements_of(section.blocks)
+    limit = first.model_copy(update={"text": "What a licence costs was not found.", "kind": StatementKind.LIMIT})
+    with_limit = section.model_copy(update={"blocks": [CitedBlock(sentences=[first, limit])]})
+    told = render_markdown(report.model_copy(update={"sections": [with_limit]}))
+    questions = told.partition("## Open questions\n")[2].partition("\n## ")[0]
+    assert other.description in questions
+    assert gap.description not in questions
 
 
 @pytest.mark.parametrize("is_compared", [False, True])
@@ -174,7 +181,7 @@ def test_what_is_said_of_a_disagreement_stands_once_in_the_section_that_compares
     assert (said in render_markdown(report)) is not is_compared
     assert (said in render_html(report, texts=finished_research.texts())) is not is_compared
     where = ENGLISH.compared_in.format(sections=f"“{section.heading}”")
-    assert (where in render_markdown(report)) is is_compared
+    assert where not in render_markdown(report)
     assert (where in render_html(report, texts=finished_research.texts())) is is_compared
 
 

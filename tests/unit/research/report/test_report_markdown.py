@@ -53,7 +53,10 @@ def hostile_report(text):
             {**source, "title": text, "publisher": text, "authors": [text]} for source in finished_research.SOURCES
         ],
         evidence=[piece, finished_research.COST_AUDIT, finished_research.COST_REPORT],
-        gaps=[{"id": "gap-1", "description": text}, {"id": "gap-2", "description": text, "addressed": True}],
+        gaps=[
+            {"id": "gap-1", "description": f"{text} left open"},
+            {"id": "gap-2", "description": text, "addressed": True},
+        ],
         sub_queries=[{"id": "sq-1-1", "query": text, "status": "failed", "error": text}],
         topics=[{"sub_query_id": "sq-1-1", "source_ids": [], "limits": [text]}],
         search_failures=[{"query": text, "provider": "local", "error": "ProviderUnavailable", "message": text}],

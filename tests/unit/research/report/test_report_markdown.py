@@ -54,7 +54,7 @@ def hostile_report(text):
         ],
         evidence=[piece, finished_research.COST_AUDIT, finished_research.COST_REPORT],
         gaps=[
-            {"id": "gap-1", "description": f"{text} left open"},
+            {"id": "gap-1", "description": f"{text} who mended which turbine beside the harbour wall"},
             {"id": "gap-2", "description": text, "addressed": True},
         ],
         sub_queries=[{"id": "sq-1-1", "query": text, "status": "failed", "error": text}],

@@ -41,12 +41,16 @@ class _Fact:
 def with_sources_of_sections(
     blocks: Iterable[Block], sections: Iterable[DraftSection], quotes: Mapping[str, str]
 ) -> list[Block]:
-    """The blocks, in which each fact cites what a section cites for the figures that its own evidence lacks, and no
-    longer cites what has none of its words; `quotes` are those of all evidence by id. A fact that would lose all its
-    evidence is left as it is. What an analysis rests on is its writer's to say."""
+    """The blocks, in which a number that a section computes is computed as there, and each fact cites what a section
+    cites for the figures that its own evidence lacks, and no longer cites what has none of its words; `quotes` are
+    those of all evidence by id. A fact that would lose all its evidence is left as it is. What else an analysis rests
+    on is its writer's to say."""
+    sections = list(sections)
+    computing = [row for section in sections for row in section.statements() if row.computed]
     facts = [fact for section in sections for block in section.blocks for fact in _facts(block, quotes)]
 
     def change(statement: Statement) -> Statement:
+        statement = _computed(statement, computing, quotes)
         if statement.kind is not StatementKind.FACT or not statement.evidence_ids:
             return statement
         ids = [*statement.evidence_ids, *_lacking(statement, facts, quotes)]
@@ -54,6 +58,32 @@ def with_sources_of_sections(
         return statement.model_copy(update={"evidence_ids": list(dict.fromkeys(related or ids))})
 
     return rewritten(blocks, change)
+
+
+def _computed(statement: Statement, computing: Iterable[Statement], quotes: Mapping[str, str]) -> Statement:
+    """The statement, with the computation, the evidence and the judged numbers of the nearest one of a section that
+    states a figure which its own evidence lacks."""
+    own = [*(quotes.get(name, "") for name in statement.evidence_ids), *statement.judged]
+    lacking = unstated(statement.text, own)
+    if statement.kind not in (StatementKind.FACT, StatementKind.ANALYSIS) or statement.computed or not lacking:
+        return statement
+    weights = term_weights(_without(statement.text, lacking))
+    giving = [
+        (held_share(weights, term_weights(row.text)), row)
+        for row in computing
+        if len(unstated(statement.text, [*own, row.text])) < len(lacking)
+    ]
+    share, nearest = max(giving, key=lambda row: row[0], default=(0.0, statement))
+    if share < _LEAST_RELATED:
+        return statement
+    judged = nearest.judged if statement.kind is StatementKind.ANALYSIS else []
+    return statement.model_copy(
+        update={
+            "computed": list(nearest.computed),
+            "evidence_ids": list(dict.fromkeys([*statement.evidence_ids, *nearest.evidence_ids])),
+            "judged": list(dict.fromkeys([*statement.judged, *judged])),
+        }
+    )
 
 
 def _facts(block: Block, quotes: Mapping[str, str]) -> Iterable[_Fact]:

@@ -58,3 +58,25 @@ def test_what_a_section_cites_for_the_same_stays_whatever_its_words() -> None:
 def test_what_an_analysis_rests_on_is_its_writers_to_say() -> None:
     text = "So check the lock gates every 5 hours or 3 metres."
     assert cited(text, "ev-other", kind=StatementKind.ANALYSIS) == ["ev-other"]
+
+
+def test_a_number_that_a_section_computes_is_computed_in_the_summary_as_there() -> None:
+    hours = Statement(
+        text="By judgement four crossings of a ferry take 20 hours.",
+        kind=StatementKind.ANALYSIS,
+        evidence_ids=["ev-5"],
+        computed=["5 * 4"],
+        judged=["4"],
+    )
+    sections = [*SECTIONS, DraftSection(heading="Ferry", blocks=[Block(sentences=[hours])])]
+
+    def summed_up(text: str, kind: StatementKind = StatementKind.ANALYSIS) -> Statement:
+        block = Block(sentences=[Statement(text=text, kind=kind, evidence_ids=["ev-checks"])])
+        [changed] = with_sources_of_sections([block], sections, QUOTES)
+        return changed.sentences[0]
+
+    whole = summed_up("The crossings of a ferry take 20 hours.")
+    assert (whole.computed, whole.judged, whole.evidence_ids) == (["5 * 4"], ["4"], ["ev-checks", "ev-5"])
+    assert summed_up("The crossings of a ferry take 21 hours.").computed == []
+    assert summed_up("Larks sing for 20 hours.").computed == []
+    assert summed_up("The crossings of a ferry take 20 hours.", StatementKind.FACT).judged == []

@@ -30,7 +30,7 @@ demo: $(VENV)/.run ## one research over examples/library: no key, no network, no
 	@echo "Open $(DEMO)/report.html in a browser; $(DEMO)/report.md is the same as text."
 
 test: $(VENV)/.dev ## the whole test suite
-	@$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 check: format lint type imports test ## format, lint, types, import contracts, tests
 

@@ -7,7 +7,8 @@ import signal
 import sys
 import warnings
 from contextlib import nullcontext
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
@@ -60,7 +61,7 @@ def execute(arguments: list[str]) -> int:
     """Run one command and return its exit code; an error that has a name is reported, any other is raised."""
     json = wants_json(arguments)
     try:
-        command = typer.main.get_command(_application())
+        command = _command()
         with refusing_loudly() if wants_help(arguments) else nullcontext():  # typer prints its help by itself
             code = command.main(args=arguments, prog_name="graph-research", standalone_mode=False)
         if code == INTERRUPTED:
@@ -90,6 +91,12 @@ def _explained(error: UnknownRun) -> GraphResearchError:
         return wait_for(explain_unknown(find_home(os.environ), error))
     except GraphResearchError:  # the queue cannot be read
         return error
+
+
+@cache
+def _command() -> Any:
+    """What typer makes of the application, once a process: that takes longer than many a command takes to run."""
+    return typer.main.get_command(_application())
 
 
 def _application() -> typer.Typer:

@@ -23,15 +23,12 @@ from graph_research.text.readers.foreign.limited import LimitedReader
 from graph_research.text.readers.formats import FORMATS
 from graph_research.text.relevance.units import units
 from tests.support.documents import foreign_files
+from tests.support.documents.reading import read_here
 
 
-async def read(data: bytes, name: str) -> Document:
+def read(data: bytes, name: str) -> Document:
     media_type = media_type_of(name) or ""
-    if media_type in READERS:
-        document = READERS[media_type](data.decode())
-    else:
-        async with LimitedReader() as reader:
-            document = await reader.document(data, media_type, name)
+    document = READERS[media_type](data.decode()) if media_type in READERS else read_here(data, media_type, name)
     assert Document.from_layout(document.text, json.loads(json.dumps(document.layout()))) == document
     for passage in passages(document):
         locator = make_locator(document, passage.start, passage.end)
@@ -68,8 +65,8 @@ BODY = [
 
 
 @pytest.mark.parametrize("suffix", ["docx", "odt"])
-async def test_a_text_document_has_headings_items_tables_and_places(tmp_path: Path, suffix: str) -> None:
-    document = await read(foreign_files.office(tmp_path, suffix), f"report.{suffix}")
+def test_a_text_document_has_headings_items_tables_and_places(tmp_path: Path, suffix: str) -> None:
+    document = read(foreign_files.office(tmp_path, suffix), f"report.{suffix}")
     assert blocks(document) == BODY
     assert (document.title, document.authors) == ("Annual report of the lagoon", ("Ann Writer",))
     assert list(document.rows.values())[1:] == [("Turbines", "14.5", "17.25"), ("Dredging", "3.1", "")]
@@ -82,8 +79,8 @@ async def test_a_text_document_has_headings_items_tables_and_places(tmp_path: Pa
 
 @pytest.mark.parametrize("suffix", ["rtf", "epub", "pdf"])
 @pytest.mark.requirement("12.1")
-async def test_other_formats_of_a_word_processor_give_the_same_words(tmp_path: Path, suffix: str) -> None:
-    document = await read(foreign_files.office(tmp_path, suffix), f"report.{suffix}")
+def test_other_formats_of_a_word_processor_give_the_same_words(tmp_path: Path, suffix: str) -> None:
+    document = read(foreign_files.office(tmp_path, suffix), f"report.{suffix}")
     words = " ".join(text for _, text in BODY).split()
     assert [word for word in document.text.split() if word not in ("•", "●")] == words
     assert (document.title, document.authors) == ("Annual report of the lagoon", ("Ann Writer",))
@@ -91,8 +88,8 @@ async def test_other_formats_of_a_word_processor_give_the_same_words(tmp_path: P
     assert tables == [text for kind, text in BODY if kind == "table"]
 
 
-async def test_a_workbook_gives_each_value_in_its_cell_and_no_hidden_sheet() -> None:
-    document = await read(foreign_files.workbook(), "costs.xlsx")
+def test_a_workbook_gives_each_value_in_its_cell_and_no_hidden_sheet() -> None:
+    document = read(foreign_files.workbook(), "costs.xlsx")
     assert blocks(document) == [
         ("heading", "Costs, all"),
         ("table", "Item 2020 2021"),
@@ -137,8 +134,8 @@ def fees_spreadsheet() -> bytes:
 
 
 @pytest.mark.parametrize(("content", "name"), [(fees_workbook(), "fees.xlsx"), (fees_spreadsheet(), "fees.ods")])
-async def test_a_table_of_a_sheet_has_the_columns_of_its_widest_row_but_its_captions(content: bytes, name: str) -> None:
-    document = await read(content, name)
+def test_a_table_of_a_sheet_has_the_columns_of_its_widest_row_but_its_captions(content: bytes, name: str) -> None:
+    document = read(content, name)
     [(header, *rows)] = document.tables
     assert document.header_at(header) == (
         "Treatment",
@@ -154,17 +151,17 @@ async def test_a_table_of_a_sheet_has_the_columns_of_its_widest_row_but_its_capt
     assert where(document, "676").endswith("D7")
 
 
-async def test_a_workbook_with_styles_that_no_reader_knows_is_read_and_says_what_is_missing() -> None:
+def test_a_workbook_with_styles_that_no_reader_knows_is_read_and_says_what_is_missing() -> None:
     with zipfile.ZipFile(io.BytesIO(foreign_files.workbook())) as made:
         members = {name: made.read(name) for name in made.namelist()}
     members["xl/styles.xml"] = members["xl/styles.xml"].replace(b"gray125", b"plaid")
-    document = await read(foreign_files.packed(members), "costs.xlsx")
+    document = read(foreign_files.packed(members), "costs.xlsx")
     assert list(document.rows.values())[2] == ("Dredging", "", "0.125")
     assert "its formats are damaged: dates and shares are shown as plain numbers" in document.warnings
 
 
-async def test_repeated_rows_and_columns_of_a_spreadsheet_are_counted() -> None:
-    document = await read(foreign_files.spreadsheet(), "output.ods")
+def test_repeated_rows_and_columns_of_a_spreadsheet_are_counted() -> None:
+    document = read(foreign_files.spreadsheet(), "output.ods")
     assert blocks(document) == [("heading", "Output"), ("table", "Year GWh"), ("table", "412")]
     assert where(document, "412") == "sheet Output, C5"
 
@@ -177,15 +174,15 @@ def word_cell(text: str, more: str = "") -> str:
     return f"<w:tc><w:p><w:r><w:t>{text}</w:t></w:r></w:p>{more}</w:tc>"
 
 
-async def test_cells_in_content_controls_are_read_and_inner_tables_once() -> None:
+def test_cells_in_content_controls_are_read_and_inner_tables_once() -> None:
     control = f"<w:sdt><w:sdtContent>{word_cell('412')}</w:sdtContent></w:sdt>"
     table = word_table(word_cell("Output"), control, word_cell("Parts", word_table(word_cell("gates"))))
-    document = await read(foreign_files.word_document(table), "a.docx")
+    document = read(foreign_files.word_document(table), "a.docx")
     assert blocks(document) == [("table", "Output 412 Parts gates")]
     assert list(document.rows.values()) == [("Output", "412", "Parts gates")]
 
 
-async def test_merged_cells_stand_in_their_first_column_and_a_caption_row_names_no_columns() -> None:
+def test_merged_cells_stand_in_their_first_column_and_a_caption_row_names_no_columns() -> None:
     wide = '<w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr><w:p><w:r><w:t>{0}</w:t></w:r></w:p></w:tc>'
     rows = [
         wide.format("Output of the lagoon") + word_cell(""),
@@ -193,30 +190,30 @@ async def test_merged_cells_stand_in_their_first_column_and_a_caption_row_names_
         wide.format("2020 and 2021") + word_cell("3"),
     ]
     table = f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in rows)}</w:tbl>"
-    document = await read(foreign_files.word_document(table), "a.docx")
+    document = read(foreign_files.word_document(table), "a.docx")
     *_, last = document.rows
     assert document.columns_at(last) == (("Year", "2020 and 2021"), ("GWh", ""), ("Gates", "3"))
 
 
-async def test_a_paragraph_of_a_word_document_may_be_a_heading_by_itself_and_no_item_of_a_list() -> None:
+def test_a_paragraph_of_a_word_document_may_be_a_heading_by_itself_and_no_item_of_a_list() -> None:
     properties = '<w:pPr><w:numPr><w:numId w:val="{0}"/></w:numPr>{1}</w:pPr>'
     level = '<w:outlineLvl w:val="1"/>'
     paragraphs = [("0", level, "Costs"), ("0", "", "All of it."), ("4", "", "The gates.")]
     body = "".join(
         f"<w:p>{properties.format(number, more)}<w:r><w:t>{text}</w:t></w:r></w:p>" for number, more, text in paragraphs
     )
-    document = await read(foreign_files.word_document(body), "a.docx")
+    document = read(foreign_files.word_document(body), "a.docx")
     assert blocks(document) == [("heading", "Costs"), ("paragraph", "All of it."), ("item", "The gates.")]
 
 
 @pytest.mark.parametrize(("style", "kind"), [("List Bullet 2", "item"), ("List Contents", "paragraph")])
-async def test_an_item_of_a_word_document_has_a_style_of_lists(style: str, kind: str) -> None:
+def test_an_item_of_a_word_document_has_a_style_of_lists(style: str, kind: str) -> None:
     names = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     body = '<w:p><w:pPr><w:pStyle w:val="a"/></w:pPr><w:r><w:t>The gates.</w:t></w:r></w:p>'
     styles = f'<w:styles {names}><w:style w:styleId="a"><w:name w:val="{style}"/></w:style></w:styles>'
     document = f"<w:document {names}><w:body>{body}</w:body></w:document>"
     made = foreign_files.packed({"word/document.xml": document, "word/styles.xml": styles})
-    assert blocks(await read(made, "a.docx")) == [(kind, "The gates.")]
+    assert blocks(read(made, "a.docx")) == [(kind, "The gates.")]
 
 
 RICH_TEXT = rb"""{\rtf1\ansi{\stylesheet{\s1\outlinelevel0 Title;}{\s2\sbasedon1\fs36 Heading 2;}{\s3\sb240 Plain;}}
@@ -229,8 +226,8 @@ RICH_TEXT = rb"""{\rtf1\ansi{\stylesheet{\s1\outlinelevel0 Title;}{\s2\sbasedon1
 {\shp{\*\shpinst{\sp{\sn fill}{\sv 1}}{\shptxt\pard A box.\par}}}\pard\{Letter\}{\footnote\pard Second.}\par}"""
 
 
-async def test_rich_text_keeps_its_notes_and_boxes_and_leaves_out_what_was_deleted() -> None:
-    document = await read(RICH_TEXT, "a.rtf")
+def test_rich_text_keeps_its_notes_and_boxes_and_leaves_out_what_was_deleted() -> None:
+    document = read(RICH_TEXT, "a.rtf")
     assert blocks(document) == [
         ("heading", "The lagoon"),
         ("heading", "Turbines"),
@@ -278,8 +275,8 @@ FIRST, SECOND = [("Ferry", "Cars"), ("Skarvik", "22")], [("Quay", "Depth"), ("No
     ],
     ids=["odt", "docbook", "markdown", "docx"],
 )
-async def test_a_table_right_behind_another_has_its_own_header(data: bytes, name: str) -> None:
-    document = await read(data, name)
+def test_a_table_right_behind_another_has_its_own_header(data: bytes, name: str) -> None:
+    document = read(data, name)
     columns = [document.columns_at(start) for start in document.rows]
     assert columns == [(), (("Ferry", "Skarvik"), ("Cars", "22")), (), (("Quay", "North"), ("Depth", "7 m"))]
 
@@ -291,7 +288,7 @@ NOTED = [
 ]
 
 
-async def test_the_notes_of_a_word_document_are_numbered_behind_its_text() -> None:
+def test_the_notes_of_a_word_document_are_numbered_behind_its_text() -> None:
     run, text = "<w:r>{0}</w:r>", "<w:r><w:t xml:space='preserve'>{0}</w:t></w:r>"
     mark, note = '<w:footnoteReference w:id="{0}"/>', "<w:footnote{0}><w:p>{1}</w:p></w:footnote>"
     first = text.format("It has sixteen turbines.") + run.format(mark.format(7))
@@ -299,43 +296,41 @@ async def test_the_notes_of_a_word_document_are_numbered_behind_its_text() -> No
     line = note.format(' w:type="separator" w:id="0"', run.format("<w:separator/>"))
     notes = note.format(' w:id="7"', text.format("Annual report.")) + note.format(' w:id="9"', text.format("Letter."))
     last = f"<w:p>{text.format('The end.')}</w:p>"
-    document = await read(foreign_files.word_document(body + last, line + notes), "a.docx")
+    document = read(foreign_files.word_document(body + last, line + notes), "a.docx")
     assert blocks(document) == [NOTED[0], ("paragraph", "The end."), *NOTED[1:]]
     assert where(document, "Letter.") == "paragraph 1"
 
 
-async def test_the_notes_of_an_open_document_are_numbered_behind_its_text() -> None:
+def test_the_notes_of_an_open_document_are_numbered_behind_its_text() -> None:
     note = (
         "<text:note><text:note-citation>{0}</text:note-citation>"
         "<text:note-body><text:p>{1}</text:p></text:note-body></text:note>"
     )
     first, second = note.format(1, "Annual report."), note.format(2, "Letter.")
     body = f"<text:p>It has sixteen turbines.{first} None stopped.{second}</text:p>"
-    document = await read(foreign_files.open_document("text", f"{body}<text:p>The end.</text:p>"), "a.odt")
+    document = read(foreign_files.open_document("text", f"{body}<text:p>The end.</text:p>"), "a.odt")
     assert blocks(document) == [NOTED[0], ("paragraph", "The end."), *NOTED[1:]]
     assert where(document, "Letter.") == "paragraph 1"
 
 
-async def test_inner_tables_of_an_open_document_are_read_once() -> None:
+def test_inner_tables_of_an_open_document_are_read_once() -> None:
     cell = "<table:table-cell><text:p>{0}</text:p>{1}</table:table-cell>"
     row = "<table:table-row>{0}</table:table-row>"
     inner = f"<table:table>{row.format(cell.format('gates', ''))}</table:table>"
     rows = f"<table:table-header-rows>{row.format(cell.format('Output', ''))}</table:table-header-rows>"
     table = f"<table:table>{rows}{row.format(cell.format('Parts', inner))}</table:table>"
-    document = await read(foreign_files.open_document("text", table), "a.odt")
+    document = read(foreign_files.open_document("text", table), "a.odt")
     assert blocks(document) == [("table", "Output"), ("table", "Parts gates")]
 
 
-async def test_a_box_in_a_paragraph_is_words_of_their_own_and_a_comment_none() -> None:
+def test_a_box_in_a_paragraph_is_words_of_their_own_and_a_comment_none() -> None:
     comment = "<office:annotation><text:p>Check this.</text:p></office:annotation>"
     box = "<draw:frame><draw:text-box><text:p>In a box.</text:p><text:p>Still.</text:p></draw:text-box></draw:frame>"
-    document = await read(
-        foreign_files.open_document("text", f"<text:p>{box}Turbines{comment} turn.</text:p>"), "a.odt"
-    )
+    document = read(foreign_files.open_document("text", f"<text:p>{box}Turbines{comment} turn.</text:p>"), "a.odt")
     assert document.text == "In a box. Still. Turbines turn."
 
 
-async def test_a_spreadsheet_shows_dates_as_other_workbooks_and_neither_comments_nor_hidden_sheets() -> None:
+def test_a_spreadsheet_shows_dates_as_other_workbooks_and_neither_comments_nor_hidden_sheets() -> None:
     cell = "<table:table-cell{0}>{1}<text:p>{2}</text:p></table:table-cell>"
     comment = "<office:annotation><text:p>Check this.</text:p></office:annotation>"
     date = ' office:value-type="date" office:date-value="{0}"'
@@ -344,27 +339,27 @@ async def test_a_spreadsheet_shows_dates_as_other_workbooks_and_neither_comments
     sheet = '<table:table table:name="{0}" table:style-name="{1}"><table:table-row>{2}</table:table-row></table:table>'
     hidden = '<style:style style:name="gone"><style:table-properties table:display="false"/></style:style>'
     body = sheet.format("Output", "shown", row) + sheet.format("Secret", "gone", cell.format("", "", "hidden words"))
-    document = await read(foreign_files.open_document("spreadsheet", body, styles=hidden), "a.ods")
+    document = read(foreign_files.open_document("spreadsheet", body, styles=hidden), "a.ods")
     assert document.text == "Output 2021-03-04 412 2021-03-04 08:30:00"
     assert where(document, "Output") == "sheet Output, A1"
     assert document.warnings == ("the hidden sheet Secret is not read",)
 
 
-async def test_a_filled_row_of_a_spreadsheet_is_repeated_up_to_a_bound() -> None:
+def test_a_filled_row_of_a_spreadsheet_is_repeated_up_to_a_bound() -> None:
     row = "<table:table-row{0}><table:table-cell><text:p>{1}</text:p></table:table-cell></table:table-row>"
     repeated = ' table:number-rows-repeated="{0}"'
     rows = row.format(repeated.format("3"), "412") + row.format(repeated.format("²"), "17")
     rows += row.format(repeated.format("5000"), "9")
     table = f'<table:table table:name="Output">{rows}</table:table>'
-    document = await read(foreign_files.open_document("spreadsheet", table), "a.ods")
+    document = read(foreign_files.open_document("spreadsheet", table), "a.ods")
     assert [text for _, text in blocks(document)] == ["Output", "412", "412", "412", "17", *["9"] * 1_000]
     assert where(document, "17") == "sheet Output, A4"
     assert document.warnings == ("read 1,000 of 5,000 equal rows from row 5 of sheet Output",)
 
 
 @pytest.mark.parametrize(("data", "name"), [(foreign_files.slides(), "a.pptx"), (foreign_files.open_slides(), "a.odp")])
-async def test_slides_are_read_in_their_order(data: bytes, name: str) -> None:
-    document = await read(data, name)
+def test_slides_are_read_in_their_order(data: bytes, name: str) -> None:
+    document = read(data, name)
     assert [text for kind, text in blocks(document) if kind == "heading"] == ["The lagoon", "Costs"]
     assert where(document, "Sixteen turbines") == "slide 1"
     assert where(document, "1.2 billion") == "slide 2"
@@ -374,8 +369,8 @@ async def test_slides_are_read_in_their_order(data: bytes, name: str) -> None:
         assert ("table", "Year GWh") in blocks(document)
 
 
-async def test_a_mail_has_sender_date_body_and_readable_attachments() -> None:
-    document = await read(foreign_files.mail(), "seals.eml")
+def test_a_mail_has_sender_date_body_and_readable_attachments() -> None:
+    document = read(foreign_files.mail(), "seals.eml")
     assert (document.title, document.authors, document.date) == ("Seals of turbine 7", ("Ann Writer",), "2021-05-04")
     assert where(document, "exchanged on Monday") == "line 3"
     assert where(document, "Seals 1200") == "costs.csv, line 2"
@@ -384,25 +379,25 @@ async def test_a_mail_has_sender_date_body_and_readable_attachments() -> None:
 
 
 @pytest.mark.parametrize(("sheets", "title"), [(["Sales"], "Sales"), (["Sales", "Faults"], "")])
-async def test_a_workbook_without_a_title_has_that_of_its_only_sheet(sheets: list[str], title: str) -> None:
+def test_a_workbook_without_a_title_has_that_of_its_only_sheet(sheets: list[str], title: str) -> None:
     workbook = openpyxl.Workbook()
     for number, name in enumerate(sheets):
         workbook.create_sheet(name, number).append([f"rows of {name}"])
     workbook.remove(workbook.worksheets[-1])
     packed = io.BytesIO()
     workbook.save(packed)
-    assert (await read(packed.getvalue(), "figures.xlsx")).title == title
+    assert (read(packed.getvalue(), "figures.xlsx")).title == title
 
 
-async def test_the_header_of_a_mail_is_not_quoted_with_its_first_sentence() -> None:
+def test_the_header_of_a_mail_is_not_quoted_with_its_first_sentence() -> None:
     source = "Subject: Seals\nFrom: Ann <ann@x.org>\nDate: Tue, 5 Mar 2024 10:00:00 +0000\n\nSeals last 18 months."
-    document = await read(source.encode(), "seals.eml")
+    document = read(source.encode(), "seals.eml")
     assert units(document)[-1].text == "Seals last 18 months."
 
 
-async def test_quoted_lines_of_a_mail_lose_their_marks_and_its_signature_is_boilerplate() -> None:
+def test_quoted_lines_of_a_mail_lose_their_marks_and_its_signature_is_boilerplate() -> None:
     source = "Subject: Re: Seals\nFrom: Ann <ann@x.org>\n\nYes.\n\n-- \nAnn | Dock 4\n\n> They last\n> 18 months.\n"
-    document = await read(source.encode(), "seals.eml")
+    document = read(source.encode(), "seals.eml")
     assert [unit.text for unit in units(document)] == ["Yes.", "They last 18 months."]
     assert blocks(document)[-1] == ("boilerplate", "-- Ann | Dock 4")
     assert where(document, "They last") == "line 6"
@@ -423,8 +418,8 @@ Write me.
 """
 
 
-async def test_what_a_mail_quotes_is_marked_as_earlier_and_is_no_paragraph_of_the_mail() -> None:
-    document = await read(QUOTING_MAIL, "seals.eml")
+def test_what_a_mail_quotes_is_marked_as_earlier_and_is_no_paragraph_of_the_mail() -> None:
+    document = read(QUOTING_MAIL, "seals.eml")
     said = [(document.text[block.start : block.end], block.is_earlier) for block in document.blocks[2:]]
     assert said == [
         ("They last 18 months. Bob wrote:", False),
@@ -435,31 +430,31 @@ async def test_what_a_mail_quotes_is_marked_as_earlier_and_is_no_paragraph_of_th
     assert (where(document, "how long"), where(document, "Write me")) == ("line 5", "line 9")
 
 
-async def test_what_a_web_mail_quotes_is_marked_as_earlier() -> None:
+def test_what_a_web_mail_quotes_is_marked_as_earlier() -> None:
     mail = EmailMessage()
     mail.set_content("<p>18 months.</p><blockquote>How long do they last?</blockquote>", subtype="html")
-    document = await read(mail.as_bytes(), "seals.eml")
+    document = read(mail.as_bytes(), "seals.eml")
     assert [block.is_earlier for block in document.blocks[-2:]] == [False, True]
 
 
-async def test_a_mail_of_parts_without_a_boundary_has_its_lines_as_body() -> None:
+def test_a_mail_of_parts_without_a_boundary_has_its_lines_as_body() -> None:
     source = "From: ann@example.org\nSubject: Gates\nContent-Type: multipart/mixed\n\nOpen both gates, Zoë.\n"
-    document = await read(source.encode(), "gates.eml")
+    document = read(source.encode(), "gates.eml")
     assert blocks(document)[-1] == ("paragraph", "Open both gates, Zoë.")
 
 
-async def test_a_forwarded_mail_is_read() -> None:
+def test_a_forwarded_mail_is_read() -> None:
     inner, outer = EmailMessage(), EmailMessage()
     inner["Subject"], outer["Subject"] = "Seals", "Fwd: Seals"
     inner.set_content("Seals last 18 months.")
     outer.set_content("See below.")
     outer.add_attachment(inner)
-    document = await read(outer.as_bytes(), "forwarded.eml")
+    document = read(outer.as_bytes(), "forwarded.eml")
     assert [unit.text for unit in units(document)] == ["See below.", "Seals last 18 months."]
     assert where(document, "18 months") == "attachment 1.eml, line 1"
 
 
-async def test_a_notebook_has_its_cells_and_what_they_printed() -> None:
+def test_a_notebook_has_its_cells_and_what_they_printed() -> None:
     notebook = {
         "cells": [
             {"cell_type": "markdown", "source": ["# Output\n", "of the lagoon"]},
@@ -470,7 +465,7 @@ async def test_a_notebook_has_its_cells_and_what_they_printed() -> None:
             },
         ]
     }
-    document = await read(json.dumps(notebook).encode(), "a.ipynb")
+    document = read(json.dumps(notebook).encode(), "a.ipynb")
     assert blocks(document) == [
         ("heading", "Output"),
         ("paragraph", "of the lagoon"),
@@ -480,31 +475,31 @@ async def test_a_notebook_has_its_cells_and_what_they_printed() -> None:
     assert where(document, "412") == "cell 2"
 
 
-async def test_rows_of_a_table_as_text_stand_at_their_lines() -> None:
-    document = await read(b'Item;2020\n"Turbines,\nall";14,5\nDredging;\n', "costs.csv")
+def test_rows_of_a_table_as_text_stand_at_their_lines() -> None:
+    document = read(b'Item;2020\n"Turbines,\nall";14,5\nDredging;\n', "costs.csv")
     assert list(document.rows.values()) == [("Item", "2020"), ("Turbines, all", "14,5"), ("Dredging", "")]
     assert where(document, "14,5") == "line 2"
     assert where(document, "Dredging") == "line 4"
 
 
-async def test_a_long_cell_is_read_and_rows_before_a_broken_row_are_kept() -> None:
+def test_a_long_cell_is_read_and_rows_before_a_broken_row_are_kept() -> None:
     long = "gate " * 40_000
-    document = await read(f"Item,2020\nNote,{long}\n".encode(), "costs.csv")
+    document = read(f"Item,2020\nNote,{long}\n".encode(), "costs.csv")
     assert list(document.rows.values()) == [("Item", "2020"), ("Note", long.strip())]
-    document = await read(f"Item,2020\nGates,7\nNote,{'x' * 11_000_000}\n".encode(), "costs.csv")
+    document = read(f"Item,2020\nGates,7\nNote,{'x' * 11_000_000}\n".encode(), "costs.csv")
     assert list(document.rows.values()) == [("Item", "2020"), ("Gates", "7")]
     assert document.warnings == (
         "line 3 is not a row of a table: field larger than field limit (10485760); the rows before it are read",
     )
 
 
-async def test_docbook_has_headings_code_and_the_authors_of_its_info() -> None:
+def test_docbook_has_headings_code_and_the_authors_of_its_info() -> None:
     source = b"""<!DOCTYPE article [<!ENTITY name "the lagoon">]><article><info><title>Manual</title><author>
 <personname><firstname>Ann</firstname><surname>Writer</surname></personname></author><pubdate>2021-05-04</pubdate></info>
 <section><title>Start</title><para>Open <emphasis>both</emphasis> gates of &name;.</para>
 <programlisting>open --all</programlisting>
 <itemizedlist><listitem><para>One item.</para></listitem></itemizedlist></section></article>"""
-    document = await read(source, "manual.xml")
+    document = read(source, "manual.xml")
     assert (document.title, document.authors, document.date) == ("Manual", ("Ann Writer",), "2021-05-04")
     assert [row for row in blocks(document) if row[1] in ("Start", "Open both gates of the lagoon.", "One item.")] == [
         ("heading", "Start"),
@@ -514,27 +509,43 @@ async def test_docbook_has_headings_code_and_the_authors_of_its_info() -> None:
     assert where(document, "Open both") == "line 3"
 
 
-async def test_docbook_with_entities_of_another_file_is_read_and_says_what_is_missing() -> None:
+def test_docbook_with_entities_of_another_file_is_read_and_says_what_is_missing() -> None:
     source = b"""<!DOCTYPE article [<!ENTITY % defs SYSTEM "defs.ent"> %defs;]><article><title>Manual</title>
 <para>Open both gates of &lagoon; at noon &mdash; not <emphasis>before.</para></article>"""
-    document = await read(source, "manual.xml")
+    document = read(source, "manual.xml")
     assert [text for _, text in blocks(document)] == ["Manual", "Open both gates of at noon not before."]
     [warning] = document.warnings
     assert warning.startswith("it is damaged: its XML cannot be read (")
     assert warning.endswith("what can be read of it is read")
 
 
-async def test_source_code_and_plain_text_stand_at_their_lines() -> None:
-    document = await read(b"import os\n\n\ndef gate():\n    return 7\n", "gate.py")
+def test_source_code_and_plain_text_stand_at_their_lines() -> None:
+    document = read(b"import os\n\n\ndef gate():\n    return 7\n", "gate.py")
     assert blocks(document) == [("code", "import os"), ("code", "def gate(): return 7")]
     assert where(document, "return 7") == "line 5"
-    document = await read(b"Gates\n=====\n\nOpen both gates\nbefore noon.\n", "gates.txt")
+    document = read(b"Gates\n=====\n\nOpen both gates\nbefore noon.\n", "gates.txt")
     assert where(document, "Open both", "noon") == "line 4–5"
 
 
-async def test_a_compressed_file_is_read_by_the_name_below_its_own() -> None:
-    document = await read(gzip.compress(b"<h1>Gates</h1><p>Open both.</p>"), "manual.html.gz")
+def test_a_compressed_file_is_read_by_the_name_below_its_own() -> None:
+    document = read(gzip.compress(b"<h1>Gates</h1><p>Open both.</p>"), "manual.html.gz")
     assert blocks(document) == [("heading", "Gates"), ("paragraph", "Open both.")]
+
+
+async def test_the_child_process_reads_what_is_read_here() -> None:
+    files = {
+        "costs.xlsx": foreign_files.workbook(),
+        "output.ods": foreign_files.spreadsheet(),
+        "talk.odp": foreign_files.open_slides(),
+        "talk.pptx": foreign_files.slides(),
+        "report.docx": foreign_files.word_document("<w:p><w:r><w:t>Both gates open.</w:t></w:r></w:p>"),
+        "report.odt": foreign_files.open_document("text", "<text:p>Both gates open.</text:p>"),
+        "gates.eml": foreign_files.mail(),
+    }
+    async with LimitedReader() as reader:
+        for name, data in files.items():
+            media_type = media_type_of(name) or ""
+            assert await reader.document(data, media_type, name) == read_here(data, media_type, name), name
 
 
 async def test_each_document_of_an_archive_has_its_own_name_or_reason() -> None:
@@ -563,9 +574,8 @@ async def test_each_document_of_an_archive_has_its_own_name_or_reason() -> None:
 
 @pytest.mark.parametrize("media_type", [name for name in FORMATS if name not in READERS])
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" * 9, b"\0" * 99, b"<a>" * 9])
-async def test_what_is_not_of_its_format_is_refused_in_plain_words(media_type: str, data: bytes) -> None:
-    async with LimitedReader() as reader:
-        with pytest.raises(DocumentUnreadable) as refused:
-            await reader.document(data, media_type, "file.txt.gz")
+def test_what_is_not_of_its_format_is_refused_in_plain_words(media_type: str, data: bytes) -> None:
+    with pytest.raises(DocumentUnreadable) as refused:
+        read_here(data, media_type, "file.txt.gz")
     assert refused.value.message.startswith("it ")
     assert "Error" not in refused.value.message

@@ -20,6 +20,7 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen import canvas
 
 from graph_research.text.document import Document
+from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.locators import make_locator, resolve
 from graph_research.text.readers import PDF
 from graph_research.text.readers.foreign import child
@@ -31,17 +32,18 @@ from graph_research.text.readers.foreign.pdf.reader import broken_words
 from graph_research.text.readers.foreign.pdf.tables import PdfCell, table_rows
 from graph_research.text.readers.formats import FORMATS
 from graph_research.text.readers.limits import Limits
+from tests.support.documents.reading import read_here
 
 
-async def read(data: bytes, limits: Limits | None = None) -> Document:
-    async with LimitedReader(limits) as reader:
-        return await reader.document(data, PDF)
+def read(data: bytes, limits: Limits | None = None) -> Document:
+    return read_here(data, PDF, limits=limits)
 
 
-async def refusal(data: bytes, limits: Limits | None = None) -> str:
+def refusal(data: bytes) -> str:
     """Why a PDF gives no text."""
-    async with LimitedReader(limits) as reader:
-        return await refused_by(reader, data)
+    with pytest.raises(DocumentUnreadable) as refused:
+        read(data)
+    return refused.value.message
 
 
 async def refused_by(reader: LimitedReader, data: bytes) -> str:
@@ -81,8 +83,8 @@ def report(pages: int = 3) -> bytes:
 
 
 @pytest.mark.requirement("11.11")
-async def test_a_pdf_becomes_pages_with_headings_paragraphs_and_furniture() -> None:
-    document = await read(report())
+def test_a_pdf_becomes_pages_with_headings_paragraphs_and_furniture() -> None:
+    document = read(report())
     assert document.warnings == ()
     assert document.title == "Annual Report 2021"
     assert len(document.pages) == 3
@@ -110,11 +112,11 @@ async def test_a_pdf_becomes_pages_with_headings_paragraphs_and_furniture() -> N
 
 
 @pytest.mark.parametrize("title", ["untitled", "Microsoft Word - r2_final.doc", "R2"])
-async def test_a_title_that_the_pages_do_not_know_gives_way_to_the_first_heading(title: str) -> None:
+def test_a_title_that_the_pages_do_not_know_gives_way_to_the_first_heading(title: str) -> None:
     page = [("Results of the lagoon", 16, 500), ("None of the machines stood still.", 10, 470)]
-    document = await read(make_pdf(page, title=title))
+    document = read(make_pdf(page, title=title))
     assert (document.title, document.authors) == ("Results of the lagoon", ())
-    assert (await read(make_pdf(page[1:], title=title))).title == title
+    assert (read(make_pdf(page[1:], title=title))).title == title
 
 
 async def test_one_child_reads_one_pdf_after_the_other() -> None:
@@ -136,34 +138,36 @@ async def test_one_child_reads_one_pdf_after_the_other() -> None:
 )
 @pytest.mark.requirement("12.3")
 async def test_what_gives_no_text_gives_a_reason(data: bytes, limits: Limits, warning: str) -> None:
-    assert warning in await refusal(data, limits)
+    async with LimitedReader(limits) as reader:
+        assert warning in await refused_by(reader, data)
 
 
 @pytest.mark.requirement("12.2")
 async def test_a_pdf_may_have_10_megabytes_500_pages_500000_characters_and_30_seconds() -> None:
     limits = FORMATS[PDF].limits
     assert (limits.bytes, limits.pages, limits.chars, limits.seconds) == (10 * 1024 * 1024, 500, 500_000, 30.0)
-    assert "bytes, more than 10,485,760" in await refusal(b"%PDF-" + b" " * limits.bytes)
+    async with LimitedReader() as reader:
+        assert "bytes, more than 10,485,760" in await refused_by(reader, b"%PDF-" + b" " * limits.bytes)
 
 
 @pytest.mark.requirement("12.2")
-async def test_pages_and_characters_beyond_the_limit_are_left_out_with_a_warning() -> None:
-    document = await read(report(), Limits(pages=2))
+def test_pages_and_characters_beyond_the_limit_are_left_out_with_a_warning() -> None:
+    document = read(report(), Limits(pages=2))
     assert len(document.pages) == 2
     assert document.warnings == ("read the first 2 of 3 pages",)
-    document = await read(report(), Limits(chars=100))
+    document = read(report(), Limits(chars=100))
     assert 0 < len(document.text) <= 100
     assert "stopped after 100 characters" in document.warnings[0]
-    document = await read(report(), Limits(chars=100, pages=2))
+    document = read(report(), Limits(chars=100, pages=2))
     assert document.warnings == ("stopped after 100 characters, on page 1 of 3",), "it says how far it was read, once"
 
 
-async def test_an_encrypted_pdf_says_so() -> None:
+def test_an_encrypted_pdf_says_so() -> None:
     writer = PdfWriter(clone_from=PdfReader(io.BytesIO(report(1))))
     writer.encrypt("secret", algorithm="RC4-128")
     data = io.BytesIO()
     writer.write(data)
-    assert await refusal(data.getvalue()) == "it is encrypted: it opens only with a password"
+    assert refusal(data.getvalue()) == "it is encrypted: it opens only with a password"
 
 
 def raw_pdf(content: str, *, font: str = "/BaseFont/Helvetica", trailer: str = "") -> bytes:
@@ -183,13 +187,13 @@ def raw_pdf(content: str, *, font: str = "/BaseFont/Helvetica", trailer: str = "
     return f"{data}xref\n0 6\n{table}{end}".encode()
 
 
-async def test_a_pdf_of_which_only_attachments_are_encrypted_is_read() -> None:
+def test_a_pdf_of_which_only_attachments_are_encrypted_is_read() -> None:
     attachments = (
         f"/ID[<{'ab' * 16}><{'ab' * 16}>]/Encrypt<</Filter/Standard/V 4/R 4/Length 128/P -4/O<{'12' * 32}>"
         f"/U<{'34' * 32}>"
         "/CF<</StdCF<</AuthEvent/EFOpen/CFM/AESV2/Length 16>>>>/StmF/Identity/StrF/Identity/EFF/StdCF>>"
     )
-    document = await read(raw_pdf("BT /F1 12 Tf 20 200 Td (Open to all) Tj ET", trailer=attachments))
+    document = read(raw_pdf("BT /F1 12 Tf 20 200 Td (Open to all) Tj ET", trailer=attachments))
     assert (document.text, document.warnings) == ("Open to all", ())
 
 
@@ -201,10 +205,10 @@ async def test_a_damaged_pdf_is_called_damaged_and_not_by_the_name_of_an_excepti
             assert "Error" not in reason
 
 
-async def test_names_of_glyphs_are_no_text() -> None:
+def test_names_of_glyphs_are_no_text() -> None:
     font = "/BaseFont/X/Encoding<</Type/Encoding/Differences[65/g18/g152/g3/g87/g7]>>"
     document = raw_pdf("BT /F1 12 Tf 20 200 Td (ABCDEABCDEABCDE) Tj ET", font=font)
-    assert "letters" in await refusal(document)
+    assert "letters" in refusal(document)
 
 
 @pytest.mark.requirement("12.2")
@@ -302,7 +306,7 @@ def is_child_with_mark(pid: str) -> bool:
         return False
 
 
-async def test_columns_are_read_one_after_the_other_and_running_heads_are_marked() -> None:
+def test_columns_are_read_one_after_the_other_and_running_heads_are_marked() -> None:
     made = io.BytesIO()
     drawing = canvas.Canvas(made, pagesize=A5, invariant=True)
     left = ["{} lagoon has sixteen", "turbines that turn with", "the tide in both", "directions {}."]
@@ -317,14 +321,14 @@ async def test_columns_are_read_one_after_the_other_and_running_heads_are_marked
         drawing.drawString(200, 20, str(number + 12))
         drawing.showPage()
     drawing.save()
-    document = await read(made.getvalue())
+    document = read(made.getvalue())
     texts = [document.text[one.start : one.end] for one in document.blocks if one.kind == "paragraph"]
     assert texts == [" ".join(lines).format(name, name) for name in names for lines in (left, right)]
     heads = [document.text[one.start : one.end] for one in document.blocks if one.kind == "boilerplate"]
     assert heads.count("Journal of Tides") == 3
 
 
-async def test_a_running_head_as_large_as_a_heading_is_known_by_its_page_number() -> None:
+def test_a_running_head_as_large_as_a_heading_is_known_by_its_page_number() -> None:
     pages = [
         [
             (f"Seals of the lagoon {number}" if number % 2 else f"{number} A. Writer", 14, 560),
@@ -334,7 +338,7 @@ async def test_a_running_head_as_large_as_a_heading_is_known_by_its_page_number(
         ]
         for number in range(1, 7)
     ]
-    document = await read(make_pdf(*pages))
+    document = read(make_pdf(*pages))
     kinds = [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
     assert [text for kind, text in kinds if kind == "heading"] == [
         f"{number} Part of the work" for number in range(1, 7)
@@ -342,10 +346,10 @@ async def test_a_running_head_as_large_as_a_heading_is_known_by_its_page_number(
     assert {("boilerplate", "Seals of the lagoon 1"), ("boilerplate", "2 A. Writer")} <= set(kinds)
 
 
-async def test_rows_of_numbers_are_rows_of_a_table() -> None:
+def test_rows_of_numbers_are_rows_of_a_table() -> None:
     lines = ["Costs of the works are shown below", "Item 2020 2021", "Turbines 14.5 17.25", "Dredging 3.1 n/a"]
     lines += ["The works began in 2019", "and ended two years later"]
-    document = await read(make_pdf([(text, 10, 500 - 14 * row) for row, text in enumerate(lines)]))
+    document = read(make_pdf([(text, 10, 500 - 14 * row) for row, text in enumerate(lines)]))
     kinds = [(one.kind, document.text[one.start : one.end]) for one in document.blocks]
     assert [text for kind, text in kinds if kind == "table"] == lines[1:4]
 
@@ -359,16 +363,16 @@ async def test_rows_of_numbers_are_rows_of_a_table() -> None:
         ("BT /F1 12 Tf 20 200 Td (Seals last nine years) Tj ET", "/BaseFont 7/Encoding 9 0 R"),
     ],
 )
-async def test_a_pdf_in_which_pypdf_finds_nothing_is_read_by_pdfium(content: str, font: str) -> None:
-    document = await read(raw_pdf(content, font=font))
+def test_a_pdf_in_which_pypdf_finds_nothing_is_read_by_pdfium(content: str, font: str) -> None:
+    document = read(raw_pdf(content, font=font))
     assert (document.text, document.pages, document.warnings) == ("Seals last nine years", (0,), ())
 
 
 @pytest.mark.requirement("12.1")
-async def test_a_pdf_whose_words_pypdf_runs_together_is_read_by_pdfium() -> None:
+def test_a_pdf_whose_words_pypdf_runs_together_is_read_by_pdfium() -> None:
     wide_space = f"/BaseFont/Times-Roman/FirstChar 32/LastChar 122/Widths[1200 {'500 ' * 90}]"
     content = "BT /F1 12 Tf 20 200 Td [(Seals) -250 (last) -250 (nine) -250 (years)] TJ ET"
-    document = await read(raw_pdf(content, font=wide_space))
+    document = read(raw_pdf(content, font=wide_space))
     assert document.text == "Seals last nine years"
 
 
@@ -384,7 +388,7 @@ def drawn(*lines: tuple[float, list[tuple[float, str]]], bold: int = 0) -> bytes
     return made.getvalue()
 
 
-async def test_a_row_of_a_table_has_its_cells_their_lines_and_the_header() -> None:
+def test_a_row_of_a_table_has_its_cells_their_lines_and_the_header() -> None:
     page = drawn(
         (500, [(40, "Costs of the works are shown below, by work and by year of payment.")]),
         (470, [(40, "Work"), (150, "Cost"), (230, "What was done")]),
@@ -395,7 +399,7 @@ async def test_a_row_of_a_table_has_its_cells_their_lines_and_the_header() -> No
         (380, [(40, "The works began in 2019 and ended two years later.")]),
         bold=2,
     )
-    document = await read(page)
+    document = read(page)
     rows = [document.columns_at(block.start) for block in document.blocks if block.kind == "table"]
     assert rows == [
         (),
@@ -406,22 +410,22 @@ async def test_a_row_of_a_table_has_its_cells_their_lines_and_the_header() -> No
     assert document.text.count("Costs of the works") == document.text.count("The works began") == 1
 
 
-async def test_a_plain_header_is_known_by_its_column_of_numbers_and_a_list_of_terms_is_no_table() -> None:
+def test_a_plain_header_is_known_by_its_column_of_numbers_and_a_list_of_terms_is_no_table() -> None:
     table = [(40.0, "Work"), (150.0, "Cost")], [(40.0, "Turbines"), (150.0, "14.5")], [(40.0, "Locks"), (150.0, "3")]
-    document = await read(drawn(*((470.0 - 14 * n, row) for n, row in enumerate(table))))
+    document = read(drawn(*((470.0 - 14 * n, row) for n, row in enumerate(table))))
     assert [document.columns_at(block.start) for block in document.blocks][1:] == [
         (("Work", "Turbines"), ("Cost", "14.5")),
         (("Work", "Locks"), ("Cost", "3")),
     ]
     terms = [(40.0, "-a"), (90.0, "Shows all.")], [(40.0, "-b"), (90.0, "Shows some.")], [(40.0, "-c"), (90.0, "None.")]
-    document = await read(drawn(*((470.0 - 14 * n, row) for n, row in enumerate(terms))))
+    document = read(drawn(*((470.0 - 14 * n, row) for n, row in enumerate(terms))))
     assert document.cells == ()
 
 
-async def test_lines_of_justified_text_are_no_rows_of_a_table() -> None:
+def test_lines_of_justified_text_are_no_rows_of_a_table() -> None:
     words = [["Seals", "of the turbines last"], ["nine years where", "the water"], ["holds", "little of the sand"]]
     lines = [(500.0 - 12 * n, [(40.0, left), (60.0 + 6 * len(left), right)]) for n, (left, right) in enumerate(words)]
-    document = await read(drawn(*lines, bold=1))
+    document = read(drawn(*lines, bold=1))
     assert document.cells == ()
 
 
@@ -449,19 +453,19 @@ def placed(rows: list[list[str]], gap: float, *, to_right: bool) -> list[tuple[f
 
 @pytest.mark.parametrize("gap", [3.0, 5.0, 8.0])
 @pytest.mark.parametrize("to_right", [False, True])
-async def test_columns_that_stand_as_close_as_words_are_divided(gap: float, to_right: bool) -> None:
+def test_columns_that_stand_as_close_as_words_are_divided(gap: float, to_right: bool) -> None:
     prose = "The lakes of the north were measured in spring, and what each of them held is shown below."
-    document = await read(drawn((500, [(40, prose)]), *placed(NARROW, gap, to_right=to_right)))
+    document = read(drawn((500, [(40, prose)]), *placed(NARROW, gap, to_right=to_right)))
     header, *below = NARROW
     rows = [document.columns_at(block.start) for block in document.blocks if block.kind == "table"]
     assert rows == [(), *(tuple(zip(header, row, strict=True)) for row in below)]
 
 
-async def test_words_without_written_spaces_between_them_are_no_cells() -> None:
+def test_words_without_written_spaces_between_them_are_no_cells() -> None:
     prose = "What a column of the store may hold is told here, type by type, with limits."
     heading = placed([["8.1.", "Numeric", "types"]], 3.0, to_right=False)
     below = [(456.0, [(40.0, "The"), (61.0, "numeric"), (99.0, "types")]), (442.0, [(40.0, "are of two kinds.")])]
-    document = await read(drawn((500, [(40, prose)]), *heading, *below))
+    document = read(drawn((500, [(40, prose)]), *heading, *below))
     assert document.cells == ()
     assert "8.1. Numeric types" in document.text
 
@@ -476,59 +480,59 @@ STATEMENT = [
 ]
 
 
-async def test_years_are_a_header_over_numbers_and_labels_are_rows_of_their_own() -> None:
+def test_years_are_a_header_over_numbers_and_labels_are_rows_of_their_own() -> None:
     lefts = (40.0, 200.0, 260.0)
     lines = [
         (470.0 - 14 * number, [(left, text) for left, text in zip(lefts, row, strict=False) if text])
         for number, row in enumerate(STATEMENT)
     ]
-    document = await read(drawn(*lines))
+    document = read(drawn(*lines))
     whole = [row + [""] * (3 - len(row)) for row in STATEMENT]
     rows = [document.columns_at(block.start) for block in document.blocks if block.kind == "table"]
     assert rows == [(), *(tuple(zip(whole[0], row, strict=True)) for row in whole[1:])]
 
 
-async def test_a_header_at_the_left_of_its_column_names_numbers_at_the_right() -> None:
+def test_a_header_at_the_left_of_its_column_names_numbers_at_the_right() -> None:
     table = [[(40, "Well"), (100, "Depth"), (220, "Flow")]]
     table += [[(40, well), (185, depth), (330, flow)] for well, depth, flow in [("A", "31", "4.5"), ("B", "27", "6.1")]]
     prose = [(40, "The wells of the town were measured in spring.")]
-    document = await read(drawn((500, prose), *((470.0 - 14 * number, row) for number, row in enumerate(table))))
+    document = read(drawn((500, prose), *((470.0 - 14 * number, row) for number, row in enumerate(table))))
     *_, last = document.rows
     assert document.columns_at(last) == (("Well", "B"), ("Depth", "27"), ("Flow", "6.1"))
 
 
-async def test_words_far_apart_in_three_columns_have_a_header_and_names_with_values_or_numbered_lines_none() -> None:
+def test_words_far_apart_in_three_columns_have_a_header_and_names_with_values_or_numbered_lines_none() -> None:
     def lines(*rows: Sequence[str]) -> list[tuple[float, list[tuple[float, str]]]]:
         return [(470.0 - 14 * number, list(zip((40, 160, 280), row, strict=False))) for number, row in enumerate(rows)]
 
     board = [("Name", "Role", "City"), ("Ada Byron", "chair", "London"), ("Emmy Noether", "secretary", "Erlangen")]
-    document = await read(drawn(*lines(*board)))
+    document = read(drawn(*lines(*board)))
     *_, last = document.rows
     assert document.columns_at(last) == tuple(zip(board[0], board[2], strict=True))
     facts = [("Seat:", "Norden"), ("Founded:", "1904"), ("Members:", "412")]
-    assert (await read(drawn(*lines(*facts)))).cells == ()
+    assert (read(drawn(*lines(*facts)))).cells == ()
     listing = [("198", "keep all", "here"), ("199", "keep some", "7"), ("200", "keep few", "9")]
-    assert (await read(drawn(*lines(*listing)))).cells == ()
+    assert (read(drawn(*lines(*listing)))).cells == ()
 
 
-async def test_a_header_of_several_lines_without_rows_is_no_table() -> None:
+def test_a_header_of_several_lines_without_rows_is_no_table() -> None:
     prose = [(40.0, "The wells of the town were measured in spring.")]
     header = [[(40.0, "Well"), (160.0, "Depth"), (280.0, "Flow")], [(160.0, "metres"), (280.0, "litres")]]
-    document = await read(drawn((500, prose), *((470.0 - 14 * number, row) for number, row in enumerate(header))))
+    document = read(drawn((500, prose), *((470.0 - 14 * number, row) for number, row in enumerate(header))))
     assert document.cells == ()
 
 
-async def test_three_columns_of_text_are_no_table() -> None:
+def test_three_columns_of_text_are_no_table() -> None:
     columns = ["the tides were", "of the lagoon", "weak and none", "of the many", "machines stood", "still that year"]
     lines = [(470.0 - 14 * n, [(40.0 + 115 * k, f"{columns[(n + k) % 6]} again") for k in range(3)]) for n in range(5)]
-    assert (await read(drawn(*lines))).cells == ()
+    assert (read(drawn(*lines))).cells == ()
 
 
-async def test_accents_of_their_own_are_put_on_their_letters() -> None:
+def test_accents_of_their_own_are_put_on_their_letters() -> None:
     words = "Th\\264eor\\140eme de Gonz\\264alez, Franc\\270ais, fa\\270cade, na\\250\\365ve"
     content = f"BT /F1 12 Tf 20 200 Td ({words}) Tj ET"
     encoding = "/Encoding<</Type/Encoding/Differences[96/grave 180/acute 168/dieresis 184/cedilla 245/dotlessi]>>"
-    document = await read(raw_pdf(content, font=f"/BaseFont/Helvetica{encoding}"))
+    document = read(raw_pdf(content, font=f"/BaseFont/Helvetica{encoding}"))
     assert document.text == "Théorème de González, Français, façade, naïve"
 
 
@@ -551,7 +555,7 @@ def test_what_is_broken_in_a_text_is_counted(text: str, other: str, count: int) 
     assert broken_words(text, other) == count
 
 
-async def test_the_bullets_of_a_symbol_font_begin_items() -> None:
+def test_the_bullets_of_a_symbol_font_begin_items() -> None:
     lines = [PdfLine(text, 10.0, y=500.0 - 12 * number) for number, text in enumerate(["\uf0b7 Gates", "\uf0a7 Locks"])]
     document = pdf_document([lines])
     assert [block.kind for block in document.blocks] == ["item", "item"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import lru_cache
+from itertools import product
 from typing import Any
 
 from graph_research.research.evidence.claims import Ground, claim_of, levelled
@@ -26,10 +28,10 @@ from graph_research.text.language.stated import unstated
 CONFIDENCE_RANK: Mapping[str, int] = {level.value: rank for rank, level in enumerate(Confidence)}
 """From 0 for speculation to 4 for confirmed."""
 
-_NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 _WORDS = re.compile(r"\w+")
 _MARKS = re.compile(r"(?:(?<=\s)|^)\[\d+(?:\s*[,–-]\s*\d+)*\]")  # what a citation looks like in a report
 _NEGATIONS = frozenset().union(*NEGATIONS.values())
+_MOST_KEPT = 1024  # texts of findings whose words are kept: each is compared with all others
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,43 +197,16 @@ def _restated(findings: Sequence[Finding], confidences: Sequence[Mapping[str, An
 
 def _thinned(findings: Sequence[Finding], places: Mapping[str, Place]) -> list[Finding]:
     """The findings, those that say the same in the same words, or add nothing, merged into the first of them, which
-    keeps its id."""
-    kept: list[_Compared] = []
+    keeps its id. `places` are those of the evidence."""
+    kept: list[Finding] = []
     for finding in findings:
-        compared = _Compared(finding, places)
-        place = next(
-            (
-                place
-                for place, other in enumerate(kept)
-                if other.words == compared.words or (other.turns == compared.turns and _adds_nothing(other, compared))
-            ),
-            None,
-        )
+        same = (place for place, other in enumerate(kept) if _adds_nothing(other, finding, places))
+        place = next(same, None)
         if place is None:
-            kept.append(compared)
+            kept.append(finding)
         else:
-            kept[place] = _Compared(_with_another(kept[place].finding, finding), places)
-    return [one.finding for one in kept]
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """A finding with what it is compared by, worked out once for all the others; `places` are those of the evidence."""
-
-    finding: Finding
-    places: Mapping[str, Place]
-
-    @cached_property
-    def words(self) -> list[str]:
-        return _words(self.finding.content)
-
-    @cached_property
-    def turns(self) -> tuple[list[str], list[str]]:
-        return _turns(self.finding.content)
-
-    @cached_property
-    def passages(self) -> list[Place]:
-        return [self.places[name] for name in self.finding.evidence_ids if name in self.places]
+            kept[place] = _with_another(kept[place], finding)
+    return kept
 
 
 def _united(findings: Sequence[Finding], groups: Iterable[Sequence[str]]) -> list[Finding]:
@@ -255,41 +230,33 @@ def _have_the_same_values(one: Finding, other: Finding) -> bool:
     return not (unstated(one.content, [other.content]) or unstated(other.content, [one.content]))
 
 
-def _adds_nothing(one: _Compared, other: _Compared) -> bool:
-    """Whether of two findings with the same numbers and negations the other one rests on the same passage, and has only
-    some of the words, in their order. A finding in other words or another order counts as another statement, since no
-    score of words tells a paraphrase from another scope or role."""
-    return (
-        _share_a_passage(one, other)
-        and _have_the_same_values(one.finding, other.finding)  # else another unit
-        and _is_within(other.words, one.words)
-    )
-
-
-def _share_a_passage(one: _Compared, other: _Compared) -> bool:
-    """Whether they have a quote in common, or quotes that overlap in the text of a source."""
-    if not set(one.finding.evidence_ids).isdisjoint(other.finding.evidence_ids):
+def _adds_nothing(one: Finding, other: Finding, places: Mapping[str, Place]) -> bool:
+    """Whether of two findings the other one has the same words, or rests on the same passage and has only some of the
+    words, in their order, with the same values and negations. A finding in other words or another order counts as
+    another statement, since no score of words tells a paraphrase from another scope or role."""
+    words, others = _words(one.content), _words(other.content)
+    if words == others:
         return True
-    return any(
-        source == source_too and max(start, start_too) < min(end, end_too)
-        for source, start, end in one.passages
-        for source_too, start_too, end_too in other.passages
+    rest = iter(words)
+    return (
+        all(word in rest for word in others)
+        and _NEGATIONS.isdisjoint((Counter(words) - Counter(others)).keys())
+        and _share_a_passage(one, other, places)
+        and _have_the_same_values(one, other)
     )
 
 
-def _is_within(words: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether the words stand in this order in the others."""
-    rest = iter(others)
-    return all(word in rest for word in words)
+def _share_a_passage(one: Finding, other: Finding, places: Mapping[str, Place]) -> bool:
+    """Whether they have a quote in common, or quotes that overlap in the text of a source."""
+    if not set(one.evidence_ids).isdisjoint(other.evidence_ids):
+        return True
+    mine, theirs = ([places[name] for name in each.evidence_ids if name in places] for each in (one, other))
+    return any(a[0] == b[0] and max(a[1], b[1]) < min(a[2], b[2]) for a, b in product(mine, theirs))
 
 
-def _words(text: str) -> list[str]:
-    return _WORDS.findall(text.casefold())
-
-
-def _turns(text: str) -> tuple[list[str], list[str]]:
-    """The numbers and the negations of a text. Texts that differ in these say different things, however alike."""
-    return sorted(_NUMBERS.findall(text)), [word for word in _words(text) if word in _NEGATIONS]
+@lru_cache(maxsize=_MOST_KEPT)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORDS.findall(text.casefold()))
 
 
 def _joined(known: Sequence[Finding], fresh: Sequence[Finding]) -> list[Finding]:

@@ -13,7 +13,6 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from graph_research.text.canonical import DocumentBuilder, canonical_text
 from graph_research.text.document import BlockKind, Document
 from graph_research.text.language.tags import primary
-from graph_research.text.readers.html_date import head_date
 from graph_research.text.readers.html_head import PageHead, page_head
 from graph_research.text.readers.html_nesting import bound_nesting
 from graph_research.text.readers.html_tags import (
@@ -60,7 +59,6 @@ def html_document(source: str, *, line_key: str = "", note_marks: bool = False) 
     parser = LexborHTMLParser(bounded.encode("utf-8", "replace"))
     node = parser.css_first(":not(svg) > title") if "title" in tags else None
     title = canonical_text(node.text()) if node is not None else ""
-    date = head_date(parser) if not tags.isdisjoint(("meta", "script")) else ""
     head = page_head(parser) if not tags.isdisjoint(("meta", "script", "link", "footer")) else PageHead()
     title = title or head.title
     body = parser.body or parser.root
@@ -74,7 +72,7 @@ def html_document(source: str, *, line_key: str = "", note_marks: bool = False) 
     document = builder.document(heading if only_adds_the_site else title)
     return replace(
         document,
-        date=date or stated_date(document),
+        date=head.date or stated_date(document),
         authors=head.authors,
         licence=head.licence,
         language=_declared_language(parser),

@@ -1,22 +1,31 @@
-"""What a page says of itself in its head, in its data for search engines and at its foot: title, authors, licence."""
+"""What a page says of itself in its head, in its data for search engines and at its foot: title, authors, date …"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
 from graph_research.text.canonical import canonical_text
+from graph_research.text.language.dates import iso_date
 
 _TITLES = ("citation_title", "dc.title", "dcterms.title", "og:title")
 _AUTHORS = ("citation_author", "dc.creator", "dcterms.creator", "author", "article:author", "parsely-author")
 _LICENCES = ("dcterms.license", "dc.rights.license", "dcterms.rights", "dc.rights", "copyright")
-_NAMES = frozenset((*_TITLES, *_AUTHORS, *_LICENCES))
+_PUBLISHED = (
+    *("article:published_time", "datepublished", "citation_publication_date", "citation_date", "dc.date.issued"),
+    *("dcterms.issued", "dcterms.created", "dc.date", "dcterms.date", "date", "pubdate"),
+)
+_MODIFIED = ("article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "last-modified", "revised")
+_NAMES = frozenset((*_TITLES, *_AUTHORS, *_LICENCES, *_PUBLISHED, *_MODIFIED))
+_KEYS = ("name", "property", "itemprop", "http-equiv")
+_LINKED_DATE = re.compile(r'"(datePublished|dateModified)"\s*:\s*"([^"]{4,40})"')
 _ADDRESS = re.compile(r"\s*[<(](?:https?:|mailto:|[^\s<>()]+@)[^<>()]*[>)]")
+_LINKED_DATA = "script[type='application/ld+json']"
 _MAX_DATA_CHARS = 200_000
 _MAX_NODES = 2_000
 _MAX_AUTHORS = 50
@@ -30,11 +39,13 @@ _NO_NAME = re.compile(r"^\W*(?:by\s)?|\W*(?:\b(?:copyright|all rights)\b.*)?$", 
 
 @dataclass(frozen=True)
 class PageHead:
-    """Empty where the page says nothing. A licence is its address where there is one, else its words."""
+    """Empty where the page says nothing. A licence is its address where there is one, else its words. The date is, as
+    ISO 8601, when the page was published, else when it was changed."""
 
     title: str = ""
     authors: tuple[str, ...] = ()
     licence: str = ""
+    date: str = ""
 
 
 def page_head(parser: LexborHTMLParser) -> PageHead:
@@ -43,7 +54,7 @@ def page_head(parser: LexborHTMLParser) -> PageHead:
     metas: dict[str, list[str]] = {}
     for node in parser.css("meta[content]"):
         attributes = node.attributes
-        name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
+        name = next(filter(None, map(attributes.get, _KEYS)), "").lower()
         content = canonical_text(attributes.get("content") or "")[:_FACT_CHARS]
         if name in _NAMES and content:
             metas.setdefault(name, []).append(content)
@@ -65,7 +76,17 @@ def page_head(parser: LexborHTMLParser) -> PageHead:
         title=next((metas[name][0] for name in _TITLES if name in metas), ""),
         authors=tuple(dict.fromkeys(authors or _holders(parser)))[:_MAX_AUTHORS],
         licence=next((canonical_text(licence)[:_FACT_CHARS] for licence in licences if licence), ""),
+        date=_date(metas, parser),
     )
+
+
+def _date(metas: Mapping[str, Sequence[str]], parser: LexborHTMLParser) -> str:
+    said: dict[str, list[str]] = {name: list(values) for name, values in metas.items()}
+    for node in parser.css(_LINKED_DATA):
+        for name, value in _LINKED_DATE.findall(node.text()):
+            said.setdefault(name.lower(), []).append(value)
+    dates = (date for name in (*_PUBLISHED, *_MODIFIED) for value in said.get(name, ()) if (date := iso_date(value)))
+    return next(dates, "")
 
 
 def _holders(parser: LexborHTMLParser) -> list[str]:
@@ -79,7 +100,7 @@ def _holders(parser: LexborHTMLParser) -> list[str]:
 
 def _things(parser: LexborHTMLParser) -> Iterator[dict[str, Any]]:
     """The objects of the page's linked data that say who wrote something or under which licence."""
-    for node in parser.css("script[type='application/ld+json']"):
+    for node in parser.css(_LINKED_DATA):
         text = node.text()
         try:
             data = json.loads(text) if len(text) <= _MAX_DATA_CHARS else None

@@ -32,7 +32,9 @@ def basis_of(report: Report, labels: Labels) -> list[str]:
     told_above = (labels.limit_one_origin, labels.limit_undated, labels.limit_open)
     unrated = labels.limit_checks.format(issues=labels.checks[NO_SURE_FINDING])
     told_by_read = (labels.limit_weak, unrated) if _is_unrated(cited) else ()
-    told_elsewhere = (*told_above, *told_by_read, *_of_the_making(labels), labels.limit_left_out)
+    told_by_confidence = (unrated,) if report.statistics.origins_cited == 1 else ()
+    told = (*told_above, *told_by_read, *told_by_confidence)
+    told_elsewhere = (*told, *_of_the_making(labels), labels.limit_left_out)
     return [
         *_read(report, cited, labels),
         *_confidence(report, labels),

@@ -115,6 +115,20 @@ def test_sources_that_name_nobody_are_told_once_as_not_rated_and_not_as_doubtful
     assert not any("unverified" in row or "high-confidence" in row for row in told)
 
 
+def test_that_one_maker_alone_gives_no_high_confidence_is_told_once() -> None:
+    one = {"publisher": "The maker", "authors": []}
+    unsure = ENGLISH.limit_checks.format(issues=ENGLISH.checks[NO_SURE_FINDING])
+
+    def told(sources: list[dict[str, Any]]) -> list[str]:
+        report = built(sources=sources)
+        return basis_of(report.model_copy(update={"limitations": [*report.limitations, unsure]}), ENGLISH)
+
+    alone = told([{**row, **one} for row in finished_research.SOURCES])
+    assert ENGLISH.reason_one_origin in " ".join(alone)
+    assert unsure not in alone
+    assert unsure in told(finished_research.SOURCES)
+
+
 def test_the_basis_tells_what_limits_the_report_and_the_methodology_what_was_discarded_in_writing() -> None:
     discarded = ENGLISH.limit_quotes.format(n=2)
     weak = ENGLISH.limit_weak.format(n=1, all=3)

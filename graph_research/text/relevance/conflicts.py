@@ -7,8 +7,9 @@ sentences without such values conflict if all their words agree but for a stretc
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, combinations_with_replacement
 from operator import itemgetter
 from typing import Literal
@@ -71,7 +72,14 @@ def find_contradictions(sentences: Sequence[SourceSentence]) -> list[Conflict]:
     """
     read = [read_sentence(sentence.text) for sentence in sentences]
     found = [statement for sentence in sentences for statement in statements(sentence)]
-    groups = _groups(_excluding(found, _vocabularies(sentences, read)))
+
+    @cache
+    def said(source_id: str) -> Mapping[str, float]:
+        """The terms of a source with their weights."""
+        own = (words for sentence, (_, words) in zip(sentences, read, strict=True) if sentence.source_id == source_id)
+        return {word.term: word.weight for word in chain.from_iterable(own)}
+
+    groups = _groups(_excluding(found, said))
     by_value = [conflict for group in groups if (conflict := _conflict([found[i] for i in group])) is not None]
     return [*by_value, *_reworded(sentences, read)]
 
@@ -83,15 +91,7 @@ def contrary_value(claim: SourceSentence, passage: SourceSentence) -> str | None
     return next((side.value for row in conflicts for side in row.sides if passage in side.evidence), None)
 
 
-def _vocabularies(sentences: Sequence[SourceSentence], read: Sequence[_Read]) -> dict[str, dict[str, float]]:
-    """The terms of each source with their weights."""
-    found: dict[str, dict[str, float]] = defaultdict(dict)
-    for sentence, (_, written) in zip(sentences, read, strict=True):
-        found[sentence.source_id].update((word.term, word.weight) for word in written)
-    return found
-
-
-def _excluding(found: Sequence[Statement], said: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[int, int]]:
+def _excluding(found: Sequence[Statement], said: Callable[[str], Mapping[str, float]]) -> Iterator[tuple[int, int]]:
     """The statements whose values exclude each other, where neither source has one that is more like the other's."""
     sources = [one.sentence.source_id for one in found]
     items = [(source, one.value.unit, one.near) for source, one in zip(sources, found, strict=True)]
@@ -106,7 +106,7 @@ def _excluding(found: Sequence[Statement], said: Mapping[str, Mapping[str, float
     for (a, b), same in compared.items():
         if same < max(nearest[a, sources[b]], nearest[b, sources[a]]) or not exclude(found[a], found[b]):
             continue
-        if (found[a].title and found[b].title) or _of_one_thing(said[sources[a]], said[sources[b]]):
+        if (found[a].title and found[b].title) or _of_one_thing(said(sources[a]), said(sources[b])):
             yield a, b
 
 
@@ -134,11 +134,10 @@ def _candidates(items: Sequence[tuple[str, str, Collection[str]]]) -> Iterator[t
 
 def _reworded(sentences: Sequence[SourceSentence], read: Sequence[_Read]) -> Iterator[Conflict]:
     """Sentences of two sources that differ in one stretch, which denies, turns round or renames."""
-    items = [
-        (sentence.source_id, language, {word.term for word in written if word.weight > 0})
-        for sentence, (language, written) in zip(sentences, read, strict=True)
-    ]
-    for a, b in _candidates(items):
+    alike = _beginning_alike(sentences, read)
+    items = [(sentences[n].source_id, read[n][0], {word.term for word in read[n][1] if word.weight > 0}) for n in alike]
+    for one, other in _candidates(items):
+        a, b = alike[one], alike[other]
         stretches = _stretches(read[a][1], read[b][1])
         if stretches and _turned(sentences[a], sentences[b], stretches, read[a][0]):
             sides = tuple(
@@ -150,6 +149,15 @@ def _reworded(sentences: Sequence[SourceSentence], read: Sequence[_Read]) -> Ite
             yield Conflict(
                 kind="statement", topic=topic, description=" · ".join(side.value for side in sides), sides=sides
             )
+
+
+def _beginning_alike(sentences: Sequence[SourceSentence], read: Sequence[_Read]) -> list[int]:
+    """The sentences that begin with the same words as one of another source: no others differ in one stretch."""
+    beginnings = [tuple(word.term for word in written[:_LEAST_BEFORE]) for _, written in read]
+    sources: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for sentence, beginning in zip(sentences, beginnings, strict=True):
+        sources[beginning].add(sentence.source_id)
+    return [n for n, beginning in enumerate(beginnings) if len(sources[beginning]) > 1]
 
 
 def _stretches(one: Sequence[Word], other: Sequence[Word]) -> tuple[Sequence[Word], Sequence[Word]] | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -113,6 +114,29 @@ class Away(SqliteLimits):
         if self.is_away:
             raise LimitsUnavailable("the database is away")
         return await super().turn(server, most_seconds=most_seconds, probe_seconds=probe_seconds, insist=insist)
+
+
+class _Written(SqliteLimits):
+    """Counts the statements that may write."""
+
+    writes = 0
+
+    async def _rows(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        self.writes += not statement.startswith("SELECT")
+        return await super()._rows(statement, values)
+
+
+async def test_a_turn_without_a_rate_writes_only_where_the_server_is_new_or_holds_requests_back(tmp_path: Path) -> None:
+    limits = _Written(tmp_path / "limits.db")
+    turns = [await turn(limits, UNLIMITED) for _ in range(3)]
+    assert (turns, limits.writes) == ([Turn(admitted=True)] * 3, 1)
+    await limits.set_breaker(UNLIMITED, 60.0)
+    assert not (await turn(limits, UNLIMITED)).admitted
+    await limits.set_breaker(UNLIMITED, None)
+    await limits.pause(UNLIMITED, 60.0)
+    assert (await turn(limits, UNLIMITED)).wait_seconds == pytest.approx(60.0, abs=5.0)
+    assert limits.writes == 6
+    await limits.close()
 
 
 async def test_limits_that_are_away_fail_nothing_and_are_reported_once(

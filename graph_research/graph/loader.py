@@ -41,6 +41,7 @@ def load_graph(
     extended = replace(
         base,
         handlers={**base.handlers, **(handlers or {})},
+        read_only_handlers=frozenset(base.read_only_handlers) - (handlers or {}).keys(),
         functions={**base.functions, **(functions or {})},
         errors=(*base.errors, *errors),
         types=named_types({**base.types, **(types or {})}),

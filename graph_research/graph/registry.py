@@ -68,6 +68,8 @@ class Registry:
     """The explicit lists that names in a graph resolve from."""
 
     handlers: Mapping[str, Handler] = field(default_factory=dict)
+    read_only_handlers: Collection[str] = ()
+    """Handlers that change nothing of what they are given: they get values of the state itself, all others copies."""
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     """Pure functions for expressions, beside the built-in ones."""
     types: Mapping[str, Any] = field(default_factory=dict)

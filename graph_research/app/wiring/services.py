@@ -70,8 +70,10 @@ def build_services(
 
 def build_registry(workspace: Workspace, services: Services) -> Registry:
     """Everything that a graph's names may resolve to."""
+    handlers = research_handlers(services)
     return Registry(
-        handlers=research_handlers(services),
+        handlers=handlers,
+        read_only_handlers=handlers.keys(),
         functions=research_functions(),
         schemas=workspace.definitions.schemas,
         graphs=workspace.definitions.graphs,

@@ -21,7 +21,7 @@ from graph_research.graph.state.state_at import Folded, fold
 from graph_research.graph.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
 from graph_research.graph.values.codec import encode_each
 
-_LEAST_TAIL_BYTES = 32_768
+_LEAST_TAIL_BYTES = 131_072
 ROW_BYTES = 64
 """What a row of the log takes beside its update, for the decision when to make a snapshot."""
 

@@ -68,15 +68,20 @@ class NodeVisit:
         return delta
 
     def handoff(self, scope: Mapping[str, Any]) -> dict[str, Any]:
-        """What the handler, prompt or subgraph is given, made from `scope` and checked."""
-        handoff: dict[str, Any] = duplicate(self.program.handoff(scope))
+        """What the handler, prompt or subgraph is given, made from `scope` and checked: a copy, where it could change
+        something of it. A subgraph makes its own."""
+        handoff, spec = self.program.handoff(scope), self.spec
+        only_reads = spec.kind == "run" and spec.target in self.graph_run.graph.registry.read_only_handlers
+        if spec.kind != "graph" and not only_reads:
+            handoff = duplicate(handoff)
         self.check(self.spec.input.schema if self.spec.input else None, handoff)
         return handoff
 
     def accepted(self, output: Any, scope: Mapping[str, Any]) -> Any:
-        """A copy of an output, checked."""
+        """An output, checked: a copy of a handler's, and the values that a subgraph has ended with."""
         try:
-            output = duplicate(output)
+            if self.spec.kind != "graph":
+                output = duplicate(output)
         except NotStorable as problem:
             update = self.program.update({**scope, "output": output, "outputs": [output], "errors": []})
             raise self.unstorable([update], problem) from problem

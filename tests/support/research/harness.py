@@ -12,9 +12,11 @@ from typing import Any
 
 from graph_research.app.definitions import graph_resolver, prompt_resolver, schema_resolver
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
+from graph_research.graph.context import Context
 from graph_research.graph.loader import load_graph
-from graph_research.graph.registry import Registry
+from graph_research.graph.registry import Handler, Registry
 from graph_research.graph.runtime import RunResult, Runtime
+from graph_research.graph.values.codec import canonical
 from graph_research.providers.errors import ProviderUnavailable
 from graph_research.providers.llm.base import Model, ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
@@ -173,6 +175,18 @@ def outside_quotations(prompt: str) -> str:
         else:
             outside.append(line)
     return "\n".join(outside)
+
+
+def only_reading(handler: Handler) -> Handler:
+    """The handler, which must change nothing of its handoff: it gets values of the state itself."""
+
+    async def read(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        before = canonical(handoff)
+        output = await handler(handoff, ctx)
+        assert canonical(handoff) == before, f"{ctx.path} has changed its handoff"
+        return output
+
+    return read
 
 
 def small_web(request: SearchRequest) -> list[SearchHit]:
@@ -359,8 +373,10 @@ class Bench:
             roles={**roles, **self.roles},
             **self.settings,
         )
+        handlers = {name: only_reading(handler) for name, handler in research_handlers(services).items()}
         registry = Registry(
-            handlers=research_handlers(services),
+            handlers=handlers,
+            read_only_handlers=handlers.keys(),
             functions=research_functions(),
             schemas=schema_resolver(),
             graphs=graph_resolver(),

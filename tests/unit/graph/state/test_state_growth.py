@@ -74,7 +74,7 @@ async def test_the_tail_behind_the_last_snapshot_stays_bounded_and_snapshots_do_
     await runtime(graph, store).run({"n": 1500}, run_id="r")
     folded = await fold(store, "r", "")
     assert folded is not None
-    assert folded.tail_bytes <= max(folded.snapshot_bytes, 32_768)
+    assert folded.tail_bytes <= max(folded.snapshot_bytes, 131_072)
     assert (await store.state("r"))["seen"] == list(range(1500, 0, -1))
     assert (await store.state("r", step=700))["seen"] == list(range(1500, 800, -1))
     await store.close()
@@ -124,7 +124,7 @@ async def test_a_list_that_only_grows_is_not_copied_into_every_snapshot(tmp_path
     with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
         taken, count = connection.execute("SELECT sum(length(content)), count(*) FROM snapshots").fetchone()
         (logged,) = connection.execute("SELECT sum(length(delta)) FROM steps").fetchone()
-    assert count >= 5
+    assert count >= 2
     assert taken < logged / 20
 
 
@@ -168,7 +168,7 @@ async def test_a_list_whose_entries_go_by_id_is_not_copied_into_every_snapshot(t
     with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
         taken, count = connection.execute("SELECT sum(length(content)), count(*) FROM snapshots").fetchone()
         (logged,) = connection.execute("SELECT sum(length(delta)) FROM steps").fetchone()
-    assert count >= 5
+    assert count >= 2
     assert taken < logged / 10
 
 

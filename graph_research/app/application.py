@@ -162,7 +162,7 @@ class Application:
                     run_id, answer=given, accept_changes=accept_changes, metadata=metadata, retry=retry
                 )
                 async with (
-                    read_ahead("" if offline else run.request.question, self.workspace.definitions.prompts),
+                    read_ahead(run.request.question, self.workspace.definitions.prompts, run.answers),
                     aclosing(self._audited(run_id, stream, new=new)) as events,
                 ):
                     async for event in events:

@@ -26,6 +26,7 @@ from graph_research.graph.runtime import Runtime
 from graph_research.providers.clients import Clients
 from graph_research.research.digest.cache import DigestCache
 from graph_research.research.hooks import Hooks
+from graph_research.research.llm.services import AnswerSchemas
 
 _OF_BROUGHT_GRAPHS = Bounds(steps=2_000, calls=2_000, characters=100_000_000)
 """About ten times what a thorough research takes: a graph that comes with a request is somebody else's than the
@@ -50,7 +51,8 @@ class RunResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A run that is ready to be driven. `searches` is None for one that is only to end, without models and searches."""
+    """A run that is ready to be driven. `searches` and `answers`, the schemas of its agents, are None for one that is
+    only to end, without models and searches."""
 
     run_id: str
     request: RunRequest
@@ -58,6 +60,7 @@ class Run:
     graph: Graph
     budget: Budget
     searches: Searches | None
+    answers: AnswerSchemas | None = None
 
     @property
     def may_search(self) -> bool:
@@ -111,7 +114,7 @@ def assemble(
         max_cost=request.max_cost,
     )
     there = with_neighbours(workspace, request.graph)
-    searches = None
+    searches, answers = None, None
     if offline:
         registry = offline_registry(there, request)
     else:
@@ -129,7 +132,7 @@ def assemble(
             instructions=store.instructions,
             digests=digests,
         )
-        registry = build_registry(there, services)
+        answers, registry = services.schemas, build_registry(there, services)
     graph = load(workspace, request.graph, registry, request.definition)
     _check_pauses(graph, request)
     if request.question is not None:
@@ -138,7 +141,9 @@ def assemble(
             budget.seconds = time_limit(graph, request)
             shape = Shape.of(request.inputs, request.models, request.roles, budget.prices)
             budget.reserve = Reserve.of(shape, limits_of(budget))
-    return Run(run_id=run_id, request=request, store=store, graph=graph, budget=budget, searches=searches)
+    return Run(
+        run_id=run_id, request=request, store=store, graph=graph, budget=budget, searches=searches, answers=answers
+    )
 
 
 def planned_within_limits(run: Run) -> Run:

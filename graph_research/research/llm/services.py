@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from graph_research.errors import UserMistake
 from graph_research.graph.registry import Resolver
-from graph_research.graph.values.json_schema import Contract
+from graph_research.graph.values.json_schema import Contract, SchemaInvalid
 from graph_research.providers.search.base import SearchProvider
 from graph_research.providers.web.page_reader import PageCache
 from graph_research.research.allowance import Allowance
@@ -18,6 +19,8 @@ from graph_research.research.instructions import InstructionReader
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.research_settings import ResearchSettings
+
+_ANSWER = ".answer"
 
 
 class UnknownSchema(UserMistake):
@@ -39,6 +42,13 @@ class AnswerSchemas:
                 raise UnknownSchema(f'no schema "{name}"', help=f"add schemas/handoffs/{name}.json")
             self._compiled[name] = Contract(json.loads(located[0]), name, self._resolver)
         return self._compiled[name]
+
+    def compile_all(self) -> None:
+        """Compile the schema of every agent's answer; those that are not valid are left to `get`."""
+        for name in self._resolver.names():
+            if name.endswith(_ANSWER):
+                with suppress(SchemaInvalid, json.JSONDecodeError, UserMistake):
+                    self.get(name)
 
     def contract(self, schema: Mapping[str, object], name: str) -> Contract:
         """A contract of a schema that a graph holds itself; `$ref` may name the schemas known here."""

@@ -47,7 +47,8 @@ async def archive_run(workspace: Workspace, store: Store, run_id: str, now: date
     than 30 % was shown with `content_archive_enabled`. Raises `OSError` where the folder cannot be written.
     """
     settings, folder = workspace.settings, archive_folder(workspace)
-    state = research_state(await store.state(run_id))
+    stored = await store.state(run_id)
+    state = research_state({name: stored.get(name) for name in ("metadata", "sources")})
     compressed = (state.get("metadata") or {}).get("content_archive_hashes") or {}
     dropped = (state.get("metadata") or {}).get("dropped_content_ids") or []
     own = await store.text_hashes(run_id)

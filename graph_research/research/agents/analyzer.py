@@ -23,7 +23,7 @@ from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.fidelity import LOW_FIDELITY, FidelityRecord
 from graph_research.research.models.report_options import report_language
-from graph_research.research.models.source import Source, Tier
+from graph_research.research.models.source import Quality, Source, Tier
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.retrieval.excerpts import reading_of
 from graph_research.research.retrieval.fidelity import compressed_content, fidelity_score, record_shown
@@ -257,8 +257,10 @@ def _listed(row: Mapping[str, Any], known: Known) -> dict[str, Any]:
 
 def _title(source: Source) -> str:
     tier = "" if source.tier is Tier.UNVERIFIED else source.tier.value
-    facts = filter(None, (tier, f"quality {source.quality.value}", source.published_on))
-    return f"{source.id} ({', '.join(facts)}): {source.title}" + (f", {source.publisher}" if source.publisher else "")
+    quality = "" if source.quality is Quality.MEDIUM else f"quality {source.quality.value}"
+    facts = ", ".join(filter(None, (tier, quality, source.published_on)))
+    named = f"{source.title}, {source.publisher}" if source.publisher else source.title
+    return f"{source.id} ({facts}): {named}" if facts else f"{source.id}: {named}"
 
 
 def _reading_order(source: Source, iteration: int) -> tuple[bool, float, str]:

@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 _LABEL_CHARS = 80
 _MOST_COMPILED = 1_000
-_MARKER_DIGITS = 8
+_MARKER_DIGITS = 6
 """Each costs tokens twice a quotation. That a text does not hold its own marker is looked at, whatever its length."""
 _RECENT_MARKERS = 64
 """A prompt that is being fitted into a window quotes the same texts a dozen times."""

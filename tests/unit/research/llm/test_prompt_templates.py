@@ -15,7 +15,7 @@ from graph_research.graph.resources import FolderResolver
 from graph_research.research.llm.prompt_templates import PromptInvalid, PromptRenderer, quoted
 from tests.support.research.harness import make_services
 
-MARKERS = re.compile(r"\[(QUOTED-[0-9a-f]{8}): .*\]")
+MARKERS = re.compile(r"\[(QUOTED-[0-9a-f]{6}): .*\]")
 
 
 def renderer(folder: Path, **templates: str) -> PromptRenderer:

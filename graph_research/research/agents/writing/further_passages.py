@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise, takewhile
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -20,22 +21,35 @@ from graph_research.research.models.source import Source
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.text.document import Document
 from graph_research.text.language.opposites import DEFAULT, NEGATIONS
-from graph_research.text.language.words import MOST_WEIGHT, held_share, held_weight, language_of, whole_word_weights
+from graph_research.text.language.words import (
+    MOST_WEIGHT,
+    held_share,
+    held_weight,
+    language_of,
+    term_weights,
+    whole_word_weights,
+)
 from graph_research.text.relevance.entries import Entries, Entry, names_in
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import Analysed, Pool, Ranked, analysed, rank
 from graph_research.text.relevance.units import Unit
 from graph_research.text.sentences import SENTENCE_ENDS
 
-_PASSAGE_CHARS, _DEFINITION_CHARS = 500, 1_200
+_PASSAGE_CHARS, _DEFINITION_CHARS, _ANNOUNCED_CHARS = 500, 1_200, 500
+"""So much is shown around a unit, of what explains a term, and of what a sentence announces that ends in a colon."""
+_BETWEEN_CHARS = 100
+"""Less between two sentences is shown with them: the heading of a passage of its own takes as much."""
+_FEWEST_WORDS = 4
+"""A passage with fewer says nothing by itself, if it gives no default."""
 _OF_A_SENTENCE, _OF_A_QUESTION, _MOST_TRIED = 2, 3, 20
 _MOST_OF_A_LIMIT = 6
 _LEAST_COVERED = 0.5
 """Of a sentence's words, by weight, a unit has so much, else it is about something else."""
-_SPECIFIC, _LEAST_OF_RARE = 1.5, 0.6
-"""A unit bears on a sentence if it holds the sentence's rarest word, which weighs so much in its language, and so much
-of all its words, each weighed by how rare it is in the sources, too."""
+_SPECIFIC, _LEAST_OF_RARE, _LEAST_OF_COMMON, _FEWEST_HELD = 1.5, 0.6, 0.9, 2
+"""A unit bears on a sentence if it holds the sentence's rarest word, and so much of all its words, each weighed by how
+rare it is in the sources, too: nearly all where even the rarest weighs less than that in its language."""
 _MOST_SOURCES = 120
+_COLONS = (":", "：")
 _WORD = re.compile(r"\w+")
 _IN_CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,}(?!\w)")
 """The name of a value, though its language may have it as a common word."""
@@ -76,9 +90,10 @@ class FurtherPassages:
         return list(self.chosen)[before:]
 
     def add_entry(self, entry: Entry, query: Query, most_chars: int = _DEFINITION_CHARS) -> None:
-        """Add what is not held of an entry: of one that is longer than `most_chars` its beginning, up to half of that,
-        where nothing is held, a sentence on its default, and the sentences that hold, for their length, most of what
-        the query asks for and the others lack."""
+        """Add what is not held of an entry: of one that is longer than `most_chars` its beginning, up to half of that
+        and at least what stands with the name, where nothing is held, a sentence on its default however long, and the
+        sentences that hold, for their length, most of what the query asks for and the others lack, with what little
+        stands between these."""
         document = self._finder.documents[entry.source]
         read = analysed(document)
         units = [place for place, unit in enumerate(read.units) if entry.start <= unit.start < entry.end]
@@ -87,20 +102,24 @@ class FurtherPassages:
         is_whole = entry.end - entry.start <= most_chars
         end = entry.end if is_whole else entry.start + most_chars // 2
         begin = [place for place in units if read.units[place].end <= end and (is_whole or not told)]
-        shown = sorted({*begin, *told, *units[:1]})
-        room = most_chars - sum(len(read.units[place].text) for place in shown if place not in told)
+        opening = [place for place in units if not told and read.units[place].start == entry.start]
+        shown = sorted({*begin, *told, *units[:1], *opening})
+        room = most_chars - _chars_of(read.units, (place for place in shown if place not in told))
         lacking = query.weights(read.language) | dict.fromkeys(_IN_CAPITALS.findall(query.text), MOST_WEIGHT)
         said = {place: {*read.counts[place], *_IN_CAPITALS.findall(read.units[place].text)} for place in units}
-        while behind := [place for place in whole if place not in shown and len(read.units[place].text) <= room]:
+        while further := [place for place in whole if place not in shown]:
+            defaults = [] if _with_default(read, shown) else _with_default(read, further)
+            behind = defaults or [place for place in further if len(read.units[place].text) <= room]
             told_of = [said[place] for place in shown if read.units[place].text.endswith(SENTENCE_ENDS)]
             lacking = {term: value for term, value in lacking.items() if not any(term in words for words in told_of)}
-            defaults = [] if _with_default(read, shown) else _with_default(read, behind)
             held = {place: held_weight(lacking, said[place]) for place in behind}
-            best = max(defaults or behind, key=lambda place: held[place] / math.sqrt(read.lengths[place] or 1))
-            if not defaults and not held[best]:
+            best = max(behind, key=lambda place: held[place] / math.sqrt(read.lengths[place] or 1), default=None)
+            if best is None or not (defaults or held[best]):
                 break
             shown.append(best)
             room -= len(read.units[best].text)
+        between = (range(first + 1, last) for first, last in pairwise(sorted(shown)))
+        shown += [place for gap in between for place in gap if _chars_of(read.units, gap) <= _BETWEEN_CHARS]
         for _, run in groupby(enumerate(sorted(shown)), key=lambda pair: pair[1] - pair[0]):
             self._take_units(entry.source, [place for _, place in run])
 
@@ -139,12 +158,58 @@ class FurtherPassages:
         document = self._finder.documents[source]
         if self._finder.sources[source].tier == "FLAGGED":
             return
-        if not is_row and not document.text[start:end].endswith(SENTENCE_ENDS):
+        if not is_row:
+            if not document.text[start:end].endswith(SENTENCE_ENDS):
+                return
+            start, end = self._announced(source, start, end)
+        if _says_nothing(document, start, end):
             return
         for row in self._finder.evidence([{"source_id": source, "quote": document.text[start:end], "start": start}]):
             self.chosen.setdefault(row.id, row)
             self._told.append((source, start, end))
             self.of_source[source] = self.of_source.get(source, 0) + 1
+
+    def _announced(self, source: str, start: int, end: int) -> tuple[int, int]:
+        """A stretch with what its last sentence announces, where that ends in a colon: the block of code, or as much of
+        the list, the table or the paragraph as `_ANNOUNCED_CHARS` hold. Where all of that is told already, or nothing
+        follows, the stretch without that sentence."""
+        document = self._finder.documents[source]
+        if not document.text[start:end].endswith(_COLONS):
+            return start, end
+        units = analysed(document).units
+        last = bisect_left(units, end, key=lambda unit: unit.end)
+        further = list(takewhile(lambda unit: not self._is_told(source, unit), _following(document, units, last)))
+        while further and further[-1].text.endswith(_COLONS):
+            further.pop()
+        if further:
+            return start, further[-1].end
+        return start, max((unit.end for unit in units[:last] if start < unit.end), default=start)
+
+
+def _following(document: Document, units: Sequence[Unit], last: int) -> Iterator[Unit]:
+    """What follows a unit under its heading: the units of the next block, and of a list or table those of its other
+    blocks, as far as `_ANNOUNCED_CHARS` go."""
+    rest = list(takewhile(lambda unit: unit.heading == units[last].heading, units[last + 1 :]))
+    for place, unit in enumerate(rest):
+        listed = _listed(document, unit)
+        is_next = unit.block == rest[0].block or (listed and listed == _listed(document, rest[0]))
+        if not is_next or unit.end - units[last].end > _ANNOUNCED_CHARS:
+            return
+        if not any(definition.start == unit.start for definition in rest[place + 1 : place + 2]):
+            yield unit
+
+
+def _listed(document: Document, unit: Unit) -> str:
+    """What a unit is a piece of, a list or a table; a list may explain its items."""
+    kind = document.blocks[unit.block].kind if document.blocks else ""
+    return "item" if document.term_at(unit.end - 1) else kind if kind in ("item", "table") else ""
+
+
+def _says_nothing(document: Document, start: int, end: int) -> bool:
+    """Whether a stretch has too few words to be understood by itself; a row of a table has its columns' names."""
+    text = document.text[start:end]
+    is_row = len(document.rows.get(start, ())) > 1
+    return not is_row and not DEFAULT.search(text) and len(term_weights(text)) < _FEWEST_WORDS
 
 
 def _stretch(place: int, document: Document, told: Sequence[tuple[int, int]]) -> tuple[int, int]:
@@ -167,6 +232,10 @@ def _stretch(place: int, document: Document, told: Sequence[tuple[int, int]]) ->
             if max(units[last].end, units[step].end) - min(units[first].start, units[step].start) <= most:
                 first, last, grows = min(first, step), max(last, step), True
     return units[first].start, units[last].end
+
+
+def _chars_of(units: Sequence[Unit], places: Iterable[int]) -> int:
+    return sum(len(units[place].text) for place in places)
 
 
 def _with_default(read: Analysed, places: Iterable[int]) -> list[int]:
@@ -209,13 +278,15 @@ class NearPassages:
         holds a word of that, too: what is missing stands with what it is missing of."""
         query = parse(text)
         found = nearest(self._pool, query, must_bear=True)
-        return self._add([_with_context(self._pool, found, query, context) if context else found], shown, 1, 1)
+        within = (item for item in found if not context or _is_within(self._pool, item, query, context))
+        return self._add([within], shown, 1, 1)
 
     def telling(self, text: str) -> list[str]:
         """The ids of the stretches nearest to what a reader wants to know, and of the definitions of the settings that
         it names, whatever else is shown; a model judges whether they tell it."""
-        near = self._add([iter(rank(self._pool, parse(text))[:_MOST_TRIED])], (), _OF_A_QUESTION, _OF_A_QUESTION)
-        return list(dict.fromkeys([*self.definitions(text, ()), *near]))
+        defined = self.definitions(text, ())
+        ranking = iter(rank(self._pool, parse(text))[:_MOST_TRIED])
+        return [*defined, *self._add([ranking], self._rows(defined), _OF_A_QUESTION, _OF_A_QUESTION)]
 
     def limiting(self, text: str, context: str, shown: Iterable[Mapping[str, Any]]) -> list[str]:
         """The ids of the stretches that may tell of an exception from what a text says of all cases, in its context."""
@@ -294,33 +365,36 @@ def sought(text: str) -> Query:
     return parse(_WORD.sub(lambda match: "" if match[0].casefold() in absent else match[0], text), language)
 
 
-def nearest(pool: Pool, query: Query, *, must_bear: bool = False) -> Iterator[Ranked]:
-    """The units of a pool that hold enough of a query's words, best first; of these only those that bear on it where
-    they `must_bear`."""
+def nearest(pool: Pool, query: Query, *, must_bear: bool = False, context: str = "") -> Iterator[Ranked]:
+    """The units of a pool that hold enough of a query's words, best first; of these only those that bear on it, in its
+    `context`, where they `must_bear`."""
     for item in rank(pool, query)[:_MOST_TRIED]:
-        if item.covered >= _LEAST_COVERED and (not must_bear or _bears_on(pool, item, query)):
+        if item.covered >= _LEAST_COVERED and (not must_bear or _bears_on(pool, item, query, context)):
             yield item
 
 
-def _with_context(pool: Pool, found: Iterable[Ranked], query: Query, context: str) -> Iterator[Ranked]:
-    """The units that hold a word of the context's that the query lacks, if there is one."""
-    for item in found:
-        read = pool.read[item.source]
-        own = parse(context).weights(read.language).keys() - query.weights(read.language).keys()
-        if not own or any(read.counts[item.position][term] for term in own):
-            yield item
+def _is_within(pool: Pool, item: Ranked, query: Query, context: str) -> bool:
+    """Whether a unit holds a word of the context's that the query lacks, if there is one."""
+    read = pool.read[item.source]
+    own = parse(context).weights(read.language).keys() - query.weights(read.language).keys()
+    return not own or any(read.counts[item.position][term] for term in own)
 
 
-def _bears_on(pool: Pool, item: Ranked, query: Query) -> bool:
+def _bears_on(pool: Pool, item: Ranked, query: Query, context: str = "") -> bool:
     """Whether a unit holds what a query is about, and not only the words that many units share. Of several words it
-    holds two at least with its block; a name counts once, and not its parts beside it."""
+    holds two at least with its block; a name counts once, and not its parts beside it. Where all words are common, it
+    holds two, nearly all of them, and one of the `context`, if there is one."""
     read = pool.read[item.source]
     weights = query.weights(read.language)
     named = whole_word_weights(query.text, read.language)
     rare = {term: weights[term] * pool.rarity(term) for term in named if term in weights}
     held = {term for term in rare if read.counts[item.position][term]}
     rarest = max(rare, key=lambda term: rare[term], default="")
-    if rarest not in held or weights[rarest] < _SPECIFIC or held_share(rare, held) < _LEAST_OF_RARE:
+    if rarest not in held:
         return False
+    if weights[rarest] < _SPECIFIC:
+        whole = len(rare) >= _FEWEST_HELD and held_share(rare, held) >= _LEAST_OF_COMMON
+        return whole and _is_within(pool, item, query, context)
     block = [place for place, unit in enumerate(read.units) if unit.block == item.unit.block]
-    return len({term for term in rare if any(read.counts[place][term] for place in block)}) >= min(2, len(rare))
+    beside = {term for term in rare if any(read.counts[place][term] for place in block)}
+    return held_share(rare, held) >= _LEAST_OF_RARE and len(beside) >= min(_FEWEST_HELD, len(rare))

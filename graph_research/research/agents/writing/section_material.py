@@ -268,10 +268,10 @@ def _passages(
     needs: SectionNeeds, sources: Mapping[str, Source], documents: Mapping[str, Document]
 ) -> tuple[list[Evidence], dict[str, list[str]]]:
     """Further stretches of the sources, none of them among the section's evidence: those that explain what it names,
-    those nearest to a contradiction that is open, those that its own searches are about, those nearest to each of its
-    parts, or where it has none those that bear on what it must answer and not more on another section, those nearest
-    to what the researchers did not find, and to what is open. Also the ids of those near each contradiction, by its
-    id."""
+    those nearest to a contradiction that is open, those that its own searches are about, those that bear on each of
+    its parts, which may say no more than how the section is laid out, or where it has none those that bear on what it
+    must answer and not more on another section, those nearest to what the researchers did not find, and to what is
+    open. Also the ids of those near each contradiction, by its id."""
     finder = QuoteFinder(needs.query.text, sources, documents)
     spans = ((row.source_id, span_of(row, documents)) for row in needs.evidence)
     further = FurtherPassages(((name, *span) for name, span in spans if span is not None), finder)
@@ -286,8 +286,8 @@ def _passages(
         further.add_first(found_for_it, _OF_A_SEARCH)
     parts = needs.section.terms or needs.section.parts
     for part in parts:
-        near_it = (item for item in nearest(pool, parse(part)) if not needs.excludes(item, pool))
-        further.add_first(near_it, 1)
+        on_it = nearest(pool, parse(part), must_bear=True, context=needs.query.text)
+        further.add_first((item for item in on_it if not needs.excludes(item, pool)), 1)
     if not parts:
         own = (item for item in rank(pool, needs.query) if needs.is_owned(item.unit.text))
         further.add_first((item for item in own if not needs.excludes(item, pool)), _WITHOUT_PARTS)

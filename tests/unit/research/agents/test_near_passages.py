@@ -12,6 +12,7 @@ from graph_research.research.models.source import Source
 from graph_research.text.readers.html import html_document
 from graph_research.text.relevance.entries import Entries
 from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import Pool, rank
 
 DISABLED = "A value of zero (the default) disables it."
 LIMITS = html_document(
@@ -48,6 +49,12 @@ def test_each_of_two_settings_that_an_objection_names_has_its_default_shown() ->
     assert any(quote.startswith("lock_limit (integer)") for quote in found)
 
 
+def test_what_a_reader_wants_to_know_is_not_shown_twice() -> None:
+    near = NearPassages(SOURCES, DOCUMENTS, "Which limits are there?")
+    quotes = [near.evidence[name].quote for name in near.telling("lock_limit: what ends a wait for a lock")]
+    assert sum("waits longer for a lock" in quote for quote in quotes) == 1
+
+
 def test_of_a_long_definition_the_default_is_shown_before_what_nobody_asks_for() -> None:
     further = FurtherPassages([], QuoteFinder("", SOURCES, DOCUMENTS))
     [entry] = Entries(DOCUMENTS).named("run_limit")
@@ -65,6 +72,75 @@ def test_of_a_long_definition_no_single_line_of_its_example_is_shown() -> None:
     further.add_entry(entry, parse("run_all step_7 guard"), 300)
     quotes = [row.quote for row in further.chosen.values()]
     assert not any(quote.startswith("async def") for quote in quotes)
+
+
+def test_a_long_default_is_shown_with_its_setting_however_little_room_there_is_for_each() -> None:
+    default = "The default of -1 makes it as large as a thirtieth of the cache, but no smaller than a page of the log."
+    page = html_document(
+        "<h1>Cache</h1><dl><dt>log_cache (integer)</dt><dd><p>How much of the log is held in the memory of all. If no "
+        f"unit is given, it is in pages. {default} It is set when the server starts, so that a restart is needed for "
+        "another value. Each commit writes the log, so that much more is seldom of any use for it.</p></dd>"
+        "<dt>other_cache (integer)</dt><dd><p>How much else is held.</p></dd></dl>"
+    )
+    source = Source(id="src-0000000008", title="Cache", archive_hash=page.hash)
+    further = FurtherPassages([], QuoteFinder("", {source.id: source}, {source.id: page}))
+    [entry] = Entries({source.id: page}).named("log_cache")
+    further.add_entry(entry, parse("log_cache and its restart"), 120)
+    [quote] = [row.quote for row in further.chosen.values()]
+    assert quote.startswith("log_cache (integer)") and quote.endswith(default)
+
+
+def announced(page: str, text: str, *told: str) -> list[str]:
+    """What is found on a page for a text, where some of it is told."""
+    document = html_document(f"<h1>Copies</h1>{page}")
+    source = Source(id="src-0000000007", title="Copies", archive_hash=document.hash)
+    places = [(source.id, document.text.index(part), document.text.index(part) + len(part)) for part in told]
+    further = FurtherPassages(places, QuoteFinder("", {source.id: source}, {source.id: document}))
+    further.add_first(rank(Pool({source.id: document}), parse(text)), 1)
+    return [row.quote for row in further.chosen.values()]
+
+
+COMMAND = "copy --all --links old new remote"
+
+
+@pytest.mark.parametrize(
+    ("page", "shown"),
+    [
+        (f"<p>A replica is made from the primary. Run this for each replica:</p><pre>{COMMAND}</pre>", COMMAND),
+        (
+            "<p>The replica has one of these states:</p><ul><li>retained</li><li>removed later</li></ul>",
+            "removed later",
+        ),
+        (
+            "<p>The replica has these options:</p><dl><dt>links (boolean)</dt><dd><p>Links the files.</p></dd>"
+            "<dt>jobs (integer)</dt><dd><p>How many run.</p></dd></dl>",
+            "How many run.",
+        ),
+        (f"<p>Es gibt eine replica:</p><table><tr><td>links</td><td>{COMMAND}</td></tr></table>", COMMAND),
+    ],
+)
+def test_what_a_sentence_announces_is_shown_with_it(page: str, shown: str) -> None:
+    [quote] = announced(page, "replica")
+    assert quote.endswith(shown)
+
+
+def test_what_a_sentence_announces_is_shown_as_far_as_there_is_room() -> None:
+    page = "<p>The replica has these states:</p><ul>" + "".join(f"<li>state {n}: {'x' * 150}.</li>" for n in range(9))
+    [quote] = announced(f"{page}</ul>", "replica")
+    assert "state 2" in quote and "state 3" not in quote
+
+
+def test_a_sentence_that_announces_what_is_told_or_does_not_follow_is_not_shown() -> None:
+    before, after = "A replica is made from the old primary.", "Run this for each replica:"
+    page = f"<p>{before} {after}</p><pre>{COMMAND}</pre>"
+    assert announced(page, "replica", COMMAND) == [before]
+    assert announced(f"<p>{before} {after}</p><h2>Others</h2><p>Nothing else is said of it.</p>", "replica") == [before]
+    assert announced(f"<p>{after}</p><pre>{COMMAND}</pre>", "replica", COMMAND) == []
+
+
+def test_what_is_too_short_to_be_understood_by_itself_is_not_shown() -> None:
+    assert announced("<p>See Replica 28.4.</p>", "replica") == []
+    assert announced("<p>The replica is off by default.</p>", "replica") == ["The replica is off by default."]
 
 
 LOGS = {

@@ -118,6 +118,18 @@ def test_passages_are_looked_for_with_the_parts_of_a_section_too() -> None:
     assert any("1000 pages" in quote for quote in quotes_for(lengths))
 
 
+def test_a_part_that_only_says_how_the_section_is_laid_out_brings_no_passages() -> None:
+    pages = {
+        **PAGES,
+        "Format": "Format\n\nEach row in the sample has five columns, of which the first is repeated in the table.\n\n"
+        "A published file of the coast may be read by all.\n\nWhere a published file is locked, its writer waits.",
+    }
+    for part in ("the five rows of the table", "row: what is asked", "the answer"):
+        assert quotes_for({**LOCKS, "parts": [part]}, pages=pages) == [], part
+    found = quotes_for({**LOCKS, "parts": ["published file"]}, pages=pages)
+    assert found == ["Where a published file is locked, its writer waits."], "common words, with one of the section"
+
+
 def test_pages_in_another_language_than_the_report_are_looked_up_by_the_terms_that_the_outline_gives() -> None:
     locks = {"id": "sec-1", "heading": "Sperren der Schreiber", "answers": "Wie viele Seiten fasst das Protokoll?"}
     told = {**locks, "terms": ["default of the checkpoint threshold in pages"]}

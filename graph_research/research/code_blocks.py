@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from typing import NamedTuple
 
 from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement, StatementKind, rewritten
+from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.opposites import DEFAULT
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.tables import any_of, word_of
@@ -18,7 +19,7 @@ _SETTING = re.compile(r"(?:[!-~]+|\S+\s[^\W\d]\w*[._]\w\S*)(?:\s\(.*\))?")
 _SIGN = re.compile(r"(?<=\w)[._-](?=\w)")
 """Between the words of a name, of which a command's option may have another one than the setting."""
 _NUMERIC = re.compile(r"(?<!\w)\d")
-_STAYS = re.compile(
+_STAYS = deferred(
     rf"(?:\w+\s+|[\u3040-\u9fff]){{0,3}}{DEFAULT.pattern}|(?:{any_of('unchanged')})\s*(?:[,;:.()–，；：。]|$)",
     re.IGNORECASE,
 )
@@ -33,7 +34,7 @@ _COMMENT = re.compile(r"(?:--|#|//).*")
 _MARK = re.compile(r"(--|#|//)")
 _BEHIND = re.compile(r"(.*\S)(\s+(?:--|#|//)\s.*)")
 """A line and the comment behind it."""
-_JUDGED = re.compile(rf"\s*(--|#|//).*?({word_of('judgement')})", re.IGNORECASE)
+_JUDGED = deferred(rf"\s*(--|#|//).*?({word_of('judgement')})", re.IGNORECASE)
 _PLAIN_VALUE = re.compile(r"\s*(\d[\d.]*\s?[^\W\d]*%?|[\w.-]+)\s*(?=[,;:.(（，；：。]|$)")
 """A value and nothing else in the first clause of a cell: a word, or a number with its unit."""
 _UNSET = (

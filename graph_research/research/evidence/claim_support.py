@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from graph_research.research.evidence.computed import Computation, compute, wrong_multiples
 from graph_research.research.models.draft import StatementKind, StatementVerdict, VerdictWord
+from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.names import new_names
 from graph_research.text.language.opposites import PARTING
 from graph_research.text.language.quantities import ARTICLE_BEFORE, BETWEEN_BEFORE, Value, figures
@@ -38,7 +39,7 @@ _NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*[\s/-]v?$")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\s$")
 _REFERS = re.compile(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]\s?|\s\w+\s))*$", re.IGNORECASE)
 """The end of a text before the number of a row, step or section of the report ("rows 1 to 6")."""
-_JUDGED = re.compile(rf"(?:#|--|;|//|%)[^\n]*{word_of('judgement')}", re.IGNORECASE)
+_JUDGED = deferred(rf"(?:#|--|;|//|%)[^\n]*{word_of('judgement')}", re.IGNORECASE)
 """A comment that says in one of the languages with labels that the writer chose the value of its line."""
 _IN_BRACKETS = re.compile(r"\(([^()\d]{1,30})\)")
 

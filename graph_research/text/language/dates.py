@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 
 from graph_research.text.canonical import canonical_text
+from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.tables import any_of, listed
 
 
@@ -33,7 +34,7 @@ _ANY_NAME = f"{_NAME}|{'|'.join(_BEHIND_DAYS)}"
 _YEAR = r"(?:1\d|20)\d\d"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _MONTH = r"(?:0?[1-9]|1[0-2])"
-_DATE = re.compile(
+_DATE = deferred(
     rf"(?<![\w.,:/])(?<!\w-)(?:(?:(?P<d1>{_DAY})(?:st|nd|rd|th|er|\.|º|°)?\s(?:of\s|de\s)?(?P<m1>{_ANY_NAME})\b"
     rf"(?:\.?,?\s(?:of\s|del?\s)?(?P<y1>{_YEAR}))?"
     rf"|(?P<m2>{_NAME})\.?\s(?P<d2>{_DAY})(?:st|nd|rd|th)?\b(?:\s?,?\s(?P<y2>{_YEAR}))?"
@@ -46,8 +47,8 @@ _DATE = re.compile(
 )
 
 _FULL_NAME = "|".join(sorted(_numbers("months") | _BEHIND_DAYS, key=len, reverse=True))
-_MONTH_NAMED = re.compile(rf"\b(?!may\b)(?i:{_FULL_NAME})\b")
-_MONTH_ALONE = re.compile(
+_MONTH_NAMED = deferred(rf"\b(?!may\b)(?i:{_FULL_NAME})\b")
+_MONTH_ALONE = deferred(
     rf"\b(?i:{any_of('before_months')})[\s-](?!may\b)(?P<name>(?i:{_FULL_NAME}))(?!\w)|\A(?P<whole>(?i:{_FULL_NAME}))\Z"
 )
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from functools import cache
 
+from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.tables import facts, groups, listed, word_of
 from graph_research.text.language.words import UNSPACED, stem
 
@@ -16,7 +17,7 @@ _WORDS = re.compile(r"\w+")
 _ABSOLUTE = listed("absolute")
 _EXCEPTING = listed("excepting")
 _PERMITTING = listed("permitting")
-DEFAULT = re.compile(word_of("defaults"), re.IGNORECASE)
+DEFAULT = deferred(word_of("defaults"), re.IGNORECASE)
 """A word for what holds where nothing is set, in any language."""
 
 CAPITALISED_NOUNS = frozenset(facts("capitalised_nouns"))

@@ -10,6 +10,7 @@ from functools import lru_cache
 from math import inf, nan
 from typing import Literal
 
+from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.dates import WrittenDate, dates_in
 from graph_research.text.language.tables import any_of, facts
 from graph_research.text.language.units import (
@@ -66,7 +67,7 @@ _SCALE = "|".join(SCALES)
 _CJK = "".join(CJK_SCALES)
 # A digit glued to a letter, or to one by a hyphen, belongs to a name (`CO2`, `IL-6`), but for a version
 # (`v2`, `pre-2.32`).
-_NUMBER = re.compile(
+_NUMBER = deferred(
     r"(?P<currency>[€$£¥])?\s?(?:(?<![A-UW-Za-uw-zÀ-ӿ])(?:(?<![A-Za-zÀ-ӿ][-–])|(?=\d+\.\d))(?<!\d)(?<!\d/)(?<!\d[.,])"
     r"(?P<digits>\d{1,3}(?:[\u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d+)*)|"
     rf"\b(?P<words>{_SPELLED})\b)(?:\s?(?P<cjk>[{_CJK}](?![瓦赫字])(?:\d+[{_CJK}])*)"
@@ -76,14 +77,14 @@ _NUMBER = re.compile(
 )
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+(?:,\d+)?)")
 _WRITTEN_UNITS = sorted(UNITS, key=len, reverse=True)
-_UNIT = re.compile(
+_UNIT = deferred(
     r"(?:[\s-]|\s(?:de|di)\s|\sd['’])?(?:(?P<name>(?<!\d)s|"
     + "|".join(re.escape(name) for name in _WRITTEN_UNITS if name[0].isalpha() and name[0] < "\u3000" and name != "s")
     + r")(?:(?<=\w\w\w)[sn])?\b(?![²³'’])|(?P<symbol>"
     + "|".join(re.escape(name) for name in _WRITTEN_UNITS if not name[0].isalpha() or name[0] > "\u3000")
     + r"))"
 )
-_PER = re.compile(
+_PER = deferred(
     r"(?:\s?/\s?|(?:\s[^\W\d][\w-]*){0,2}?\s(?:per|pro|par|por|al|a|an|na)\s)(?P<per>"
     + "|".join(re.escape(name) for name in sorted(RATES, key=len, reverse=True) if name[0].isalpha())
     + r")\b"

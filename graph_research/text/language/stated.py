@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from math import inf
 
+from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.dates import months_alone, months_named
 from graph_research.text.language.quantities import THINGS, Value, figures, states
 from graph_research.text.language.tables import any_of, listed, numbered
@@ -18,17 +19,17 @@ _FOLLOWING = re.compile(rf"[.)]?[ \u00a0](?:(?P<times>{any_of('times')})\b|(?P<w
 _WITH_UNITS = listed("numbers").keys()
 """Languages whose units are known."""
 _NAMES = sorted((name for name in UNITS if len(name) > 1 and name.isalpha()), key=len, reverse=True)
-_UNIT = re.compile(rf"(?<=[\s(])(?P<name>{'|'.join(_NAMES)})(?:(?<=\w\w\w)[sn])?\b")
+_UNIT = deferred(rf"(?<=[\s(])(?P<name>{'|'.join(_NAMES)})(?:(?<=\w\w\w)[sn])?\b")
 _GROUPED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 
 _BY_ADVERB = numbered("periods")
 _PERIODS = {name: factor for name, (dimension, factor) in RATES.items() if dimension == "time" and name.isalpha()}
 _PERIOD_NAMES = "|".join(sorted((name for name in _PERIODS if len(name) > 1), key=len, reverse=True))
 _ADVERBS = "|".join(sorted(_BY_ADVERB, key=len, reverse=True))
-_RECURRING = re.compile(
+_RECURRING = deferred(
     rf"\b(?:(?:{any_of('recurring')})\s+(?P<unit>{_PERIOD_NAMES})|(?P<adverb>{_ADVERBS}))\b", re.IGNORECASE
 )
-_NAMED = re.compile(
+_NAMED = deferred(
     rf"\b(?:(?P<unit>{_PERIOD_NAMES})(?:(?<=\w\w\w)(?:s|n|e|en))?|(?P<adverb>{_ADVERBS}))\b|/\s?(?P<sign>{'|'.join(_PERIODS)})\b",
     re.IGNORECASE,
 )

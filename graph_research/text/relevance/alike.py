@@ -13,6 +13,7 @@ from graph_research.text.language.names import new_names
 from graph_research.text.language.opposites import NEGATIONS, is_absolute, opposites, tells_exception
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.words import held_share, held_weight, language_of, stem, term_weights
+from graph_research.text.relevance.entries import names_in
 
 _FEWEST = 2
 _LEAST_ALIKE, _LEAST_WHERE_DIFFERING = 0.5, 0.35
@@ -51,15 +52,18 @@ def said_again(texts: Sequence[str], before: Sequence[str] = ()) -> set[int]:
 
 
 def told_among(subjects: Sequence[str], texts: Sequence[str]) -> set[int]:
-    """The places of the subjects that texts tell already: several hold half of the words, the rare ones above all."""
+    """The places of the subjects that texts tell already: several hold half of the words, the rare ones above all. One
+    with a name that no text has, such as that of a setting or a command, is not told."""
     held = [term_weights(text) for text in texts]
+    named = {name for text in texts for name in names_in(text)}
     counts = Counter(term for weights in held for term in weights)
 
     def is_told(subject: str) -> bool:
         weights = {
             term: weight * inverse_frequency(len(texts), counts[term]) for term, weight in term_weights(subject).items()
         }
-        return sum(held_share(weights, own) >= _MOST_OF_IT for own in held) >= _TELLING
+        is_known = named.issuperset(names_in(subject))
+        return is_known and sum(held_share(weights, own) >= _MOST_OF_IT for own in held) >= _TELLING
 
     return {place for place, subject in enumerate(subjects) if is_told(subject)}
 

@@ -145,12 +145,12 @@ def _words(text: str) -> Mapping[str, float]:
 
 
 def told_lines(sections: Iterable[DraftSection]) -> Iterator[str]:
-    """The sentences and the rows of tables of the sections."""
+    """The sentences and the rows of tables of the sections, without what says that something was not found."""
     for block in (block for section in sections for block in section.blocks if block.type is not BlockType.CODE):
-        for row in block.rows:
-            label, *cells = (cell.text for cell in row)
-            yield f"{label}: {'; '.join(filter(None, cells))}"
-        yield from (sentence.text for sentence in block.prose())
+        for label, *cells in block.rows:
+            if said := [cell.text for cell in cells if cell.text and cell.kind is not StatementKind.LIMIT]:
+                yield f"{label.text}: {'; '.join(said)}"
+        yield from (sentence.text for sentence in block.prose() if sentence.kind is not StatementKind.LIMIT)
 
 
 def _evidence(rows: Iterable[Statement]) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graph_research.research.agents.writing.comparisons import SaidElsewhere, checked_units, decisions
+from graph_research.research.agents.writing.comparisons import SaidElsewhere, checked_units, decisions, told_lines
 from graph_research.research.models.draft import DraftSection, Statement
 from graph_research.research.writing_functions import edited_parts, statement_batches
 
@@ -44,6 +44,16 @@ def beside(*sections: dict[str, Any], findings: list[dict[str, Any]], notes: lis
     given = [{**row, "id": Statement.model_validate(row).id} for row in rows if row["kind"] != "transition"]
     texts = {row["id"]: row["text"] for row in given}
     return {texts[name]: [one.text for one in found] for name, found in said.beside(checked_units(given)).items()}
+
+
+def test_what_says_that_something_was_not_found_tells_nothing() -> None:
+    label, found, unknown = statement("Schema"), statement("a sequence of steps"), statement("not found", "limit")
+    own = section(
+        "Change",
+        table(["", "Larch", "Alder"], [label, found, unknown], [statement("Locks"), unknown, unknown]),
+        paragraph(statement("What others meet was not found.", "limit"), statement("A table is copied.")),
+    )
+    assert list(told_lines([DraftSection.model_validate(own)])) == ["Schema: a sequence of steps", "A table is copied."]
 
 
 def test_what_is_said_of_all_cases_is_compared_with_what_was_noted_and_the_report_leaves_out() -> None:

@@ -48,3 +48,13 @@ def test_what_two_texts_tell_is_told_and_what_one_does_or_only_common_words_is_n
     ]
     assert told_among(subjects, texts) == {0}
     assert told_among(subjects, []) == set()
+
+
+def test_what_has_a_name_that_no_text_has_is_not_told_however_many_of_its_words_others_have() -> None:
+    texts = [
+        "A subscription has a slot of its own name on the publisher, and replication copies what is there.",
+        "Slots of a subscription whose publisher is gone are dropped after the switch of the replication.",
+        "The harbour is closed at night.",
+    ]
+    subject = "{} the replication slot on the publisher after the switch of the subscription"
+    assert told_among([subject.format(name) for name in ("drop", "DROP SUBSCRIPTION", "slot_name")], texts) == {0}

@@ -167,7 +167,7 @@ def _named(facts: DocumentFacts, document: Document) -> LibraryDocument:
         document=document,
         superseded=facts.superseded,
         authors=facts.authors,
-        publisher=facts.publisher or "",
+        publisher=facts.publisher or document.publisher,
     )
 
 

@@ -12,16 +12,22 @@ from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import urlsplit
 
+from graph_research.errors import UserMistake, suggestion
 from graph_research.providers.search.base import LOCAL, Extent, SearchHit, SearchProvider
 from graph_research.research.scoring.site import belongs_to, host_of
 from graph_research.text.language.tags import UNDETERMINED, primary, question_language
 from graph_research.text.language.words import language_of
-from graph_research.text.readers.formats import MEDIA_TYPES
+from graph_research.text.readers.formats import FORMATS, MEDIA_TYPES
 
 _LEAST_CHARS = 200  # of a text whose language is judged by its commonest words
 _LEAST_SAID_CHARS = 40  # of a title and a shorter text together whose language all their words tell
 _LICENCE_URL = re.compile(r"creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)(?:/([\d.]+))?", re.IGNORECASE)
 _NOT_LIMITING = re.compile(r"[\d.]+|v\d[\d.]*|igo|international|or|later|only|license|licence")
+
+_TYPES = frozenset({*FORMATS, *mimetypes.types_map.values()})
+_MAIN_TYPES = frozenset(name.partition("/")[0] for name in _TYPES)
+_SUB_TYPES = frozenset(name.partition("/")[2] for name in _TYPES)
+_SUFFIXES = tuple(suffix[1:] for suffix in MEDIA_TYPES)
 
 
 class Exclusion(StrEnum):
@@ -36,9 +42,14 @@ class Exclusion(StrEnum):
     LICENCE = "licence"
 
 
+class MediaTypeUnknown(UserMistake):
+    """A rule names a media type or suffix that no file is known by, so that it would exclude every source."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SourceRules:
     """What a source must be; an empty field asks for nothing. The fields are called like the settings of the user.
+    `MediaTypeUnknown` where one of `media_types` is a suffix or the beginning of a type that no file has.
 
     Domains are in lower case and stand for their subdomains too; they are asked of web addresses only, since a
     local document has none. `source_kinds` are web, academic, news and local. `media_types` are such as
@@ -59,6 +70,15 @@ class SourceRules:
     published_from: str | None = None
     published_until: str | None = None
     licences: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.media_types:
+            if not _is_known(name.lower()):
+                meant = suggestion(name.lower(), _SUFFIXES)
+                raise MediaTypeUnknown(
+                    f"media_types: no file is known to be of type {name!r}",
+                    help=f"{meant}name suffixes such as pdf, or types such as text/html or text/*",
+                )
 
     @property
     def excludes(self) -> bool:
@@ -86,6 +106,8 @@ class SourceRules:
             for field in fields(self)
             if (value := row.get(field.name))
         }
+        for name in given.keys() & {"allow_domains", "deny_domains", "flagged_domains"}:
+            given[name] = tuple(map(str.lower, given[name]))
         for name in given.keys() & {"deny_domains", "flagged_domains", "protected_sources"}:
             given[name] = (*getattr(self, name), *given[name])
         return replace(self, **given)
@@ -159,8 +181,9 @@ def sift(
 
 
 def _media_type(hit: SearchHit) -> str:
-    """The media type of a source; empty where neither its address nor what was read tells it."""
-    if hit.provider == LOCAL or hit.metadata.get("read_at"):
+    """The media type of a source: of the file or page where it was read, else by its address; empty where that does not
+    tell it."""
+    if hit.provider == LOCAL or hit.metadata.get("bytes_hash"):
         return hit.content_type
     return mimetypes.guess_type(urlsplit(hit.metadata.get("pdf_url") or hit.url or "").path)[0] or ""
 
@@ -171,6 +194,12 @@ def _is_of_type(media_type: str, allowed: Collection[str]) -> bool:
     main, _, sub = media_type.partition("/")
     names = {name.lower() for name in allowed}
     return not names.isdisjoint({media_type, f"{main}/*", sub}) or any(media_type in _types_of(name) for name in names)
+
+
+def _is_known(name: str) -> bool:
+    """Whether files of a media type or with a suffix are known; of a type any that begins like others counts."""
+    main, slash, _ = name.partition("/")
+    return main in _MAIN_TYPES if slash else name in _SUB_TYPES or bool(_types_of(name) - {None})
 
 
 def _types_of(suffix: str) -> set[str | None]:

@@ -59,7 +59,7 @@ class Document:
 
     Blocks do not overlap and are sorted by `start`. `pages` holds the offset of each page's first character,
     page 1 first; it is empty for a text without pages. A locator's offsets refer to `text`. A longer title than
-    `MAX_TITLE_CHARS` is cut: it goes with every passage. `date` (ISO 8601), `authors`, `licence` and
+    `MAX_TITLE_CHARS` is cut: it goes with every passage. `date` (ISO 8601), `authors`, `publisher`, `licence` and
     `language` (ISO 639, in lower case) are what the document says of itself, empty where it says nothing. `warnings`
     say what of the file is not in the text. `entries` is the share of a page's text in blocks that begin with a link to
     another page, as in a table of contents. `cells` are the table rows whose cells are known: where each cell starts,
@@ -74,6 +74,7 @@ class Document:
     cells: tuple[tuple[int, ...], ...] = ()
     code_lines: tuple[int, ...] = ()
     authors: tuple[str, ...] = ()
+    publisher: str = ""
     licence: str = ""
     language: str = ""
     places: tuple[Places, ...] = ()
@@ -102,6 +103,7 @@ class Document:
             "cells": list(map(list, self.cells)),
             "code_lines": list(self.code_lines),
             "authors": list(self.authors),
+            "publisher": self.publisher,
             "licence": self.licence,
             "language": self.language,
             "places": places,
@@ -122,6 +124,7 @@ class Document:
             cells=tuple(map(tuple, layout.get("cells", ()))),
             code_lines=tuple(layout.get("code_lines", ())),
             authors=tuple(layout.get("authors", ())),
+            publisher=layout.get("publisher", ""),
             licence=layout.get("licence", ""),
             language=layout.get("language", ""),
             places=places_of(layout),

@@ -20,6 +20,7 @@ _ITEM = re.compile(r"\s*(?:-\s+|\s)(?:name\s*:\s*)?(?![\w-]+\s*:\s)(\S.*)")
 _QUOTED = re.compile(r"""(["'])(.*)\1""")
 _DATES = ("updated", "lastupdated", "lastmodified", "lastmod", "modified", "date", "published", "pubdate", "created")
 _AUTHORS = ("authors", "author", "creator", "by")
+_PUBLISHERS = ("publisher", "organization", "organisation", "institution")
 _LICENCES = ("licence", "license", "rights")
 _LANGUAGES = ("language", "lang", "locale")
 _MOST_AUTHORS = 50
@@ -34,6 +35,7 @@ class FrontMatter:
     title: str = ""
     date: str = ""
     authors: tuple[str, ...] = ()
+    publisher: str = ""
     licence: str = ""
     language: str = ""
     body: str
@@ -49,6 +51,7 @@ def front_matter(source: str) -> FrontMatter:
         title=next(iter(fields.get("title", ())), ""),
         date=next((date for name in _DATES for value in fields.get(name, ()) if (date := iso_date(value))), ""),
         authors=_first(fields, _AUTHORS)[:_MOST_AUTHORS],
+        publisher=next(iter(_first(fields, _PUBLISHERS)), ""),
         licence=next(iter(_first(fields, _LICENCES)), ""),
         language=primary(next(iter(_first(fields, _LANGUAGES)), "")),
         body="\n" * len(_LINE_END.findall(block[0])) + source[block.end() :],

@@ -74,6 +74,7 @@ def html_document(source: str, *, line_key: str = "", note_marks: bool = False) 
         document,
         date=head.date or stated_date(document),
         authors=head.authors,
+        publisher=head.publisher,
         licence=head.licence,
         language=_declared_language(parser),
         entries=round(reader.share_of_entries, 2) if body is not None else 0.0,

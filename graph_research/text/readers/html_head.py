@@ -21,7 +21,8 @@ _PUBLISHED = (
     *("dcterms.issued", "dcterms.created", "dc.date", "dcterms.date", "date", "pubdate"),
 )
 _MODIFIED = ("article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "last-modified", "revised")
-_NAMES = frozenset((*_TITLES, *_AUTHORS, *_LICENCES, *_PUBLISHED, *_MODIFIED))
+_PUBLISHERS = ("citation_publisher", "dc.publisher", "dcterms.publisher", "publisher", "og:site_name")
+_NAMES = frozenset((*_TITLES, *_AUTHORS, *_PUBLISHERS, *_LICENCES, *_PUBLISHED, *_MODIFIED))
 _KEYS = ("name", "property", "itemprop", "http-equiv")
 _LINKED_DATE = re.compile(r'"(datePublished|dateModified)"\s*:\s*"([^"]{4,40})"')
 _ADDRESS = re.compile(r"\s*[<(](?:https?:|mailto:|[^\s<>()]+@)[^<>()]*[>)]")
@@ -44,6 +45,7 @@ class PageHead:
 
     title: str = ""
     authors: tuple[str, ...] = ()
+    publisher: str = ""
     licence: str = ""
     date: str = ""
 
@@ -66,6 +68,10 @@ def page_head(parser: LexborHTMLParser) -> PageHead:
         for name in map(_without_address, linked or named)
         if name and not name.startswith(("http:", "https:", "@"))
     ]
+    publishers = [
+        *(_text(thing.get("publisher")) for thing in things),
+        *(metas[name][0] for name in _PUBLISHERS if name in metas),
+    ]
     link = parser.css_first("link[rel~=license], a[rel~=license]")
     licences = [
         link.attributes.get("href") if link is not None else None,
@@ -75,6 +81,7 @@ def page_head(parser: LexborHTMLParser) -> PageHead:
     return PageHead(
         title=next((metas[name][0] for name in _TITLES if name in metas), ""),
         authors=tuple(dict.fromkeys(authors or _holders(parser)))[:_MAX_AUTHORS],
+        publisher=next(filter(None, publishers), ""),
         licence=next((canonical_text(licence)[:_FACT_CHARS] for licence in licences if licence), ""),
         date=_date(metas, parser),
     )
@@ -99,7 +106,7 @@ def _holders(parser: LexborHTMLParser) -> list[str]:
 
 
 def _things(parser: LexborHTMLParser) -> Iterator[dict[str, Any]]:
-    """The objects of the page's linked data that say who wrote something or under which licence."""
+    """The objects of the page's linked data that say who wrote or published something, or under which licence."""
     for node in parser.css(_LINKED_DATA):
         text = node.text()
         try:
@@ -114,7 +121,7 @@ def _things(parser: LexborHTMLParser) -> Iterator[dict[str, Any]]:
                 pending.extend(value)
             elif isinstance(value, dict):
                 pending.extend(value.get(key) for key in ("@graph", "mainEntity") if key in value)
-                if "author" in value or "license" in value:
+                if not value.keys().isdisjoint(("author", "publisher", "license")):
                     yield value
 
 

@@ -25,8 +25,8 @@ _MAX_PARTS = 100_000  # lines and signs in all; each costs the parser about 2 kB
 def markdown_document(source: str) -> Document:
     """The text as it reads when rendered: no emphasis marks, no heading signs, links by their words.
 
-    Front matter is not part of the text. Title, date, authors, licence and language are what it says, else what the
-    text says.
+    Front matter is not part of the text. Title, date, authors, publisher, licence and language are what it says, else
+    what the text says.
     A paragraph of thousands of markup signs is not hand-written Markdown: such a file is read as plain text, and so are
     one of more than a hundred thousand lines and signs and one of a hundred quotes or lists in each other. Each line is
     a place.
@@ -38,6 +38,7 @@ def markdown_document(source: str) -> Document:
         title=front.title or document.title,
         date=front.date or document.date,
         authors=front.authors or document.authors,
+        publisher=front.publisher or document.publisher,
         licence=front.licence or document.licence,
         language=front.language or document.language,
     )

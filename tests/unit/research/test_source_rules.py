@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,9 @@ from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.page.flow import flow_of
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.retrieval.search import search_everywhere
-from graph_research.research.source_rules import Exclusion, SourceRules
+from graph_research.research.source_rules import Exclusion, MediaTypeUnknown, SourceRules
+from graph_research.settings.config import Settings
+from tests.support.research.extractive_sources import ROOT
 from tests.support.research.harness import Bench, FolderOfHits, PlainContext, hit, research_script, small_web
 
 SHORT = "Das Kraftwerk wurde im Jahr 1990 eröffnet und liefert Strom für die Stadt."
@@ -88,6 +91,35 @@ def test_the_reason_why_a_source_is_excluded(rules: dict[str, Any], found: Searc
     assert SourceRules(**rules).why_excluded(found) is reason
 
 
+def test_a_page_that_was_read_is_excluded_by_its_own_type_and_not_by_its_address() -> None:
+    read = of("https://a.org/paper.pdf", content_type="text/html", metadata={"bytes_hash": "sha256:0"})
+    assert SourceRules(media_types=("pdf",)).why_excluded(read) is Exclusion.MEDIA_TYPE
+    assert SourceRules(media_types=("html",)).why_excluded(read) is None
+    assert SourceRules(media_types=("pdf",)).why_excluded(of("https://a.org/paper", content_type="text/html")) is None
+
+
+@pytest.mark.parametrize("name", ["pdf", "DOCX", "md", "ipynb", "markdown", "text/html", "text/*", "image/x-own"])
+def test_media_types_and_suffixes_that_files_have_are_taken(name: str) -> None:
+    assert SourceRules(media_types=(name,)).media_types == (name,)
+
+
+@pytest.mark.parametrize("name", ["word", "pdfs", "txt/html"])
+def test_a_media_type_that_no_file_has_is_refused(name: str) -> None:
+    with pytest.raises(MediaTypeUnknown, match=name):
+        SourceRules().joined({"media_types": [name]})
+
+
+def test_the_rules_of_a_node_are_written_as_those_of_the_settings() -> None:
+    def patterns(schema: dict[str, Any]) -> set[str]:
+        parts = [schema, schema.get("items", {}), *schema.get("anyOf", ())]
+        return {part["pattern"] for part in parts if "pattern" in part}
+
+    schema = json.loads((ROOT / "schemas" / "handoffs" / "search.input.json").read_text())
+    settings = Settings.model_json_schema()["properties"]
+    rules = schema["properties"]["source_rules"]["properties"]
+    assert {name: patterns(rule) for name, rule in rules.items()} == {name: patterns(settings[name]) for name in rules}
+
+
 def test_the_days_of_a_month_and_a_year() -> None:
     rules = SourceRules(published_from="2020", published_until="2024-02")
     assert (rules.first_day, rules.last_day) == ("2020-01-01", "2024-02-29")
@@ -96,7 +128,7 @@ def test_the_days_of_a_month_and_a_year() -> None:
 
 def test_the_rules_of_a_node_add_denied_domains_and_replace_the_rest() -> None:
     rules = SourceRules(deny_domains=("a.org",), published_from="2020")
-    joined = rules.joined({"deny_domains": ["b.org"], "published_from": "2022", "allow_domains": []})
+    joined = rules.joined({"deny_domains": ["B.org"], "published_from": "2022", "allow_domains": []})
     assert joined == SourceRules(deny_domains=("a.org", "b.org"), published_from="2022")
 
 

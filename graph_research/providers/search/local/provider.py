@@ -48,7 +48,7 @@ def _hit(found: FoundDocument) -> SearchHit:
         document=found.document,
         passages=tuple(found.passages),
         tier=facts.tier,
-        publisher=facts.publisher,
+        publisher=facts.publisher or found.document.publisher or None,
         authors=tuple(facts.authors) or found.document.authors,
         published_at=facts.published_at,
         doi=facts.doi,

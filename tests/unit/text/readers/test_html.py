@@ -315,6 +315,20 @@ def test_a_page_names_its_authors_and_its_licence(head: str, authors: tuple[str,
 
 
 @pytest.mark.parametrize(
+    "head",
+    [
+        '<meta property="og:site_name" content="Weir Board">',
+        '<meta name="DC.publisher" content="Weir Board"><meta property="og:site_name" content="Weirs">',
+        '<script type="application/ld+json">{"publisher": {"@type": "Organization", "name": "Weir Board"}}</script>',
+    ],
+)
+def test_a_page_names_its_publisher(head: str) -> None:
+    document = html_document(f"<head>{head}</head><p>Open both gates.")
+    assert document.publisher == "Weir Board"
+    assert Document.from_layout(document.text, document.layout()) == document
+
+
+@pytest.mark.parametrize(
     ("foot", "authors"),
     [
         ("© Copyright 2023, restic authors. Built with Sphinx", ("restic authors",)),

@@ -252,13 +252,14 @@ authors:
     email: ann@example.org
   - "Bo Yi"
 license: CC-BY-4.0
+Publisher: Tide Society
 lang: en-GB
 tags: [sea, tides]
 ---
 """
     document = markdown_document(f"{front}# Tides\n\nThe lagoon has sixteen turbines.\n")
     assert (document.title, document.authors, document.licence) == ("Tides: a guide", ("Ann Lee", "Bo Yi"), "CC-BY-4.0")
-    assert document.language == "en"
+    assert (document.language, document.publisher) == ("en", "Tide Society")
     assert document.text.startswith("Tides")
     assert markdown_document("---\nauthor: [Ann Lee, Bo Yi]\n---\nText.").authors == ("Ann Lee", "Bo Yi")
 

@@ -374,6 +374,11 @@ async def test_local_search_gives_whole_documents_with_what_library_toml_says(fo
         "Observatory",
     )
     assert (hit.published_at, hit.authors, hit.title) == ("2020-03-08", ("A. Hide",), "Birds")
+    (folder / "wader.md").write_text("---\npublisher: Wader Club\n---\nA zanderfish was seen.\n")
+    (folder / "sub" / "wader.md").write_text("---\npublisher: Wader Club\n---\nNo zanderfish was seen here.\n")
+    await library.add([folder])
+    found = await search.search(SearchRequest(query="zanderfish", max_results=3))
+    assert {one.url: one.publisher for one in found} == {"wader.md": "Wader Club", "sub/wader.md": "Observatory"}
     assert hit.document.text == "Birds " + hit.snippet
     assert 0 < hit.relevance <= 1
     assert all(0 <= one.score <= 1 and hit.document.text[one.start : one.end] for one in hit.passages)

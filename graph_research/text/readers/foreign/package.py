@@ -43,6 +43,8 @@ _DAMAGE = (
     IndexError,
 )
 """What a broken zip file raises."""
+_DATES_OF_TEMPLATES = frozenset(("2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z", "2013-01-27T09:15:58Z"))
+"""When the templates of python-docx and python-pptx were made, as every file says that a program makes with these."""
 
 
 class Package:
@@ -175,4 +177,5 @@ def dublin_core(root: etree._Element | None) -> tuple[str, tuple[str, ...], str]
         *root.iter(f"{_DCTERMS}created"),
         *root.iter(f"{_META}creation-date"),
     ]
-    return title, authors, next((date for element in dates if (date := iso_date(text_of(element).strip()))), "")
+    written = [text for element in dates if (text := text_of(element).strip()) not in _DATES_OF_TEMPLATES]
+    return title, authors, next((date for text in written if (date := iso_date(text))), "")

@@ -7,9 +7,11 @@ import io
 import json
 import zipfile
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from email.message import EmailMessage
 from pathlib import Path
 
+import docx
 import openpyxl
 import pytest
 
@@ -149,6 +151,17 @@ def test_a_table_of_a_sheet_has_the_columns_of_its_widest_row_but_its_captions(c
         ("Crown", "845", "", "676", ""),
     ]
     assert where(document, "676").endswith("D7")
+
+
+def test_a_word_document_that_a_program_made_is_not_dated_by_the_template_of_its_library() -> None:
+    made = io.BytesIO()
+    document = docx.Document()
+    document.add_paragraph("Both gates are open.")
+    document.save(made)
+    assert read(made.getvalue(), "gates.docx").date == ""
+    document.core_properties.modified = datetime(2025, 3, 11, tzinfo=UTC)
+    document.save(made)
+    assert read(made.getvalue(), "gates.docx").date.startswith("2025-03-11")
 
 
 def test_a_workbook_with_styles_that_no_reader_knows_is_read_and_says_what_is_missing() -> None:

@@ -4,7 +4,7 @@ question, or that bear on a claim."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from graph_research.providers.errors import ProviderRefused
@@ -34,17 +34,15 @@ _FIELDS_HELP = (
     "with a question or a claim, and sources or a text; choose a language model for anything else"
 )
 
-Stance = Literal["supports", "contradicts"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Selected:
     """A sentence of a source, word for word. `value` is the number or date in it that is asked for, "" for none."""
 
     source_id: str
-    text: str
+    quote: str
     start: int
-    stance: Stance = "supports"
+    stance: Literal["supports", "contradicts"] = "supports"
     value: str = ""
 
 
@@ -105,7 +103,7 @@ def _select_answer(question: str, earlier: Sequence[str], material: Mapping[str,
     A question that points back ("and how much did it cost?") is read with the name in the last of the `earlier` ones.
     """
     analysis = analyze(material, _in_context(question, earlier))
-    groups = _one_for_each_part(short_answer(analysis).groups)
+    groups = _one_for_each_part(short_answer(analysis))
     if not groups:
         return Selection(leads=(), quotes=(), why=f"No sentence of {_sources(analysis)} answers the question.")
     leads = [_selected(group.lead, question) for group in groups]
@@ -166,12 +164,12 @@ def _states(text: str, claim: str) -> bool:
 
 def _contrary(value: str, sentence: SourceSentence) -> Selected:
     return Selected(
-        source_id=sentence.source_id, text=sentence.text, start=sentence.start, stance="contradicts", value=value
+        source_id=sentence.source_id, quote=sentence.text, start=sentence.start, stance="contradicts", value=value
     )
 
 
 def _selected(quote: Quote, question: str) -> Selected:
-    return Selected(source_id=quote.source_id, text=quote.text, start=quote.start, value=_value(quote.text, question))
+    return Selected(source_id=quote.source_id, quote=quote.text, start=quote.start, value=_value(quote.text, question))
 
 
 def _value(text: str, question: str) -> str:
@@ -211,41 +209,23 @@ def _readable(material: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _quotes(selection: Selection, schema: Mapping[str, Any]) -> list[dict[str, Any]]:
     items = schema.get("items")
     wanted: Mapping[str, Any] = (items.get("properties") if isinstance(items, Mapping) else None) or {}
-    most = schema.get("maxItems")
-    return [_quote(one, wanted) for one in selection.quotes[:most]]
-
-
-def _quote(one: Selected, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    whole = {
-        "source_id": one.source_id,
-        "quote": one.text,
-        "start": one.start,
-        "stance": one.stance,
-        "value": one.value,
-    }
-    return {name: value for name, value in whole.items() if name in wanted}
+    quotes = map(asdict, selection.quotes[: schema.get("maxItems")])
+    return [{name: value for name, value in quote.items() if name in wanted} for quote in quotes]
 
 
 def _verdict(selection: Selection, schema: Mapping[str, Any]) -> str:
     """In the spelling of the schema's `enum`; a dispute is what its first quote says where there is no such word."""
-    spelled = {_plain(word): word for word in schema.get("enum") or _VERDICTS}
+    words = schema.get("enum") or _VERDICTS
+    spelled = {str(word).lower().replace(" ", "_").replace("-", "_"): word for word in words}
     found = selection.verdict
     if found == "disputed" and found not in spelled:
         found = "supported" if selection.quotes[0].stance == "supports" else "contradicted"
     return str(spelled.get(found, found))
 
 
-def _plain(word: Any) -> str:
-    return str(word).lower().replace(" ", "_").replace("-", "_")
-
-
-def _joined(leads: Sequence[Selected]) -> str:
-    return " ".join(lead.text for lead in leads)
-
-
 _FIELDS: Mapping[str, Callable[[Selection, Mapping[str, Any]], Any]] = {
     "quotes": _quotes,
-    "answer": lambda selection, _: _joined(selection.leads),
+    "answer": lambda selection, _: " ".join(lead.quote for lead in selection.leads),
     "found": lambda selection, _: bool(selection.leads),
     "verdict": _verdict,
     "reason": lambda selection, _: selection.why,

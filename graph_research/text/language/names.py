@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from graph_research.text.language.compounds import compound_parts
 from graph_research.text.language.dates import MONTH_NUMBERS
 from graph_research.text.language.opposites import CAPITALISED_NOUNS
 from graph_research.text.language.units import UNITS
@@ -15,7 +16,7 @@ _WORD = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;|•(\[“\"„«»–—/`*]|^\s*[-–]|\d[.)])\s*$")
 _PLURAL = re.compile(r"[A-Z]{2,}s")  # of an abbreviation
 _DERIVED = re.compile(r"(?:ing|ed|ly|ness|ions?|able|ible|ers?|ism|less|ful|ity|ments?|[^s]s)$")
-_LEAST_PART = 4  # letters of a compound's last part
+_LEAST_COMMON = 4  # letters that the forms of a word share
 _LONGEST_ENDING = 3
 
 
@@ -62,7 +63,7 @@ def _names(text: str, language: str, *, translated: bool, at_start: bool) -> Ite
             if is_rare:
                 yield name
         elif language in CAPITALISED_NOUNS:
-            if is_rare and not _is_compound(name.lower(), language):
+            if is_rare and not compound_parts(name, language):
                 yield name
         elif _SENTENCE_START.search(text[: match.start()]):
             if at_start and is_rare and not _DERIVED.search(name):
@@ -76,16 +77,11 @@ def _singular(word: str) -> str:
     return word[:-1] if _PLURAL.fullmatch(word) else word
 
 
-def _is_compound(form: str, language: str) -> bool:
-    """Whether a word ends in a shorter known word."""
-    return any(weight(form[at:], language) < MOST_WEIGHT for at in range(3, len(form) - _LEAST_PART + 1))
-
-
 def _is_form(one: str, other: str) -> bool:
     """Whether two words differ in an ending of a few letters."""
     short, long = sorted((one, other), key=len)
     short = short[:-1] if short[-1:] in "aeiouy" else short
-    return len(short) >= _LEAST_PART and long.startswith(short) and len(long) - len(short) <= _LONGEST_ENDING
+    return len(short) >= _LEAST_COMMON and long.startswith(short) and len(long) - len(short) <= _LONGEST_ENDING
 
 
 @lru_cache(maxsize=1024)

@@ -94,7 +94,7 @@ async def answered(library: Library, question: str, answer: str, kind: str) -> C
         for one in found
     ]
     analysis = analyze({"question": question, "sources": sources, "documents": documents})
-    short = [group.lead.text for group in short_answer(analysis).groups]
+    short = [group.lead.text for group in short_answer(analysis)]
     quoted = [quote.text for group in analysis.groups[:_QUOTED] for quote in group.quotes]
     texts = [unit.text for document in documents.values() for unit in analysed(document).units]
     scores = BM25(texts).scores(question)

@@ -39,7 +39,7 @@ _MOST_OPENINGS = 4
 _MOST_COMPARED = 1_500
 _ABOUT = 0.5
 _NEEDED_BEFORE = 0.15
-_OF_A_LIST = 0.5
+_OF_NAMES = 0.5
 _MOST_KEPT = 4  # the steps of a round analyse the same documents for the same question
 _UNCAPITALISED = re.compile(r"\b[^\W\d_A-ZÀ-Þ][^\W\d_]{3}")
 
@@ -212,8 +212,8 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Part], pool: Po
 
 
 def _weighed(items: Sequence[Ranked], sources: Mapping[str, SourceFacts], pool: Pool) -> list[Ranked]:
-    """The units by what they are worth to a reader: those of indexes, and those that are nothing but names, less, and
-    those of superseded sources, and of earlier mails in a mail, less and never more than the best of what is newer."""
+    """The units by what they are worth to a reader: those that are nothing but names less, and those of superseded
+    sources, and of earlier mails in a mail, less and never more than the best of what is newer."""
     best: dict[str, float] = {}
     for item in items:
         if not _is_earlier(item, pool):
@@ -221,8 +221,7 @@ def _weighed(items: Sequence[Ranked], sources: Mapping[str, SourceFacts], pool: 
 
     def weighed(item: Ranked) -> Ranked:
         newer = item.source if _is_earlier(item, pool) else sources[item.source].newer
-        is_list = sources[item.source].lists_names or (not item.covered and _is_of_names(item.unit.text))
-        share = _OF_A_LIST if is_list else 1.0
+        share = _OF_NAMES if not item.covered and _is_of_names(item.unit.text) else 1.0
         score = item.score if newer is None else OLD_VERSION * min(item.score, best.get(newer, item.score))
         return item if newer is None and share == 1.0 else replace(item, score=share * score)
 

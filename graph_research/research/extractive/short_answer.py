@@ -5,47 +5,43 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
-from graph_research.research.extractive.analysis import MOST_ROWS, Analysis, Group, Quote
-from graph_research.text.language.words import language_of, terms
-from graph_research.text.relevance.query import Query
+from graph_research.research.extractive.analysis import MOST_ROWS, Analysis, Group, Part, Quote
+from graph_research.research.scoring.origin import independent
+from graph_research.text.language.words import held_share, language_of, terms
 from graph_research.text.relevance.short_answer import Candidate, chosen
 
 _MOST_OF_SEVERAL = 4
+_ENOUGH = 0.5
+"""Of the weight of a part's own words."""
 _AGREEING = 0.15
-"""What a quotation gains for each doubling of the sources that say so."""
+"""What a quotation gains for each doubling of the independent sources that say so."""
 
 
-class ShortAnswer(NamedTuple):
-    """Its quotations, none where nothing is answered, and what no quotation names of the things that one phrase of an
-    answered part asks for."""
+def short_answer(analysis: Analysis) -> list[Group]:
+    """The quotations that answer, none where nothing is answered. Where several parts are answered, each gets its share
+    of four quotations, and more until these hold half of the part's own words, by weight."""
+    answers = _answers(analysis)
+    most = max(1, _MOST_OF_SEVERAL // max(1, len(answers)))
+    quoted: list[Group] = []
+    for part, groups in answers:
+        own = {word.term: word.weight for word in part.query.own_words}
+        held: set[str] = set()
+        for count, group in enumerate(groups):
+            if count >= most and held_share(own, held) >= _ENOUGH:
+                break
+            held |= _terms(group.lead.text, part.query.language)
+            quoted += _rows(group, analysis)
+    return list(dict.fromkeys(quoted))
 
-    groups: Sequence[Group]
-    unanswered: Sequence[Query]
 
-
-def short_answer(analysis: Analysis) -> ShortAnswer:
-    """The answer that the quotations of an analysis give."""
-    groups, answers = analysis.groups, _answers(analysis)
-    picked = [_current(positions, groups, analysis) for _, positions in answers]
-    most = max(1, _MOST_OF_SEVERAL // max(1, len(picked)))
-    quoted = [group for positions in picked for place in positions[:most] for group in _rows(groups[place], analysis)]
-    return ShortAnswer(list(dict.fromkeys(quoted)), [asked for asked, positions in answers if not positions])
-
-
-def _answers(analysis: Analysis) -> list[tuple[Query, list[int]]]:
-    """Each thing that an answered part asks for with the positions of the groups that answer it, best first."""
+def _answers(analysis: Analysis) -> list[tuple[Part, list[Group]]]:
+    """Each answered part with the groups that answer it, best first."""
     answers = []
-    for number, part in enumerate(analysis.parts):
-        asked = part.query.asked_together if part.found and analysis.groups else ()
-        candidates = _candidates(analysis, number) if asked else []
-        for query in asked:
-            if extreme := _extreme(analysis, number):
-                answers.append((query, extreme))
-                continue
-            about = [p for p, one in enumerate(candidates) if len(asked) == 1 or _names(one.text, query)]
-            answers.append((query, [about[place] for place in chosen(query, [candidates[p] for p in about])]))
+    for number, part in enumerate(analysis.parts if analysis.groups else ()):
+        if part.found:
+            positions = _extreme(analysis, number) or chosen(part.query, _candidates(analysis, number))
+            answers.append((part, [analysis.groups[place] for place in _current(positions, analysis)]))
     return answers
 
 
@@ -56,11 +52,6 @@ def _extreme(analysis: Analysis, part: int) -> list[int]:
     found.sort(key=lambda n: -groups[n].lead.shares[part])
     best = [(groups[n].lead.source_id, groups[n].lead.table) for n in found[:1]]
     return [n for n in found if (groups[n].lead.source_id, groups[n].lead.table) in best]
-
-
-def _names(text: str, query: Query) -> bool:
-    """Whether a text has a word of what one of several things asks for, in the language of the question."""
-    return not query.own_terms.isdisjoint(_terms(text, query.language))
 
 
 @lru_cache(maxsize=1024)
@@ -79,10 +70,10 @@ def _rows(group: Group, analysis: Analysis) -> list[Group]:
     return sorted(rows, key=lambda row: row.lead.start)
 
 
-def _current(positions: Sequence[int], groups: Sequence[Group], analysis: Analysis) -> list[int]:
+def _current(positions: Sequence[int], analysis: Analysis) -> list[int]:
     """The positions without those of a superseded source where its newer version answers too, and those of an earlier
     mail where the one that quotes it does."""
-    leads = {position: groups[position].lead for position in positions}
+    leads = {position: analysis.groups[position].lead for position in positions}
     answering = {lead.source_id for lead in leads.values() if not lead.earlier}
     return [
         position
@@ -92,18 +83,15 @@ def _current(positions: Sequence[int], groups: Sequence[Group], analysis: Analys
 
 
 def _candidates(analysis: Analysis, part: int) -> list[Candidate]:
-    """The lead of each group, with the score of the best in the group, since they say the same. A score for several
-    things that are asked together says little of each: then it is more where several sources say so."""
-    gain = _AGREEING if len(analysis.parts[part].query.asked_together) > 1 else 0.0
-    return [
-        Candidate(
-            group.lead.text,
-            max(_share(quote, part) for quote in group.quotes) * (1.0 + gain * math.log2(len(group.quotes))),
-            kind=group.lead.kind,
-            above=f"{group.lead.title} {group.lead.heading} {group.lead.header}",
-        )
-        for group in analysis.groups
-    ]
+    """The lead of each group, with the score of the best in the group, since they say the same; the more independent
+    sources say so, the more."""
+    candidates = []
+    for group in analysis.groups:
+        origins = independent(analysis.sources[quote.source_id].origin for quote in group.quotes)
+        score = max(_share(quote, part) for quote in group.quotes) * (1.0 + _AGREEING * math.log2(origins))
+        above = f"{group.lead.title} {group.lead.heading} {group.lead.header}"
+        candidates.append(Candidate(group.lead.text, score, kind=group.lead.kind, above=above))
+    return candidates
 
 
 def _share(quote: Quote, part: int) -> float:

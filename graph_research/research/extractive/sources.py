@@ -32,8 +32,7 @@ EMBEDDER = "embedder"
 class SourceFacts:
     """What ranking, order and confidence need of a source. `newer` is the id of the source that supersedes it, empty
     where that is not in the handoff, None for a current source. `file` is its file's name without suffix. `page` is
-    the same for all versions of a page, older ones and those in other languages. `lists_names` marks an index or a
-    table of contents."""
+    the same for all versions of a page, older ones and those in other languages."""
 
     id: str
     title: str
@@ -43,7 +42,6 @@ class SourceFacts:
     file: str
     page: str
     newer: str | None = None
-    lists_names: bool = False
 
     def named_by(self, asked: Collection[str]) -> frozenset[str]:
         """Which of some terms of a question name the origin: any of a package (`sqlite3`, `python-django`) or site, but
@@ -97,7 +95,6 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
             file=PurePosixPath(source.url or "").stem,
             page=page_of[source.id],
             newer=newer[source.id],
-            lists_names=bool(source.metadata.get("lists_names")),
         )
         for source in sources
     }

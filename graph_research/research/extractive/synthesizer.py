@@ -10,7 +10,7 @@ from typing import Any
 from graph_research.research.extractive.analysis import Analysis, Group, Quote, analyze
 from graph_research.research.extractive.gaps import description
 from graph_research.research.extractive.sections import Section, outline
-from graph_research.research.extractive.short_answer import ShortAnswer, short_answer
+from graph_research.research.extractive.short_answer import short_answer
 from graph_research.research.extractive.sources import labels_of, options_of, question_of
 from graph_research.research.extractive.tables import quotations
 from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind, Writer, paragraphs_of
@@ -33,7 +33,7 @@ def answer(material: Mapping[str, Any]) -> dict[str, Any]:
     ids = _cited(material, fresh)
     analysis = replace(fresh, groups=list(ids))
     short = short_answer(analysis)
-    if not short.groups:
+    if not short:
         return _not_found(analysis, ids, material).to_json()
     return _found(analysis, short, ids, material).to_json()
 
@@ -43,13 +43,11 @@ def no_outline(material: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 -
     return {"sections": [], "not_answered": []}
 
 
-def _found(analysis: Analysis, short: ShortAnswer, ids: _Ids, material: Mapping[str, Any]) -> Draft:
-    picked, unanswered = short
+def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Mapping[str, Any]) -> Draft:
     documents: Mapping[str, Document] = material.get("documents") or {}
     labels = labels_of(material)
     sections = outline(analysis, options_of(material).words, documents)
     missing = [description(part, labels) for part in analysis.parts if not part.found or part.absent]
-    missing += [labels.no_passage_answers.format(part=query.own) for query in unanswered]
     remarks = list(map(_limit, missing))
     disputed = _disputed_evidence(material)
     if any(disputed.intersection(ids[group]) for group in picked):

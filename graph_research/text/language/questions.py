@@ -17,8 +17,6 @@ _HOW_MANY = facts("how_many")
 _THING = table_of("asks_a_thing")
 _AMOUNT = facts("how_much")
 """What asks for a number, a length of time or another amount, as patterns."""
-_OF_A_KIND = facts("asks_which")
-"""What asks for one thing of a kind and begins no relative clause, as patterns; the kind follows."""
 _WHEN = facts("when")
 """What asks for a time, as patterns."""
 _FOLLOWING, _BACK = facts("follows_up"), facts("points_back")
@@ -97,15 +95,6 @@ def points_back(question: str, language: str) -> bool:
     following, back = _FOLLOWING.get(language), _BACK.get(language)
     pattern = rf"^\W*(?:{following})(?!\w)|(?<!\w)(?:{back})(?!\w)"
     return following is not None and re.search(pattern, question, re.IGNORECASE) is not None
-
-
-def asking_phrases(question: str, language: str) -> list[tuple[int, int]]:
-    """Where words that ask for an amount, or for one thing of a kind, stand before what they ask for ("how many",
-    "what"); none in a language for which these are not known."""
-    if language not in _OF_A_KIND:
-        return []
-    asking = rf"(?<!\w)(?:{_HOW_MANY[language]}|{_AMOUNT[language]}|{_OF_A_KIND[language]})(?=\s\w)"
-    return [match.span() for match in re.finditer(asking, question, re.IGNORECASE)]
 
 
 def is_question_word(word: str, language: str) -> bool:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from math import log, sqrt
 
 from graph_research.text.language.questions import (
     asked_only,
     asked_things,
-    asking_phrases,
     chinese_topic,
     clauses,
     is_question_word,
@@ -79,12 +77,6 @@ class Query:
         if _says(rest, self.language) and not is_yes_no(rest, self.language):
             return self.things
         return self._parted(asked_things(self.own, self.language), self.text)[:MOST_PARTS]
-
-    @cached_property
-    def asked_together(self) -> tuple[Query, ...]:
-        """The things that one phrase of the part asks for ("what capacity from how many turbines"); else the part."""
-        pieces = _asked_together(self.own, self.language)
-        return tuple(replace(self, own=piece) for piece in pieces) if len(pieces) > 1 else (self,)
 
     @property
     def things(self) -> tuple[Query, ...]:
@@ -178,22 +170,6 @@ def _things(clause: str, language: str) -> list[str]:
     """The things that a clause lists, where each says something; else the clause."""
     pieces = listed(clause, language)
     return pieces if all(_says(piece, language) for piece in pieces) else [clause]
-
-
-def _asked_together(piece: str, language: str) -> list[str]:
-    """A piece that asks for several things in one phrase cut before each common word that joins a thing to the one
-    before it, which must be no clause."""
-    written = words(piece, language)
-    asking = asking_phrases(piece, language)
-    for (_, opened), (start, end) in pairwise(asking):
-        between = [word for word in written if opened <= word.start < start]
-        named = any(word.start >= end and word.weight > 0.0 for word in written)
-        if len(between) < 2 or not named or any(is_yes_no(piece[w.start : w.end], language) for w in between):
-            continue
-        if between[0].weight > 0.0 and between[-1].weight == 0.0:
-            cut = between[-1].start
-            return [piece[:cut].strip(), *_asked_together(piece[cut:], language)]
-    return [piece]
 
 
 def _rarest(text: str, language: str) -> str:

@@ -30,7 +30,7 @@ def handoff(superseded: str | None, texts: tuple[str, ...] = (OLD, NEW)) -> dict
 
 
 def test_the_newer_version_answers_alone() -> None:
-    assert {group.lead.source_id for group in short_answer(analyze(handoff("s1"))).groups} == {"s1"}
+    assert {group.lead.source_id for group in short_answer(analyze(handoff("s1")))} == {"s1"}
 
 
 def test_sections_quote_the_current_source_first() -> None:
@@ -49,7 +49,7 @@ def test_sections_quote_the_current_source_first() -> None:
     ],
 )
 def test_the_version_that_the_question_names_answers(question: str, answering: set[str]) -> None:
-    groups = short_answer(analyze({**handoff("s1"), "question": question})).groups
+    groups = short_answer(analyze({**handoff("s1"), "question": question}))
     assert {group.lead.source_id for group in groups} == answering
 
 
@@ -58,7 +58,7 @@ def test_the_newest_of_the_named_year_answers() -> None:
     material = handoff(None, tuple(texts))
     for source, newer in zip(material["sources"], ("s1", "s2"), strict=False):
         source["metadata"] = {"superseded": newer}
-    groups = short_answer(analyze({**material, "question": f"{QUESTION[:-1]} in 2023?"})).groups
+    groups = short_answer(analyze({**material, "question": f"{QUESTION[:-1]} in 2023?"}))
     assert {group.lead.source_id for group in groups} == {"s1"}
 
 
@@ -69,7 +69,7 @@ def test_an_old_version_does_not_contradict_its_newer_one() -> None:
 
 
 def test_an_old_version_answers_where_no_newer_one_was_found() -> None:
-    assert [group.lead.source_id for group in short_answer(analyze(handoff("", (OLD,)))).groups] == ["s0"]
+    assert [group.lead.source_id for group in short_answer(analyze(handoff("", (OLD,))))] == ["s0"]
 
 
 def test_what_a_mail_quotes_of_an_earlier_one_ranks_behind_it_and_is_no_answer_beside_it() -> None:
@@ -80,5 +80,5 @@ def test_what_a_mail_quotes_of_an_earlier_one_ranks_behind_it_and_is_no_answer_b
     material = {**written([""]), "question": "What is our account number at ClearCycle?"}
     for read, answers in ((document, [said, reply]), (replace(document, blocks=earlier), [reply])):
         analysis = analyze({**material, "documents": {"s0": read}})
-        assert [group.lead.text for group in short_answer(analysis).groups] == answers
+        assert [group.lead.text for group in short_answer(analysis)] == answers
         assert [group.lead.text for group in analysis.groups] == [*answers, *({said, reply} - {*answers})]

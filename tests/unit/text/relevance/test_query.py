@@ -51,25 +51,6 @@ def test_each_thing_that_is_asked_is_a_part(question: str, parts: list[str] | No
     assert own_texts(question) == (parts or [question])
 
 
-@pytest.mark.parametrize(
-    ("part", "things"),
-    [
-        ("what capacity from how many turbines", ["what capacity", "from how many turbines"]),
-        ("how many users at what price per month", ["how many users", "at what price per month"]),
-        ("wie viele Turbinen zu welchen Kosten", ["wie viele Turbinen", "zu welchen Kosten"]),
-        ("combien de turbines à quel coût", ["combien de turbines", "à quel coût"]),
-        ("cuántas turbinas a qué coste", ["cuántas turbinas", "a qué coste"]),
-        ("quante turbine a quale costo", ["quante turbine", "a quale costo"]),
-        ("hoeveel turbines tegen welke kosten", ["hoeveel turbines", "tegen welke kosten"]),
-        ("how many states in which hemp is legal", None),
-        ("what is known about how many people died", None),
-        ("what determines how many threads run", None),
-    ],
-)
-def test_one_phrase_may_ask_for_several_things(part: str, things: list[str] | None) -> None:
-    assert [thing.own for thing in parse(part).asked_together] == (things or [part])
-
-
 def test_a_part_without_a_name_takes_the_subject_of_the_question() -> None:
     built, cost = parse("Who built the Alder Dam, and what was the cost?").parts
     assert cost.text == "Alder Dam what was the cost"

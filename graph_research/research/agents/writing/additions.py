@@ -36,17 +36,24 @@ def with_additions(section: DraftSection, additions: Iterable[Addition]) -> Draf
     """The section with the additions, in their order: a row behind the row of a table that it belongs to, as wide as
     the table; sentences at the end of the list's item that they belong to, as an item of their own only where they say
     what they are about ("Night fares: …"); behind the sentence of a paragraph, or in a paragraph of their own where
-    they would part what belongs together, and behind any other block. Where the statement is not there, or a row does
-    not fit, nothing is added."""
+    they would part what belongs together; of any other block behind the paragraph that follows it, since that speaks of
+    the block. Where the statement is not there, or a row does not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
         number = _block_of(section.blocks, addition.after)
         if number is not None:
             of_blocks.setdefault(number, []).append(addition)
-    blocks = [
-        made for number, block in enumerate(section.blocks) for made in _with_own(block, of_blocks.get(number, []))
-    ]
-    return section.model_copy(update={"blocks": blocks})
+    blocks: list[Block] = []
+    waiting: list[Block] = []
+    for number, block in enumerate(section.blocks):
+        longer, *behind = _with_own(block, of_blocks.get(number, []))
+        if block.type is BlockType.PARAGRAPH:
+            blocks += [longer, *behind, *waiting]
+            waiting = []
+        else:
+            blocks += [*waiting, longer]
+            waiting = behind
+    return section.model_copy(update={"blocks": [*blocks, *waiting]})
 
 
 def _block_of(blocks: Sequence[Block], after: str) -> int | None:

@@ -223,6 +223,9 @@ def test_an_addition_stands_behind_its_statement_in_the_form_of_its_block() -> N
     assert with_new("e", row=True) == ["a b", "c d", "e f g new 1 – h", "i = 1"]
     assert with_new("i = 1") == ["a b", "c d", "e f g h", "i = 1", "new 1"]
     assert with_new("") == with_new("i = 1")
+    explained = section.model_copy(update={"blocks": [*blocks[:3], Block(sentences=[said("of the table")])]})
+    [*_, last] = with_additions(explained, [Addition(said("f").id, [said("new")], [])]).blocks
+    assert [row.text for row in last.sentences] == ["new"], "behind the paragraph on the table"
     several = [Addition(said(name).id, [said(f"{name}{n}")], []) for name in ("f", "h", "c") for n in (1, 2)]
     texts = [" ".join(row.text for row in block.statements()) for block in with_additions(section, several).blocks]
     assert texts == ["a b", "c c1 c2 d", "e f g h", "f1 f2 h1 h2", "i = 1"]

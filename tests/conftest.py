@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,13 +20,22 @@ hypothesis.settings.load_profile("no-deadline")  # a busy machine is not a defec
 
 GUARDED = Path(__file__).parent / "support" / "network" / "child_startup"
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+_COLLECTED_AFTER = 50_000
+"""Python looks for cycles after so many new objects, as in the program itself."""
 
 
 def pytest_configure() -> None:
+    gc.set_threshold(_COLLECTED_AFTER)
     socket_guard.put_under_every_socket()
     os.environ["PYTHONPATH"] = os.pathsep.join([str(GUARDED), *filter(None, [os.environ.get("PYTHONPATH")])])
     _keep_for_tests()
     _forget_keys()
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded and collected stays to the end: nobody looks for cycles in it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

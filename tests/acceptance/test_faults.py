@@ -19,7 +19,8 @@ AGENTS = frozenset(
 )
 SHORT_PROMPTS = frozenset({"clarifier", "planner", "reflector", "outliner", "refiner", "supervisor"})
 ALL = {"always_gaps": True, "long_pages": True}
-"""A world in which every agent is asked."""
+"""A world in which every agent is asked, within two rounds."""
+TWO_ROUNDS = ("--max-iterations", "2")
 
 
 def research(shell: User, world: World, *options: str, expect: int = 0) -> Done:
@@ -62,7 +63,7 @@ def test_a_small_window_gives_a_shorter_report_that_says_what_was_cut(
 ) -> None:
     """The server does not say how long a prompt may be, so each prompt is shortened by a tenth, three times at most."""
     with open_world(tmp_path / "calls", faults=Faults(window_chars=window), long_pages=True) as world:
-        done = research(shell, world)
+        done = research(shell, world, "--max-iterations", "1")
     report = report_of(shell)
 
     assert done.json["status"] == "completed"
@@ -87,7 +88,7 @@ def test_calls_that_fail_now_and_then_do_not_end_a_research(
 
 def test_one_broken_answer_of_each_agent_is_repaired(shell: User, tmp_path: Path) -> None:
     with open_world(tmp_path / "calls", faults=Faults(broken_json=AGENTS), **ALL) as world:
-        done = research(shell, world)
+        done = research(shell, world, *TWO_ROUNDS)
         asked = {call.agent for call in world.calls("model")}
     report = report_of(shell)
 
@@ -102,7 +103,7 @@ def test_one_context_error_in_each_kind_of_call_is_recovered_from(
 ) -> None:
     """Apart, since no later prompt is longer than one that was refused."""
     with open_world(tmp_path / "calls", faults=Faults(context_errors=agents), **ALL) as world:
-        done = research(shell, world)
+        done = research(shell, world, *TWO_ROUNDS)
         refused = [call.agent for call in world.calls("model") if call.status == 400]
     report = report_of(shell)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.cli.cli_process import DEMO_LIBRARY, DEMO_QUESTION, NOW, User
+from tests.support.cli.cli_process import DEMO_LIBRARY, DEMO_QUESTION, NOW, User, wait_until
 
 KILLS = 5
 """Of one run, whose moments are spread over its events."""
@@ -19,11 +18,9 @@ KILLS = 5
 
 def kill_after(shell: User, events: int, *arguments: str) -> None:
     """Run a command that drives the run `demo`, and kill it once the run's event log has so many lines."""
-    process = shell.start(*arguments, "--out", "out")
     log = shell.home / "audit" / "demo.jsonl"
-    with process:
-        while process.poll() is None and not (log.exists() and len(log.read_bytes().splitlines()) >= events):
-            time.sleep(0.002)
+    with shell.start(*arguments, "--out", "out") as process:
+        wait_until(lambda: process.poll() is not None or (log.exists() and log.read_bytes().count(b"\n") >= events))
         process.send_signal(signal.SIGKILL)
         process.communicate()
 

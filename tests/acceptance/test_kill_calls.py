@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.support.cli.cli_process import DEMO_QUESTION, User
+from tests.support.cli.cli_process import DEMO_QUESTION, User, wait_until
 from tests.support.network.fake_services import World, open_world
 
 PACE = {"model_seconds": 0.05, "search_seconds": 0.05, "page_seconds": 0.02}
@@ -34,8 +33,9 @@ def kill_after(
         environ=world.environ() if environ is None else environ,
     )
     with process:
-        while process.poll() is None and sum(agent in ("", call.agent) for call in world.calls()) < calls:
-            time.sleep(0.005)
+        wait_until(
+            lambda: process.poll() is not None or sum(agent in ("", call.agent) for call in world.calls()) >= calls
+        )
         process.send_signal(signal.SIGKILL)
         process.communicate()
 

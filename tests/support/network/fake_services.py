@@ -70,6 +70,8 @@ class World:
         self.process = process
         self.port = port
         self._log = log
+        self._calls: list[Call] = []
+        self._read_bytes = 0
 
     @property
     def model(self) -> str:
@@ -90,13 +92,19 @@ class World:
 
     def calls(self, kind: str | None = None) -> list[Call]:
         """What was asked so far, in the order of the answers."""
-        lines = self._log.read_text().splitlines() if self._log.exists() else []
-        calls = [Call(**json.loads(line)) for line in lines if line.endswith("}")]
-        return [call for call in calls if kind in (None, call.kind)]
+        if self._log.exists():
+            with self._log.open("rb") as log:
+                log.seek(self._read_bytes)
+                for line in log:
+                    if line.endswith(b"\n"):
+                        self._calls.append(Call(**json.loads(line)))
+                        self._read_bytes += len(line)
+        return [call for call in self._calls if kind in (None, call.kind)]
 
     def forget(self) -> None:
         """Begin a new log."""
         self._log.write_text("")
+        self._calls, self._read_bytes = [], 0
 
 
 @contextlib.contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from graph_research.text.readers.markdown import markdown_document
@@ -38,6 +40,17 @@ def test_a_question_about_something_else_is_not() -> None:
 def test_a_question_of_a_text_counts_where_something_answers_it(text: str, is_answered: bool) -> None:
     pool = Pool({"mail": markdown_document(f"# News\n\n{text}")})
     assert (features(pool, parse("Who takes the late shift of Alder Dam?")).score > FOUND) is is_answered
+
+
+def test_a_short_question_is_answered_where_one_unit_has_all_its_telling_words() -> None:
+    prose = "Containers from the north are unloaded at the quay by crane. The levy of the city is paid at the gate.\n\n"
+    table = "| Surcharge | Basis | Amount |\n| --- | --- | --- |\n| Bunker adjustment | per container | 365 |\n"
+    tariff = markdown_document(f"# Tariff\n\n{prose * 99}## Surcharges\n\n{table}")
+    pool = Pool({"tariff": tariff, "note": markdown_document("Open.")})
+    asked = features(pool, parse("How high is the bunker adjustment?"))
+    assert replace(asked, together=False).score < FOUND <= asked.score
+    for other in ("How high is the bunker levy?", "How high is the bunker?"):
+        assert not features(pool, parse(other)).together
 
 
 def test_no_text_and_no_words_score_lowest() -> None:

@@ -86,7 +86,8 @@ def _holds_together(doc: Analysed, weights: Mapping[str, float]) -> bool:
 
 
 def absent_words(pool: Pool, query: Query) -> tuple[str, ...]:
-    """The words of the query's own text, as written, that say something and stand in no document of the pool.
+    """The words of the query's own text, as written, that say something and stand in no document of the pool but in
+    open questions.
 
     A superlative is none where a row of a table has the largest or smallest value that it asks for. Of Chinese and
     Japanese these are the stretches of which the pool has less than half of the pairs.
@@ -109,4 +110,4 @@ def _asked(pool: Pool, query: Query) -> Iterator[tuple[Word, bool]]:
 
 
 def _holds(doc: Analysed, word: Word, written: str, language: str) -> bool:
-    return doc.totals[word.term if doc.language == language else stem(written, doc.language)] > 0
+    return doc.stated[word.term if doc.language == language else stem(written, doc.language)] > 0

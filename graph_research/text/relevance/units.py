@@ -46,8 +46,9 @@ def asks(text: str) -> bool:
 
 
 def open_questions(found: Sequence[Unit]) -> frozenset[int]:
-    """The positions of questions that the next unit does not answer: it is a question too, or stands below another
-    heading, or in another block where the question is neither a heading nor a block of its own."""
+    """The positions of questions that the next unit does not answer: it is a question too, or ends no sentence, as the
+    name below a letter, or stands below another heading, or in another block where the question is neither a heading
+    nor a block of its own."""
     sizes = Counter(unit.block for unit in found)
     behind = dict(enumerate(found[1:]))
     return frozenset(
@@ -58,7 +59,9 @@ def open_questions(found: Sequence[Unit]) -> frozenset[int]:
 def _answers(behind: Unit | None, question: Unit, sizes: Mapping[int, int]) -> bool:
     if behind is None or asks(behind.text) or behind.heading != question.heading:
         return False
-    return behind.block == question.block or question.kind == "heading" or sizes[question.block] == 1
+    if behind.block == question.block:
+        return question.kind == "heading" or not behind.text[-1:].isalnum()
+    return question.kind == "heading" or sizes[question.block] == 1
 
 
 def units(document: Document, language: str = "en") -> tuple[Unit, ...]:

@@ -22,7 +22,8 @@ class SheetRows:
     """Adds the filled rows of the sheet `name` to a document; `end()` adds the last ones.
 
     Rows that follow each other without an empty one between them have the columns that any of them fills, but for the
-    captions above them, which fill one cell; all have at least the columns of those before.
+    captions above them, which fill one cell; all of a table have at least the columns of those before. Behind an empty
+    row another table begins where the next row has no number, and all below it have one in a column that it names.
     """
 
     def __init__(self, builder: DocumentBuilder, name: str) -> None:
@@ -30,20 +31,25 @@ class SheetRows:
         self._name = name
         self._held: list[_Row] = []
         self._first = self._last = 0
+        self._begins_anew = False
 
     def add(self, number: int, cells: Mapping[int, str]) -> None:
         """Add a row by its number and the texts of its filled cells by their columns, both from 1."""
         if self._held and (number != self._held[-1].number + 1 or len(self._held) == _MOST_HELD):
-            self.end()
+            self.end(is_parted=number != self._held[-1].number + 1)
         self._held.append(_Row(number, cells))
 
-    def end(self) -> None:
-        """Add the rows that are still held."""
+    def end(self, *, is_parted: bool = False) -> None:
+        """Add the rows that are still held; it `is_parted` where an empty row follows."""
         captions = list(takewhile(lambda row: len(row.cells) == 1, self._held))
+        rows = self._held[len(captions) :]
+        if self._begins_anew and _has_header(rows):
+            self._builder.begin_table()
+            self._first = self._last = 0
         for row in captions:
             self._add([row])
-        self._add(self._held[len(captions) :])
-        self._held = []
+        self._add(rows)
+        self._held, self._begins_anew = [], is_parted
 
     def _add(self, rows: Sequence[_Row]) -> None:
         filled = [column for row in rows for column in row.cells]
@@ -53,3 +59,14 @@ class SheetRows:
         for row in rows:
             places = [f"{get_column_letter(column)}{row.number}" for column in columns]
             self._builder.add_row([row.cells.get(column, "") for column in columns], places, within=self._name)
+
+
+def _has_header(rows: Sequence[_Row]) -> bool:
+    header, below = rows[:1], rows[1:]
+    if not below or any(map(_holds_digit, header[0].cells.values())):
+        return False
+    return any(all(_holds_digit(row.cells.get(column, "")) for row in below) for column in header[0].cells)
+
+
+def _holds_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))

@@ -153,6 +153,26 @@ def test_a_table_of_a_sheet_has_the_columns_of_its_widest_row_but_its_captions(c
     assert where(document, "676").endswith("D7")
 
 
+def test_rows_behind_an_empty_one_are_another_table_where_they_begin_with_a_header() -> None:
+    book = openpyxl.Workbook()
+    for row in (
+        ["Beer", "Keg", "Bottle"],
+        ["Ale", 82, 1.42],
+        [],
+        ["Stout", 91],
+        [],
+        ["Deposit", "Amount"],
+        ["Keg", 35],
+    ):
+        book.active.append(row)
+    made = io.BytesIO()
+    book.save(made)
+    document = read(made.getvalue(), "prices.xlsx")
+    beers, deposits = ([document.rows[start] for start in table] for table in document.tables)
+    assert beers == [("Beer", "Keg", "Bottle"), ("Ale", "82", "1.42"), ("Stout", "91", "")]
+    assert deposits == [("Deposit", "Amount"), ("Keg", "35")]
+
+
 def test_a_word_document_that_a_program_made_is_not_dated_by_the_template_of_its_library() -> None:
     made = io.BytesIO()
     document = docx.Document()

@@ -32,6 +32,7 @@ def test_a_question_about_something_else_is_not() -> None:
         ),
         ("The sluices are shut. Who can take the late shift of Alder Dam?\n\nWrite me soon.", False),
         ("## Who can take the late shift of Alder Dam?\n\n## Sluices\n\nThey are shut.", False),
+        ("Who can take the late shift of Alder Dam?\nBest wishes from Anna", False),
         ("Who can take the late shift of Alder Dam? Anna can.\n\nThe sluices are shut.", True),
         ("## Who can take the late shift of Alder Dam?\n\nAnna can.\n\n## Sluices\n\nThey are shut.", True),
         ("Who can take the late shift of Alder Dam?\n\nAnna can.\n\nThe sluices are shut.", True),
@@ -51,6 +52,13 @@ def test_a_short_question_is_answered_where_one_unit_has_all_its_telling_words()
     assert replace(asked, together=False).score < FOUND <= asked.score
     for other in ("How high is the bunker levy?", "How high is the bunker?"):
         assert not features(pool, parse(other)).together
+
+
+def test_a_word_that_only_an_open_question_has_is_missing() -> None:
+    pool = Pool(
+        {"mail": markdown_document("# News\n\nThe Alder Dam is shut. Has anyone seen otters there?\n\nWrite soon.")}
+    )
+    assert absent_words(pool, parse("Do otters pass the Alder Dam?")) == ("otters",)
 
 
 def test_no_text_and_no_words_score_lowest() -> None:

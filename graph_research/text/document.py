@@ -61,8 +61,7 @@ class Document:
     page 1 first; it is empty for a text without pages. A locator's offsets refer to `text`. A longer title than
     `MAX_TITLE_CHARS` is cut: it goes with every passage. `date` (ISO 8601), `authors`, `publisher`, `licence` and
     `language` (ISO 639, in lower case) are what the document says of itself, empty where it says nothing. `warnings`
-    say what of the file is not in the text. `entries` is the share of a page's text in blocks that begin with a link to
-    another page, as in a table of contents. `cells` are the table rows whose cells are known: where each cell starts,
+    say what of the file is not in the text. `cells` are the table rows whose cells are known: where each cell starts,
     the end of the row last; an empty cell starts where the next one does.
     """
 
@@ -79,7 +78,6 @@ class Document:
     language: str = ""
     places: tuple[Places, ...] = ()
     warnings: tuple[str, ...] = ()
-    entries: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title[:MAX_TITLE_CHARS])
@@ -108,7 +106,6 @@ class Document:
             "language": self.language,
             "places": places,
             "warnings": list(self.warnings),
-            "entries": self.entries,
         }
         return {**layout, **{name: value for name, value in more.items() if value}}
 
@@ -129,7 +126,6 @@ class Document:
             language=layout.get("language", ""),
             places=places_of(layout),
             warnings=tuple(layout.get("warnings", ())),
-            entries=layout.get("entries", 0.0),
         )
 
     @cached_property

@@ -1,5 +1,4 @@
-"""Whether a text leads to others instead of saying something: an index, a list of all pages, cross-references, a table
-of contents with a line on each page."""
+"""Whether a text leads to others instead of saying something: an index, a list of all pages, cross-references."""
 
 from __future__ import annotations
 
@@ -13,7 +12,6 @@ _LEAST_CHARS = 4_000  # a shorter list is often the facts of a page in a column,
 _LEAST_COMMON = 0.12  # of the words; sentences, glossaries and lists of changes have 0.15 to 0.45
 _LEAST_SENTENCES = 0.1  # of the characters
 _MOST_UNJUDGED = 0.1  # of the characters; an alphabetical list may have its letters in a table
-_MOST_ENTRIES = 0.5  # of the characters; contents pages have 0.7 and more, lists of links on a subject 0.45 and less
 _MOST_NUMBERS = 0.1  # of the words
 _LEAST_SENTENCE_WORDS = 5
 _ENDS = (".", "!", "?", "。", "！", "？")
@@ -22,14 +20,11 @@ _CLOSING = "\"'”’)] "
 
 
 def lists_names(document: Document) -> bool:
-    """Whether more than half of a long text stands in entries that begin with a link to another page, or its blocks,
-    apart from its headings, hold hardly a sentence, few of the words that sentences are made of, and few numbers, which
-    could be values. Tables and code are not judged: a text with more than a tenth of them is none, nor is one in a
-    language whose commonest words are not known."""
+    """Whether the blocks of a long text, apart from its headings, hold hardly a sentence, few of the words that
+    sentences are made of, and few numbers, which could be values. Tables and code are not judged: a text with more than
+    a tenth of them is none, nor is one in a language whose commonest words are not known."""
     text = document.text
     judged = [block for block in document.blocks if block.kind not in ("heading", "boilerplate")]
-    if document.entries > _MOST_ENTRIES and _chars(judged) >= _LEAST_CHARS:
-        return True
     prose = [block for block in judged if block.kind in PROSE]
     chars = _chars(prose)
     if chars < _LEAST_CHARS or chars < (1 - _MOST_UNJUDGED) * _chars(judged):

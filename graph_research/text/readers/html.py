@@ -77,7 +77,6 @@ def html_document(source: str, *, line_key: str = "", note_marks: bool = False) 
         publisher=head.publisher,
         licence=head.licence,
         language=_declared_language(parser),
-        entries=round(reader.share_of_entries, 2) if body is not None else 0.0,
     )
 
 
@@ -146,7 +145,6 @@ class _Place:
     level: int = 0
     furniture: bool = False
     link: bool = False
-    away: bool = False
     row: bool = False
     content: bool = False
 
@@ -172,8 +170,6 @@ class _Reader:
         self._cells_room = _MAX_COVERED
         self._place = _Place()
         self._link_chars = 0
-        self._is_empty, self._is_entry = True, False
-        self._entries = self._rest = 0
         self._after_break = False
 
     def read(self, root: LexborNode) -> None:
@@ -190,12 +186,6 @@ class _Reader:
             elif self._line_key and node.is_comment_node:
                 self._mark(node.comment_content or "")
         self._flush()
-
-    @property
-    def share_of_entries(self) -> float:
-        """The part of the text, but headings and boilerplate, in blocks that begin with a link to another page and say
-        something more, as the entries of a contents page."""
-        return self._entries / max(1, self._entries + self._rest)
 
     def _enter(self, node: LexborNode, place: _Place) -> list[tuple[LexborNode, _Place, bool]]:
         tag = node.tag or ""
@@ -221,8 +211,7 @@ class _Reader:
 
     def _inside(self, node: LexborNode, tag: str, place: _Place) -> _Place:
         if tag == "a":  # one without an address is a place to link to, and often never closed
-            address = node.attributes.get("href")
-            return _changed(place, link=True, away=not address.startswith("#")) if address else place
+            return _changed(place, link=True) if node.attributes.get("href") else place
         if node.mem_id == self._main_id:
             return _changed(place, furniture=False, content=True)
         if tag not in BLOCK_TAGS:
@@ -269,9 +258,6 @@ class _Reader:
             self._pieces.append(text)
             return
         self._after_break = False
-        if self._is_empty:
-            self._is_empty = False
-            self._is_entry = place.away and any(sign.isalpha() for sign in text)
         self._pieces.append(text)
         self._place = place
         if place.link:
@@ -285,15 +271,10 @@ class _Reader:
             kind = place.kind
             if place.furniture or (kind in ("paragraph", "item", "table") and self._is_links(text)):
                 kind = "boilerplate"
-            elif kind != "heading" and self._is_entry:
-                self._entries += len(text)
-            elif kind != "heading":
-                self._rest += len(text)
             self._put(kind, raw if kind == "code" else text, place.level if kind == "heading" else 0)
         self._pieces.clear()
         self._cell_starts = [] if text else [0] * len(self._cell_starts)  # empty cells before the first text of a row
         self._link_chars = 0
-        self._is_empty, self._is_entry = True, False
         self._after_break = False
         self._place = _Place()
         self._lines = [(0, line) for _, line in self._lines[-1:]]

@@ -39,33 +39,6 @@ def test_glossaries_changes_values_and_sentences_are_no_lists_of_names(items: li
     assert not is_list(items)
 
 
-@pytest.mark.parametrize(
-    ("item", "is_contents"),
-    [
-        (
-            '<a href="{0}.html">About the {0}</a> What the page says of each {1} and of its lock, in short sentences.',
-            True,
-        ),
-        (
-            '<a href="#{0}">About the {0}</a> What the section says of each {1} and of its lock, in short sentences.',
-            False,
-        ),
-        (
-            '<a href="/issues/{0}">#12</a> Fix a crash of the {0} where the {1} had ended before its lock was there.',
-            False,
-        ),
-        (
-            'The <a href="{0}.html">{0}</a> keeps what the {1} has left of its lock, and says so in short sentences.',
-            False,
-        ),
-    ],
-)
-def test_a_page_of_links_with_a_line_on_each_is_a_list_of_names(item: str, is_contents: bool) -> None:
-    items = [item.format(one, other) for one, other in PAIRS]
-    assert is_list(items) == is_contents
-    assert not is_list(items[:20])
-
-
 def test_an_index_may_have_its_letters_in_a_table() -> None:
     letters = "<table><tr><td>A</td><td>B</td><td>C</td></tr></table>"
     document = html_document(f"<h1>Index</h1>{letters}<ul>{''.join(f'<li>{item}</li>' for item in INDEX)}</ul>")

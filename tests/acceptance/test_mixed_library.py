@@ -146,6 +146,20 @@ def test_a_question_is_answered_from_the_right_document(
     assert not urls[first["source_id"]].endswith(("travel-policy-v1.md", "ferry-tariff-2021.txt"))
 
 
+def test_of_a_row_of_a_table_the_cell_is_marked_whose_value_another_document_denies(
+    shell: User, tmp_path: Path
+) -> None:
+    for name, price in (("north.md", 82), ("south.md", 78)):
+        table = (
+            f"| Beer | Keg net | Bottle |\n| --- | --- | --- |\n| Amber Ale | {price} | 1.42 |\n| Stout | 91 | 1.63 |\n"
+        )
+        (tmp_path / name).write_text(f"# Prices of the brewery\n\n{table}")
+    research(shell, "What does a keg of Amber Ale cost net?", tmp_path)
+    lines = (shell.folder / "out" / "report.md").read_text().splitlines()
+    label, keg, bottle = next(line for line in lines if "Amber Ale” [" in line).strip("| ").split(" | ")
+    assert ("disputed" in label, "disputed" in keg, "disputed" in bottle) == (False, True, False)
+
+
 @pytest.mark.parametrize("question", NOT_FOUND)
 def test_a_question_without_an_answer_is_not_found(question: str, shell: User, library: Path) -> None:
     research(shell, question, library)

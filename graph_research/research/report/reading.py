@@ -248,6 +248,7 @@ def disputed_statements(report: Report) -> dict[str, CitedContradiction]:
     """The ids of the statements that cite a side of a conflict that is open, with that conflict. Analysis is left out,
     and so is the text of a section that compares the sides; sides that mean something else deny nothing."""
     found: dict[str, CitedContradiction] = {}
+    quotes = {one.id: one.quote for one in report.citations}
     for row in disagreements(report):
         if not row.contradiction.is_open:
             continue
@@ -257,19 +258,36 @@ def disputed_statements(report: Report) -> dict[str, CitedContradiction]:
         }
         for statement in report.statements():
             is_told = statement.status is Status.ANALYSIS or statement.id in compared
-            if not is_told and not cited.isdisjoint(statement.citations) and _is_about(statement, row.contradiction):
+            is_cited = not is_told and not cited.isdisjoint(statement.citations)
+            if is_cited and _is_about(statement, row.contradiction, quotes):
                 found.setdefault(statement.id, row.contradiction)
     return found
 
 
-def _is_about(statement: CitedStatement, contradiction: CitedContradiction) -> bool:
+def _is_about(statement: CitedStatement, contradiction: CitedContradiction, quotes: Mapping[str, str]) -> bool:
     """Whether a sentence that cites a side of a conflict has a rare word of what is disputed, or half of its words
-    there, by weight: a passage may say more. One in another language than that shares no words with it."""
+    there, by weight: a passage may say more, and of a quoted row one cell has the value. One in another language than
+    that shares no words with it."""
     told = ". ".join([contradiction.topic, *(side.value for side in contradiction.sides)])
+    if _is_beside_the_value(statement, contradiction, quotes):
+        return False
     if statement.kind is StatementKind.QUOTE or language_of(statement.text) != language_of(told):
         return True
     said = term_weights(statement.text)
     return held_weight(said, term_weights(told)) >= min(_RARE, sum(said.values()) / 2)
+
+
+def _is_beside_the_value(statement: CitedStatement, row: CitedContradiction, quotes: Mapping[str, str]) -> bool:
+    """Whether a statement is a part, as a cell is, of the quote of a side, whose value stands in another part of it."""
+    own = [(side.value, quotes[name]) for side in row.sides for name in side.citations if name in statement.citations]
+    return any(
+        statement.kind is StatementKind.QUOTE
+        and statement.text != quote
+        and statement.text in quote
+        and value in quote
+        and value not in statement.text
+        for value, quote in own
+    )
 
 
 def other_values(report: Report, disputed: Mapping[str, CitedContradiction]) -> dict[str, list[CitedSide]]:

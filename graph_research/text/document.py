@@ -150,6 +150,10 @@ class Document:
         table = self.table_at(start)
         return self._tables[1][table[0]] if table else ()
 
+    def names_columns(self, start: int) -> bool:
+        """Whether the row that starts at `start` is the header of a table, or its second row."""
+        return start in self.table_at(start)[:1] or start in self._tables[2]
+
     def columns_at(self, start: int) -> tuple[tuple[str, str], ...]:
         """The header and the text of each cell of the row that starts at `start`, empty where `table_at` has no such
         row, and for a header."""
@@ -220,10 +224,12 @@ class Document:
         return starts, paths
 
     @cached_property
-    def _tables(self) -> tuple[dict[int, tuple[int, ...]], dict[int, tuple[str, ...]]]:
-        """The rows of the table of each row, and what its columns are called by where its header starts."""
+    def _tables(self) -> tuple[dict[int, tuple[int, ...]], dict[int, tuple[str, ...]], set[int]]:
+        """The rows of the table of each row, what its columns are called by where its header starts, and where second
+        rows of headers start."""
         tables: dict[int, tuple[int, ...]] = {}
         names: dict[int, tuple[str, ...]] = {}
+        second: set[int] = set()
         begun = list(accumulate(block.kind != "table" or block.level > 0 for block in self.blocks))
         for _, numbered in groupby(zip(begun, self.blocks, strict=True), key=itemgetter(0)):
             starts = [block.start for _, block in numbered if block.kind == "table"]
@@ -234,9 +240,10 @@ class Document:
                 names[rows[0]] = self.rows[rows[0]]
             if len(rows) > _LEAST_ROWS and _is_second_header(*(self.rows[row] for row in rows[:3])):
                 names[rows[0]] = _joined(self.rows[rows[0]], self.rows[rows[1]])
+                second.add(rows[1])
                 rows = (rows[0], *rows[2:])
             tables |= dict.fromkeys((start for start in starts if start in self.rows), rows)
-        return tables, names
+        return tables, names, second
 
 
 def _is_second_header(header: Sequence[str], below: Sequence[str], first: Sequence[str]) -> bool:

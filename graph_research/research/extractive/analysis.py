@@ -20,7 +20,7 @@ from graph_research.research.extractive.sources import (
 )
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Block, Document
-from graph_research.text.language.words import held_share
+from graph_research.text.language.words import held_share, language_of, terms
 from graph_research.text.relevance.alike import numbers_in, says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
@@ -41,6 +41,7 @@ _ABOUT = 0.5
 _NEEDED_BEFORE = 0.15
 _OF_NAMES = 0.5
 _MOST_KEPT = 4  # the steps of a round analyse the same documents for the same question
+_WORD = re.compile(r"[^\W_]+")
 _UNCAPITALISED = re.compile(r"\b[^\W\d_A-ZÀ-Þ][^\W\d_]{3}")
 
 _Place = tuple[str, int]
@@ -152,7 +153,8 @@ def _analysed(
     most: int,
 ) -> Analysis:
     query = parse(question)
-    sources, allowed = as_asked({one.id: one for one in facts}, question), dict(documents)
+    sources = as_asked({one.id: one for one in facts}, question)
+    allowed = {key: _titled(document, sources[key].file) for key, document in documents}
     asked = query.weights(query.language)
     pool = Pool(allowed, embedder, {key: sources[key].named_by(asked) for key in allowed})
     parts = [_part(pool, part) for part in query.parts]
@@ -165,12 +167,17 @@ def _analysed(
         query=query,
         sources=sources,
         parts=parts,
-        groups=_with_whole_tables(grouped(candidates, sources)[:most], allowed),
+        groups=_with_whole_tables(grouped(candidates, sources)[:most], allowed, query),
         sentences=[
             SourceSentence.at(item.source, allowed[item.source], item.unit.start, item.unit.end)
             for item in compared[:_MOST_COMPARED]
         ],
     )
+
+
+def _titled(document: Document, file: str) -> Document:
+    """The document; where it has no title, as a table, with the words of its file's name as one."""
+    return document if document.title or not file else replace(document, title=" ".join(_WORD.findall(file)))
 
 
 def _part(pool: Pool, query: Query) -> Part:
@@ -358,22 +365,30 @@ def _repeats(quote: Quote, better: Quote) -> bool:
     )
 
 
-def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document]) -> list[Group]:
-    """The groups; of a small table of which one row is quoted every row is, and of no table the header alone."""
+def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document], query: Query) -> list[Group]:
+    """The groups; of a small table of which one row is quoted every row is, and of no table the header alone. Where the
+    question names columns and no row of such a table, its rows are worth what their header is."""
     ranked = {(group.lead.source_id, group.lead.start): group for group in groups}
     found: dict[tuple[str, int], Group] = {}
     for group in groups:
         source, document = group.lead.source_id, documents[group.lead.source_id]
         header, *rows = document.table_at(group.lead.start) or (-1,)
-        lead = replace(group.lead, table=header)
-        if lead.start != header:
+        lead, rows = replace(group.lead, table=header), rows if len(rows) <= MOST_ROWS else []
+        is_header = document.names_columns(lead.start)
+        texts = {start: " ".join(filter(None, document.rows[start])) for start in rows}
+        answers = is_header and not any(map(query.own_terms.intersection, map(_own_words, texts.values())))
+        if not is_header:
             found.setdefault((source, lead.start), replace(group, lead=lead))
-        for start in rows if len(rows) <= MOST_ROWS else ():
-            text = " ".join(filter(None, document.rows[start]))
-            end = start + len(text)
-            row = replace(lead, start=start, end=end, text=text, completes_table=True, extreme=False)
-            own = ranked.get((source, start))
+        for start, text in texts.items():
+            row = replace(
+                lead, start=start, end=start + len(text), text=text, completes_table=not answers, extreme=False
+            )
+            own = None if answers else ranked.get((source, start))
             found.setdefault(
                 (source, start), replace(own, lead=replace(own.lead, table=header)) if own else Group(lead=row)
             )
     return list(found.values())
+
+
+def _own_words(text: str) -> list[str]:
+    return terms(text, language_of(text))

@@ -13,6 +13,7 @@ from graph_research.research.models.source import Source, Tier
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.scoring.origin import origins
+from graph_research.research.scoring.site import host_of
 from graph_research.research.scoring.versions import later_versions, newer_versions, pages
 from graph_research.text.document import Document
 from graph_research.text.language.versions import asked_version
@@ -31,8 +32,8 @@ EMBEDDER = "embedder"
 @dataclass(frozen=True, kw_only=True)
 class SourceFacts:
     """What ranking, order and confidence need of a source. `newer` is the id of the source that supersedes it, empty
-    where that is not in the handoff, None for a current source. `file` is its file's name without suffix. `page` is
-    the same for all versions of a page, older ones and those in other languages."""
+    where that is not in the handoff, None for a current source. `file` is the name of a local file without suffix.
+    `page` is the same for all versions of a page, older ones and those in other languages."""
 
     id: str
     title: str
@@ -92,7 +93,7 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
             tier=source.tier.value,
             date=source.published_at or "",
             origin=behind[source.id],
-            file=PurePosixPath(source.url or "").stem,
+            file="" if host_of(source.url) else PurePosixPath(source.url or "").stem,
             page=page_of[source.id],
             newer=newer[source.id],
         )

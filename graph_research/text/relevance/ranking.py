@@ -19,7 +19,7 @@ from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.document import Document
 from graph_research.text.language.dates import dates_in
 from graph_research.text.language.questions import asks_when
-from graph_research.text.language.words import language_of, terms, words
+from graph_research.text.language.words import language_of, terms, words, written_in
 from graph_research.text.relevance.counts import counted_thing, states_count
 from graph_research.text.relevance.embedding import Embedder, nearness
 from graph_research.text.relevance.extremes import extreme_rows
@@ -170,7 +170,9 @@ class Pool:
         if query not in self._extremes:
             found = self._extremes[query] = {}
             for source, doc in self.read.items():
-                rows = extreme_rows(self.documents[source], doc.language, query)
+                document = self.documents[source]
+                language = written_in(document.text, query.language)  # of a table of names its words tell nothing
+                rows = extreme_rows(document, language, query)
                 placed = enumerate(doc.units) if rows else ()
                 found[source] = {place: rows[unit.start] for place, unit in placed if unit.start in rows}
         return self._extremes[query]

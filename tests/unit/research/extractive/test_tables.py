@@ -8,9 +8,11 @@ from graph_research.research.evidence.claim_support import CitedPassage, Status,
 from graph_research.research.extractive import analyzer, synthesizer
 from graph_research.research.extractive.analysis import Group, Quote, analyze
 from graph_research.research.extractive.sections import outline
+from graph_research.research.extractive.short_answer import short_answer
 from graph_research.research.extractive.tables import quotations
 from graph_research.research.models.draft import BlockType, StatementKind
 from graph_research.text.readers.html import html_document
+from graph_research.text.readers.separated import separated_document
 from tests.support.research.extractive_sources import analysed, written
 
 PAGE = """<h2>Limits</h2><p>Some limits can be lowered.</p><table>
@@ -156,3 +158,31 @@ def test_where_nothing_answers_the_row_that_is_asked_for_is_shown_under_its_head
     [shown] = [block for block in draft["summary"] if block["rows"]]
     assert shown["header"] == ["Month", "Cars", "Passengers"]
     assert [[cell["text"] for cell in row] for row in shown["rows"]] == [["July", "12440", "31870"]]
+
+
+RULES = (
+    "# Leave\n\nLeave is requested in writing at least six weeks ahead.\n\n"
+    "| Service | Days | | Bonus |\n| --- | --- | --- | --- |\n| | Nurses | Reception | |\n"
+    "| apprentice | 25 | 24 | none |\n| master | 30 | 29 | 80 |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("How many days of leave do nurses have, by service?", ["apprentice 25 24 none", "master 30 29 80"]),
+        ("How many days of leave do master nurses have?", ["master 30 29 80"]),
+    ],
+)
+def test_a_question_that_names_columns_and_no_row_is_answered_by_the_rows(question: str, rows: list[str]) -> None:
+    analysis = analyze({**written([RULES]), "question": question})
+    assert [group.lead.text for group in short_answer(analysis)] == rows
+    assert not {"Service Days Bonus", "Nurses Reception"} & {group.lead.text for group in analysis.groups}
+
+
+def test_a_document_without_a_title_is_about_what_its_files_name_says() -> None:
+    table = separated_document("Number,Customer,Weight in kg\nQ-1,Larkhill,184\nQ-2,Dunmore,725\n")
+    material = {**written([""]), "documents": {"s0": table}, "question": "Which parcel was the heaviest?"}
+    assert not analyze(material).found
+    material["sources"][0]["url"] = "lists/parcels-2025.csv"
+    assert [group.lead.text for group in short_answer(analyze(material))] == ["Q-2 Dunmore 725"]

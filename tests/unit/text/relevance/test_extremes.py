@@ -128,3 +128,12 @@ def test_a_superlative_that_a_table_answers_is_no_word_that_the_texts_lack() -> 
     pool = Pool({"stays": STAYS})
     assert absent_words(pool, parse("In which month did Arbel have the fewest stays?")) == ()
     assert absent_words(pool, parse("In which month did Arbel have the fewest marmots?")) == ("fewest", "marmots")
+
+
+def test_a_table_of_names_is_read_in_the_language_of_the_question() -> None:
+    boats = separated_document("Boot,Eigner,Länge (m)\nKiebitz,Brix,7.68\nTordalk,Petersen,8.86\nKrabbe,Witt,6.30\n")
+    pool = Pool({"boats": boats})
+    asked = parse("Welches Boot ist das längste?", "de")
+    assert [pool.read["boats"].units[place].text for place in pool.extremes(asked)["boats"]] == [
+        "Tordalk Petersen 8.86"
+    ]

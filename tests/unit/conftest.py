@@ -21,7 +21,7 @@ def user(tmp_path: Path) -> User:
 def researcher(tmp_path_factory: pytest.TempPathFactory) -> User:
     """A user with one finished research `tides` and its report in `out`; tests only look at it."""
     user = make_user(tmp_path_factory.mktemp("researcher"))
-    done = user.run_process(
+    done = user.run(
         "run", QUESTION, "--library", "library", "--run-id", "tides", "--now", NOW, "--out", "out", "--json"
     )
     (user.folder / "result.json").write_text(done.out)

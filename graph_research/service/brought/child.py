@@ -9,6 +9,7 @@ found, or `{"error": {"message", "help"}}`.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import resource
@@ -19,10 +20,13 @@ from typing import Any
 BUNDLE, GRAPH = "bundle.grb", "graph.yaml"
 """The files that are checked."""
 _MOST_FILE_BYTES = 1 << 24
+_COLLECTED_AFTER = 50_000
+"""Python looks for cycles after so many new objects: loading modules makes many, and hardly a cycle."""
 
 
 def main() -> None:
     """Check the file in the working directory."""
+    gc.set_threshold(_COLLECTED_AFTER)
     from graph_research.errors import GraphResearchError
 
     file, memory_bytes, seconds, picture = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
@@ -43,14 +47,16 @@ def main() -> None:
 
 
 async def _check(file: str, picture: str) -> dict[str, Any]:
-    from graph_research.app.graphs import GraphFormat
-    from graph_research.app.graphs.render import check_definition
-    from graph_research.app.runs.bundles import check_bundle
     from graph_research.app.workspace import open_workspace
 
     workspace = open_workspace(os.environ, Path.cwd(), may_use=lambda _: False)
     if file == BUNDLE:
+        from graph_research.app.runs.bundles import check_bundle
+
         return await check_bundle(workspace, file)
+    from graph_research.app.graphs import GraphFormat
+    from graph_research.app.graphs.render import check_definition
+
     return await check_definition(workspace, file, GraphFormat(picture) if picture else None)
 
 

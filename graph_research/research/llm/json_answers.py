@@ -61,6 +61,9 @@ def _outside(text: str, opening: str, closing: str) -> str:
 
 
 def _strict(text: str) -> list[Any]:
+    whole = _decoded(text)
+    if whole is not None and text.startswith(("{", "[")):
+        return [whole]  # nothing stands around it
     found: list[Any] = []
     for candidate in (text, *sorted((block.strip() for block in _FENCED.findall(text)), key=len, reverse=True)):
         value = _decoded(candidate)
@@ -87,12 +90,13 @@ def _lenient(text: str) -> list[Any]:
 
 
 def _decoded(text: str) -> Any:
-    for candidate in (text, _STRING_OR_TRAILING_COMMA.sub(lambda match: match[1] or "", text)):
+    for is_written_so in (True, False):
+        candidate = text if is_written_so else _STRING_OR_TRAILING_COMMA.sub(lambda match: match[1] or "", text)
         try:
             value = json.loads(candidate, parse_constant=_refuse)
         except (ValueError, RecursionError):
             continue
-        if isinstance(value, str) and candidate is text:
+        if isinstance(value, str) and is_written_so:
             return _decoded(value)  # JSON that was written as a text
         if isinstance(value, (dict, list)):
             return value

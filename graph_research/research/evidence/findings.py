@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -199,10 +199,14 @@ def _thinned(findings: Sequence[Finding], places: Mapping[str, Place]) -> list[F
     """The findings, those that say the same in the same words, or add nothing, merged into the first of them, which
     keeps its id. `places` are those of the evidence."""
     kept: list[Finding] = []
+    with_word: dict[str, list[int]] = defaultdict(list)  # the places in `kept` of what has a word
     for finding in findings:
-        same = (place for place, other in enumerate(kept) if _adds_nothing(other, finding, places))
-        place = next(same, None)
+        words = _words(finding.content)
+        others = with_word[words[0]] if words else range(len(kept))
+        place = next((place for place in others if _adds_nothing(kept[place], finding, places)), None)
         if place is None:
+            for word in set(words):
+                with_word[word].append(len(kept))
             kept.append(finding)
         else:
             kept[place] = _with_another(kept[place], finding)
@@ -237,8 +241,6 @@ def _adds_nothing(one: Finding, other: Finding, places: Mapping[str, Place]) -> 
     words, others = _words(one.content), _words(other.content)
     if words == others:
         return True
-    if len(words) <= len(others) or (others and others[0] not in words):  # nearly every pair, told in no time
-        return False
     rest = iter(words)
     return (
         all(word in rest for word in others)

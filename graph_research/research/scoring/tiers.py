@@ -103,12 +103,9 @@ class Document(Protocol):
 
 def documents_of_maker(text: str, sources: Iterable[Document]) -> int:
     """How many of the sources are authoritative documents of the maker of a thing that the text names."""
-    names = _NAME.findall(text)
-    return sum(
-        source.tier in (Tier.PRIMARY_SOURCE, Tier.AUTHORITATIVE)
-        and (is_maker(source.publisher, names) or is_makers_site(source.url, names))
-        for source in sources
-    )
+    official = [source for source in sources if source.tier in (Tier.PRIMARY_SOURCE, Tier.AUTHORITATIVE)]
+    names = _NAME.findall(text) if official else []
+    return sum(is_maker(source.publisher, names) or is_makers_site(source.url, names) for source in official)
 
 
 def preliminary_quality(tier: Tier) -> Quality:

@@ -27,7 +27,7 @@ def occurring(terms: Iterable[str], text: str) -> frozenset[str]:
     """Those of `terms`, lower-case words, that `lower_case_words(text)` holds; a few are
     looked for faster than a text is split."""
     lowered = text.lower()
-    return frozenset(term for term in terms if term in lowered and _occurs(term, lowered))
+    return frozenset([term for term in terms if term in lowered and _occurs(term, lowered)])
 
 
 def _occurs(term: str, lowered: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -16,6 +17,7 @@ from graph_research.graph.values.codec import without_tags
 
 _BASE = "schema:///"
 _MOST_SHOWN = 3
+_MOST_PARSED = 64
 
 
 class SchemaInvalid(ValueError):
@@ -101,10 +103,16 @@ def _retriever(resolver: Resolver | None, referred: dict[str, Any]) -> Callable[
         resource = resolver.find(name) if resolver and uri.startswith(_BASE) else None
         if resource is None:
             raise ValueError(f'"{uri.removeprefix(_BASE)}" is not one of our schemas')
-        referred[name] = _anonymous(json.loads(resource[0]))
+        referred[name] = _anonymous(_parsed(resource[0]))
         return referred[name]
 
     return retrieve
+
+
+@lru_cache(maxsize=_MOST_PARSED)
+def _parsed(text: str) -> Any:
+    """A schema, which nobody changes: most contracts of a graph refer to the same few."""
+    return json.loads(text)
 
 
 def _anonymous(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -206,9 +207,10 @@ async def test_a_source_whose_text_has_no_room_is_named_where_nothing_may_be_dro
     model = Reader(window=6_000)
     services = make_services([model], allow_content_dropping=dropping)
     output = await analyzer(services)(handoff(sources), context)
-    named = [source for source in sources if f"): {source.title}\n" in f"{model.requests[0].user}\n"]
+    listed = re.findall(r"^src-\w+: (.*)$", model.requests[0].user, re.MULTILINE)
+    named = [source for source in sources if source.title in listed]
     levels = {row["source_id"]: row["level"] for row in output["content_fidelity"]}
-    without_text = [source for source in sources if f"(id: {source.id[:8]}" not in model.requests[0].user]
+    without_text = [source for source in sources if f": source {source.id[:8]}" not in model.requests[0].user]
     assert len(without_text) > 30
     assert named == ([] if dropping else without_text)
     assert {levels[source.id] for source in without_text} == {"dropped" if dropping else "headline"}

@@ -137,7 +137,7 @@ def scored(findings: Sequence[Finding], ground: Ground) -> Scored:
 def proved_findings(
     rows: Sequence[Mapping[str, Any]], finder: QuoteFinder, iteration: int, sub_query_id: str = ""
 ) -> tuple[list[Finding], list[Evidence]]:
-    """Findings with at least one proved quote, these quotes and those that state figures which they do not; a finding
+    """Findings with at least one proved quote, these quotes and those that state or say what they do not; a finding
     whose quotes are all missing is dropped."""
     findings: dict[str, Finding] = {}
     evidence: list[Evidence] = []

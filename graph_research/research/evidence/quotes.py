@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.ids import evidence_id
 from graph_research.research.models.source import Source
+from graph_research.text.bm25 import inverse_frequency
 from graph_research.text.document import Document
 from graph_research.text.evidence import scorer_of
 from graph_research.text.language.quantities import Value, figures
@@ -21,6 +23,7 @@ from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, analysed, rank
 from graph_research.text.relevance.support import support
 from graph_research.text.relevance.units import Unit
+from graph_research.text.sentences import SENTENCE_ENDS
 
 _MOST_QUOTE_CHARS = 2_000
 _CHARS_BEFORE = 500
@@ -31,7 +34,10 @@ same things that say something else."""
 _NEAREST = 3
 """So many of the units of a source that rank best for a text are compared with it."""
 _MOST_COMPLETING = 2
-"""So many units are added to the quotes of a finding for the figures that it states without them."""
+"""So many units are added to the quotes of a finding for the figures and words that it has without them."""
+_NEAR_CHARS, _LEAST_IN_BLOCK, _LEAST_NEAR, _LEAST_ADDED = 400, 0.25, 0.5, 0.08
+"""So far from a quote a unit says the same, if it holds so much of the words that the quotes lack, in the quote's block
+and elsewhere in its section, and so much of all words of the finding."""
 _LEAST_SAID, _LEAST_SHARED = 1.0, 0.2
 """A clause whose words weigh less says what its figure is of only with the rest of its text. A unit that speaks of the
 same figure holds so much of the weight of these words; in another language any of them, which is a name."""
@@ -194,6 +200,16 @@ def _is_same(figure: _Figure, unit: Unit) -> bool:
     return share >= _LEAST_SHARED or (share > 0.0 and figure.language != language_of(unit.text))
 
 
+def _is_beside(document: Document, place: int, unit: Unit, terms: Container[str]) -> bool:
+    """Whether a unit stands below the same headings as a place, and explains no other term than that does, but one that
+    is among `terms`."""
+    if document.path_at(unit.start) != document.path_at(place):
+        return False
+    term = document.term_at(unit.end - 1)
+    named = whole_word_weights(term, language_of(document.text))
+    return term in ("", document.term_at(place)) or held_weight(named, terms) > 0.0
+
+
 @dataclass
 class QuoteFinder:
     """Turns quotes of an answer into evidence, and counts those that stand in no archived text."""
@@ -215,6 +231,14 @@ class QuoteFinder:
         return list(found.values())
 
     def completing(self, evidence: Sequence[Evidence], text: str) -> list[Evidence]:
+        """What `text` says beyond its evidence, two units at most: those that state its other figures, then those that
+        say its other words."""
+        found = self._stating(evidence, text)
+        while len(found) < _MOST_COMPLETING and (more := self._saying([*evidence, *found], text)):
+            found += more
+        return found
+
+    def _stating(self, evidence: Sequence[Evidence], text: str) -> list[Evidence]:
         """For figures of `text` that stand neither in its evidence nor in the headings above it: the units nearest to
         the evidence, in the same sections, that state them together with a word that the text says them with. What
         explains another term than the evidence does, and than the text names, speaks of another thing."""
@@ -238,19 +262,59 @@ class QuoteFinder:
             found += self.evidence([{"source_id": one.source_id, "quote": unit.text, "start": unit.start}])
         return found
 
+    def _saying(self, evidence: Sequence[Evidence], text: str) -> list[Evidence]:
+        """The unit near the evidence that says most of the words of `text` which neither the evidence has, nor the
+        headings above it, nor the question."""
+        weights = whole_word_weights(text, language_of(text))
+        known = [self.question, *(said for one in evidence for said in (one.quote, *self._headings(one)))]
+        told = set[str]().union(*map(term_weights, known))
+        missing = {term: weight for term, weight in weights.items() if term not in told}
+        shares = (row for one in evidence for row in self._shares(one, weights, missing))
+        share, one, unit = max(shares, key=lambda row: row[0], default=(0.0, None, None))
+        if not share or one is None or unit is None:
+            return []
+        return self.evidence([{"source_id": one.source_id, "quote": unit.text, "start": unit.start}])
+
+    def _shares(
+        self, evidence: Evidence, weights: Mapping[str, float], missing: Mapping[str, float]
+    ) -> Iterator[tuple[float, Evidence, Unit]]:
+        """The sentences and rows near the evidence, in its section, that hold enough of what is missing of a text with
+        these weights, each with its share of that. A word counts by its rarity in the document, too."""
+        document = self.documents[evidence.source_id]
+        start, end = resolve(document.text, evidence.locator, document.pages)
+        read = analysed(document)
+        rarity = {term: inverse_frequency(len(read.units), len(read.postings.get(term, ()))) for term in weights}
+        rest = sum(missing[term] * rarity[term] for term in missing)
+        least = _LEAST_ADDED * sum(weights[term] * rarity[term] for term in weights)
+        own = {unit.block for unit in read.units if unit.start < end and start < unit.end}
+        first = bisect_left(read.units, start - _NEAR_CHARS, key=lambda unit: unit.end)
+        for place in range(first, bisect_left(read.units, end + _NEAR_CHARS, key=lambda unit: unit.start)):
+            unit = read.units[place]
+            held = [term for term in missing if term in read.counts[place]]
+            worth = sum(missing[term] * rarity[term] for term in held)
+            enough = max(least, rest * (_LEAST_IN_BLOCK if unit.block in own else _LEAST_NEAR))
+            is_new = not start <= unit.start < unit.end <= end and _is_beside(document, start, unit, weights)
+            is_whole = unit.kind == "row" or unit.text.endswith(SENTENCE_ENDS)
+            if is_new and is_whole and len(held) > 1 and worth >= enough:
+                yield worth / rest, evidence, unit
+
+    def _headings(self, evidence: Evidence) -> Sequence[str]:
+        """The title and the headings above the evidence."""
+        document = self.documents[evidence.source_id]
+        start, _ = resolve(document.text, evidence.locator, document.pages)
+        return self.sources[evidence.source_id].title, *document.path_at(start)
+
     def _section(self, evidence: Evidence, text: str) -> _Section:
         document = self.documents[evidence.source_id]
         start, end = resolve(document.text, evidence.locator, document.pages)
-        path, terms = document.path_at(start), term_weights(text)
-        own, language = {"", document.term_at(start)}, language_of(document.text)
+        terms = term_weights(text)
         beside = [
             unit
             for unit in analysed(document).units
-            if document.path_at(unit.start) == path and not start <= unit.start < unit.end <= end
-            if (term := document.term_at(unit.end - 1)) in own or held_weight(whole_word_weights(term, language), terms)
+            if not start <= unit.start < unit.end <= end and _is_beside(document, start, unit, terms)
         ]
         distances = [max(unit.start - end, start - unit.end, 0) for unit in beside]
-        return _Section((self.sources[evidence.source_id].title, *path), tuple(zip(distances, beside, strict=True)))
+        return _Section(self._headings(evidence), tuple(zip(distances, beside, strict=True)))
 
     def holds(self, quote: Mapping[str, Any]) -> bool:
         """Whether the quote stands in its source."""

@@ -210,6 +210,31 @@ def test_what_only_shares_a_figure_with_a_finding_is_not_quoted_for_it() -> None
     ], "a name, in another language"
 
 
+def test_what_a_finding_says_beyond_its_quotes_is_quoted_from_beside_them() -> None:
+    page = html_document(
+        "<h1>Moving a store</h1><h2>By copying</h2><p>The replica can be on the same machine or on another one. Once "
+        "it has caught up, the roles are exchanged. The exchange takes several seconds. Harbours are closed at night."
+        "</p><p>Plug-ins of the old store have to be built anew and put into place before.</p>"
+        "<h2>By dumping</h2><p>The replica of a dump can be on a machine in another harbour.</p>"
+    )
+    source = Source(id="src-0000000001", title="Moving", archive_hash=page.hash)
+    found = QuoteFinder("How is a store moved?", {source.id: source}, {source.id: page})
+    quoted = found.evidence([quote("The exchange takes several seconds.")])
+
+    def added(text: str) -> list[str]:
+        return [one.quote for one in found.completing(quoted, text)]
+
+    same = "The replica can be on the same machine or on another one."
+    assert added("A replica on the same machine or another makes an exchange within several seconds possible.") == [
+        same
+    ]
+    assert added("The exchange takes several seconds.") == []
+    assert added("An exchange that takes several seconds leads to a store without losses of any kind.") == []
+    built = "Plug-ins of the old store have to be built anew and put into place before."
+    assert added("The exchange takes several seconds; plug-ins are built anew and put into place.") == [built]
+    assert added("The exchange takes several seconds, unless the plug-ins and licences are checked by hand.") == []
+
+
 def test_of_several_places_the_entry_counts_that_explains_what_is_said() -> None:
     items = [
         ("vacuum_threshold (integer)", "The least number of changed rows for a vacuum of one table."),

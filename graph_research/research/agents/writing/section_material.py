@@ -23,6 +23,7 @@ from graph_research.text.document import Document
 from graph_research.text.language.versions import is_of_another_version
 from graph_research.text.language.words import held_weight, language_of, term_weights
 from graph_research.text.relevance.entries import names_in
+from graph_research.text.relevance.open_points import asked_words
 from graph_research.text.relevance.query import Query, distinct_weights, parse
 from graph_research.text.relevance.ranking import Pool, Ranked, rank
 
@@ -316,7 +317,8 @@ def _near_limit(limit: str, pool: Pool, sources: Mapping[str, Source], explained
     names, limit = named_in(limit, {name: sources[name].title for name in pool.documents})
     lacking = sought(limit)
     things = lacking.things if lacking.language in pool.languages else ()
-    queries = [query for query in things if explained.isdisjoint(names_in(query.text))]
+    asking = (query for query in things if asked_words(query.own, query.language))
+    queries = [query for query in asking if explained.isdisjoint(names_in(query.text))]
     named = Pool({name: pool.documents[name] for name in names})
     for query in queries if named.documents else ():
         yield from rank(named, query)[:1]

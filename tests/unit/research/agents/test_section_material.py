@@ -157,6 +157,14 @@ def test_what_a_researcher_did_not_find_is_looked_up_in_the_whole_texts_for_the_
     assert not any("1000 pages" in quote for quote in quotes_for(LOCKS, [limit]))
 
 
+def test_a_word_that_only_says_that_something_is_asked_is_not_looked_up_for_itself() -> None:
+    pages = {**PAGES, "Log": PAGES["Log"] + "\n\nNobody knows whether the coast stays mild all the year."}
+    limit = "Whether Log or the checkpoint threshold can be set aside in recovery is not said."
+    quotes = quotes_for(RECOVERY, [limit], pages=pages)
+    assert any("1000 pages" in quote for quote in quotes)
+    assert not any("Nobody knows whether" in quote for quote in quotes)
+
+
 def test_an_open_question_is_looked_up_thing_by_thing_for_the_section_it_belongs_to() -> None:
     gap = "Settings of recovery after a crash: the checkpoint threshold, the pages that are copied, and the weather."
     assert any("1000 pages" in quote for quote in quotes_for(RECOVERY, gap=gap))

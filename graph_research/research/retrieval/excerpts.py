@@ -11,16 +11,11 @@ from graph_research.research.digest.payload import digest_of, rendered
 from graph_research.research.llm.prompt_fitting import MARK, shortened
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
-from graph_research.text.sentences import SENTENCE_ENDS, sentence_spans
 
 _MOST_GROWTH = 12
 """How many blocks are added on each side of a passage at most."""
 
 _LEAST_OPENING_CHARS = 80
-
-_LEAD_CHARS, _LEAD_SHARE = 300, 0.05
-"""The lead of a text, which often says what it is about and for which version, is shown with so many characters at most
-and so much of the room."""
 
 _Span = tuple[int, int]
 
@@ -77,8 +72,8 @@ def _excerpts_of(source: Source, most_chars: int) -> str:
 
 
 def excerpt(document: Document, passages: Sequence[Sequence[Any]], most_chars: int) -> str:
-    """The text in at most `most_chars` characters: whole, or its lead and its best passages in their order, each with
-    its heading and as much of what stands around it as there is room for.
+    """The text in at most `most_chars` characters: whole, or its best passages in their order, each with its heading
+    and as much of what stands around it as there is room for.
 
     `passages` are `[start, end, score]`. What is shown stands in the text word for word; a mark shows where some is
     left out.
@@ -86,9 +81,7 @@ def excerpt(document: Document, passages: Sequence[Sequence[Any]], most_chars: i
     text = document.text
     if len(text) <= most_chars:
         return text
-    lead = _lead(document, min(_LEAD_CHARS, int(_LEAD_SHARE * most_chars)))
-    kept = lead[1] - lead[0] + len(MARK) + 1 if lead else 0
-    shown = _Shown(document, most_chars - len(MARK) - kept)
+    shown = _Shown(document, most_chars - len(MARK))
     ordered = sorted(passages, key=lambda passage: (-passage[2], passage[0]))
     for place, (start, end, _) in enumerate(ordered):
         if not shown.add_headed(start, end) and not place:  # a part of the best passage tells more than the next ones
@@ -96,26 +89,12 @@ def excerpt(document: Document, passages: Sequence[Sequence[Any]], most_chars: i
     begin = next((block.start for block in document.blocks if block.kind != "boilerplate"), 0)  # behind a page's menus
     if not shown.spans:
         return shortened(text[begin:], most_chars)
-    shown.room += kept
-    if lead:
-        shown.add(*lead, is_best=False)
     shown.add_surroundings()
     parts = [text[start:end].strip() for start, end in shown.spans]
     first, last = shown.spans[0][0], shown.spans[-1][1]
     if first > begin and shown.room >= _LEAST_OPENING_CHARS and (opening := shortened(text[begin:first], shown.room)):
         parts.insert(0, opening.removesuffix(MARK))
     return f"{MARK} ".join(parts) + (MARK if last < len(text) else "")
-
-
-def _lead(document: Document, most_chars: int) -> _Span | None:
-    """The first sentences of the first paragraph below the first heading, as many whole ones as `most_chars` hold."""
-    text, blocks = document.text, document.blocks
-    headings = [place for place, block in enumerate(blocks) if block.kind == "heading"]
-    for block in blocks[headings[0] if headings else 0 :]:
-        if block.kind == "paragraph" and text[block.start : block.end].endswith(SENTENCE_ENDS):
-            ends = [end for _, end in sentence_spans(text, block.start, block.end) if end - block.start <= most_chars]
-            return (block.start, ends[-1]) if ends else None
-    return None
 
 
 class _Shown:

@@ -73,31 +73,6 @@ def test_of_many_passages_each_has_its_heading_in_a_room_that_they_fill() -> Non
     assert [n for n in described if f"Setting {n} Setting {n} is described" not in shown] == []
 
 
-LEAD = "It holds for version 3.40 and later."
-LED = html_document(
-    "<p>Fast. Small.</p><h1>Manual</h1><table><tr><td>Name</td></tr></table>"
-    f"<p>{LEAD} Others have a manual of their own, {'which is long, ' * 20}too.</p>"
-    + "".join(
-        f"<h2>Setting {n}</h2><p>Setting {n} is described in this paragraph, at some length.</p>" for n in range(99)
-    )
-)
-FAR = [[LED.text.index(f"Setting {n} is"), LED.text.index(f"Setting {n} is") + 57, n] for n in range(50, 90)]
-
-
-def test_the_lead_of_a_text_is_shown_with_passages_from_far_behind_it() -> None:
-    shown = excerpt(LED, FAR, 1_000)
-    assert shown.index(LEAD) < shown.index("Setting")
-    assert "Others have" not in shown
-    assert "Setting 89 is described" in shown
-    assert len(shown) <= 1_000
-
-
-def test_a_small_room_has_passages_and_no_lead() -> None:
-    shown = excerpt(LED, FAR, 400)
-    assert LEAD not in shown
-    assert "Setting 89 is described" in shown
-
-
 def test_passages_far_apart_stand_in_their_order_with_marks_between() -> None:
     shown = excerpt(PAGE, [place("Its default is 30."), place("Its default is 3.")], 200)
     assert shown.index("Its default is 3.") < shown.index(MARK.strip()) < shown.index("Its default is 30.")

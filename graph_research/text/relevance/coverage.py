@@ -15,12 +15,10 @@ from graph_research.text.language.words import index_text, language_of
 from graph_research.text.passages import PassageSpan, passages
 from graph_research.text.relevance.entries import Entry
 from graph_research.text.relevance.query import parse
-from graph_research.text.sentences import PROSE, SENTENCE_ENDS, sentence_spans
 
 AROUND = 0.5  # what a term counts that stands in a heading above the passage only
 REPEATED = 0.6  # a term that n earlier passages hold counts 1 / (n + 1) to this power
 PASSAGE_CHARS = 400  # a passage has about so many characters to twice as many
-LISTED = 0.5  # what a passage without a sentence counts, such as a list of names, beside one made of sentences
 _MOST_KEPT = 64  # documents whose passages are kept: several steps read the same ones
 
 
@@ -41,12 +39,10 @@ class CoveringPassage(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """A document's passages with their terms and the share of each that is written in sentences, and how many passages
-    hold each term."""
+    """A document's passages with their terms, and how many passages hold each term."""
 
     language: str
     spans: Sequence[PassageSpan]
-    written: Sequence[float]
     counts: Sequence[Counter[str]]
     headings: Sequence[frozenset[str]]
     holding: Counter[str]
@@ -74,8 +70,7 @@ def covering_passages(
     documents; terms of the headings above it count `AROUND`. A term counts less the more earlier passages hold it
     (`REPEATED`), so that passages on something else come before more of the same. On each aspect a passage counts more
     the more its document's passages are worth on that aspect on average, so that a text on it comes before a chance
-    mention; and it counts more the more of it is written in sentences (`LISTED`), which say something of what a list or
-    a declaration names.
+    mention.
     """
     read = {source: _read(document) for source, document in documents.items()}
     candidates = _candidates(read, aspects)
@@ -114,28 +109,7 @@ def _read(document: Document) -> _Read:
     inside = Counter(term for counted in counts for term in counted)
     holding = Counter(term for heading in headings for term in heading if term not in inside)
     holding.update(inside)
-    return _Read(language, spans, _written(document, spans, language), counts, headings, holding)
-
-
-def _written(document: Document, spans: Sequence[PassageSpan], language: str) -> list[float]:
-    """The share of each passage that stands in whole sentences."""
-    whole = [
-        (start, end)
-        for block in document.blocks
-        if block.kind in PROSE
-        for start, end in sentence_spans(document.text, block.start, block.end, language=language)
-        if document.text[start:end].endswith(SENTENCE_ENDS)
-    ]
-    shares, place = [], 0
-    for span in spans:
-        while place < len(whole) and whole[place][0] < span.start:
-            place += 1
-        chars = 0
-        while place < len(whole) and whole[place][1] <= span.end:
-            chars += whole[place][1] - whole[place][0]
-            place += 1
-        shares.append(chars / (span.end - span.start))
-    return shares
+    return _Read(language, spans, counts, headings, holding)
 
 
 def _candidates(read: Mapping[str, _Read], aspects: Sequence[Aspect]) -> list[_Candidate]:
@@ -153,8 +127,8 @@ def _candidates(read: Mapping[str, _Read], aspects: Sequence[Aspect]) -> list[_C
         wanted = shares[document.language]
         terms = dict.fromkeys(term for share in wanted for term in share)
         values = [
-            _values(counted, heading, terms, LISTED + (1.0 - LISTED) * written, mean_length or 1.0)
-            for counted, heading, written in zip(document.counts, document.headings, document.written, strict=True)
+            _values(counted, heading, terms, mean_length or 1.0)
+            for counted, heading in zip(document.counts, document.headings, strict=True)
         ]
         weights = _weights(aspects, wanted, values)
         candidates += [
@@ -194,16 +168,16 @@ def _weights(
 
 
 def _values(
-    counted: Counter[str], heading: frozenset[str], terms: Iterable[str], worth: float, mean_length: float
+    counted: Counter[str], heading: frozenset[str], terms: Iterable[str], mean_length: float
 ) -> dict[str, float]:
-    """How well a passage, which is worth so much by its form, holds each of the terms."""
+    """How well a passage holds each of the terms."""
     length = counted.total()
     found = {}
     for term in terms:
         if count := counted[term]:
-            found[term] = worth * saturation(count, length, mean_length)
+            found[term] = saturation(count, length, mean_length)
         elif term in heading:
-            found[term] = worth * AROUND
+            found[term] = AROUND
     return found
 
 

@@ -62,15 +62,6 @@ def test_a_heading_above_a_passage_counts_for_it() -> None:
     assert "Several sessions wait" in text.text[first.start : first.end]
 
 
-def test_what_sentences_say_comes_before_a_list_of_names() -> None:
-    names = "<li>writer</li><li>lock</li>" + "".join(f"<li>code {n}</li>" for n in range(40))
-    text = html_document(
-        f"<h1>Manual</h1><h2>Codes</h2><ul>{names}</ul><h2>Writers</h2><p>A writer holds its lock. {FILLER}</p>"
-    )
-    [first, *_] = covering_passages({"a": text}, [Aspect("writer lock")])
-    assert "A writer holds its lock." in text.text[first.start : first.end]
-
-
 def test_all_sources_together_stay_within_the_room_and_each_within_its_own() -> None:
     long = page(*((f"Locks {n}", f"A writer holds lock {n}. {FILLER}") for n in range(20)))
     short = page(("Locks", "A reader holds no lock."))

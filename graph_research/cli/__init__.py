@@ -73,6 +73,10 @@ def execute(arguments: list[str]) -> int:
         return end_with(_explained(error), json=json)
     except GraphResearchError as error:
         return end_with(error, json=json)
+    except BaseExceptionGroup as several:
+        if (error := _named(several)) is None:
+            raise
+        return end_with(error, json=json)
     except TyperException as error:
         return _wrong_use(error, json=json)
     except (typer.Abort, KeyboardInterrupt):
@@ -91,6 +95,17 @@ def _explained(error: UnknownRun) -> GraphResearchError:
         return wait_for(explain_unknown(find_home(os.environ), error))
     except GraphResearchError:  # the queue cannot be read
         return error
+
+
+def _named(several: BaseExceptionGroup[BaseException]) -> GraphResearchError | None:
+    """The first error with a name of what failed side by side; None where anything else failed with it."""
+    named, others = several.split(GraphResearchError)
+    if named is None or others is not None:
+        return None
+    first: BaseException = named
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    return first if isinstance(first, GraphResearchError) else None
 
 
 @cache

@@ -1,10 +1,14 @@
 """How the end of a run is reported: an exit code, and a line that offers only commands that work."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from graph_research import cli
 from graph_research.app.runs.run import RunResult
 from graph_research.cli.errors import ABORTED, FAILED
 from graph_research.cli.exit_status import end_of
+from graph_research.graph.errors import InputInvalid
 from tests.support.cli.cli_process import User
 
 REFUSES = """
@@ -39,3 +43,27 @@ def test_a_cause_is_not_said_twice(capsys: pytest.CaptureFixture[str]) -> None:
     result = RunResult(run_id="r1", status="aborted", cause="cancelled", error="cancelled", waiting_for=None, state={})
     assert end_of(result) == ABORTED
     assert "r1 was cancelled; its state is kept" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("failed", "code"),
+    [([InputInvalid("no such page")], 2), ([ExceptionGroup("inner", [InputInvalid("no such page")])], 2)],
+)
+def test_what_fails_side_by_side_is_told_by_its_first_error(
+    failed: list[Exception], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def command(**_: object) -> None:
+        raise ExceptionGroup("unhandled errors in a TaskGroup", failed)
+
+    monkeypatch.setattr(cli, "_command", lambda: SimpleNamespace(main=command))
+    assert cli.execute(["list"]) == code
+    assert capsys.readouterr().err == "graph-research: no such page\n"
+
+
+def test_an_error_without_a_name_beside_others_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def command(**_: object) -> None:
+        raise ExceptionGroup("unhandled errors in a TaskGroup", [InputInvalid("no such page"), ValueError("a bug")])
+
+    monkeypatch.setattr(cli, "_command", lambda: SimpleNamespace(main=command))
+    with pytest.raises(ExceptionGroup):
+        cli.execute(["list"])

@@ -161,8 +161,9 @@ class Document:
         return tuple(zip(self.header_at(start), self.rows[start], strict=True)) if start in table[1:] else ()
 
     def around(self, start: int, end: int) -> str:
-        """What is read with the stretch from `start` to `end`: the blocks that it stands in, of a table its first row
-        and what stands above that, the headings above them, and the term that they explain."""
+        """What is read with the stretch from `start` to `end`: the blocks that it stands in, the block before them
+        where it announces them with a colon, of a table its first row and what stands above that, the headings above
+        them, and the term that they explain."""
         first = bisect_left(self.blocks, start, key=lambda block: block.end - 1)
         last = bisect_left(self.blocks, end, key=lambda block: block.start)
         read = list(range(first, last))
@@ -170,6 +171,8 @@ class Document:
             while first > 0 and self.blocks[first - 1].kind == "table" and not self.blocks[first].level:
                 first -= 1
             read += [first, first - 1] if first > 0 else [first]
+        elif first > 0 and self.text[self.blocks[first - 1].start : self.blocks[first - 1].end].endswith((":", "：")):
+            read.append(first - 1)
         said = [self.text[slice(*self.blocks[place][1:3])] for place in sorted(set(read))]
         return "\n".join([*self.path_at(start), *filter(None, [self.term_at(start)]), *said])
 

@@ -40,6 +40,14 @@ def test_what_is_read_with_a_stretch_has_all_headings_above_it() -> None:
     assert DOCUMENT.around(start, start + 4).split("\n") == ["Store", "Shared mode", "Since 3.40", "Two."]
 
 
+def test_a_block_is_read_with_the_one_that_announces_it() -> None:
+    document = html_document("<h1>Log</h1><p>Old.</p><p>Below three million:</p><pre>ERROR: stopped</pre><p>Go on.</p>")
+    start = document.text.index("ERROR")
+    assert document.around(start, start + 5).split("\n") == ["Log", "Below three million:", "ERROR: stopped"]
+    start = document.text.index("Go on")
+    assert document.around(start, start + 5).split("\n") == ["Log", "Go on."]
+
+
 SETTINGS = html_document(
     "<h1>Log</h1><p>What the writer does.</p><dl>"
     "<dt>flush_delay (integer)</dt><dd><p>How long it sleeps. By default 200 ms.</p><p>Set it on start.</p></dd>"

@@ -9,7 +9,7 @@ from typing import Any
 
 from graph_research.research.agents.writing.further_passages import FurtherPassages, nearest, sought
 from graph_research.research.agents.writing.limiting_sentences import settling
-from graph_research.research.agents.writing.notes import Note, latest, latest_limits, notes_of
+from graph_research.research.agents.writing.notes import Note, answered_by_words, latest, latest_limits, notes_of
 from graph_research.research.agents.writing.passages import ENOUGH_CHARS, Passages, contained, span_of
 from graph_research.research.agents.writing.setting_definitions import add_definitions
 from graph_research.research.budget.priority import weight
@@ -95,7 +95,7 @@ def section_material(
             "sources": _sources(sources, numbers),
             "notes": _notes(needs, topics, numbers),
             "checklist": [row["text"] for row in handoff.get("checklist") or [] if needs.is_near(row["text"])],
-            "limits": list(needs.limits),
+            "limits": _still_open(needs.limits, sources.values(), shown),
             "gaps": list(needs.gaps),
             "contradictions": [
                 {**row, "sides": [_citing(side, within) for side in row["sides"]], "near": near.get(row["id"], [])}
@@ -106,6 +106,13 @@ def section_material(
         evidence={row.id: row for row in (*needs.evidence, *passages)},
         fresh={row.id: row for row in passages},
     )
+
+
+def _still_open(limits: Sequence[str], sources: Iterable[Source], shown: Sequence[Row]) -> list[str]:
+    """The limits that no quote which the prompt shows answers."""
+    titles = [{"title": source.title} for source in sources]
+    answered = answered_by_words(limits, {"sources": titles, "findings": [], "evidence": shown})
+    return [limit for limit in limits if limit not in answered]
 
 
 def _citing(row: Row, within: Mapping[str, str]) -> dict[str, Any]:

@@ -99,6 +99,17 @@ def quotes_for(
     return [row["quote"] for row in section_material(SectionNeeds.of(handoff), sources, documents).rows["passages"]]
 
 
+def test_a_limit_that_a_passage_shown_beside_it_answers_is_not_shown() -> None:
+    limits = ["The default of the checkpoint threshold was not found.", "The price of the checkpoint was not found."]
+    sources, documents = shelf(**PAGES)
+    section = {**RECOVERY, "parts": ["default of the checkpoint threshold"]}
+    topics = [{"sub_query_id": "sq-1-1", "source_ids": list(sources), "limits": limits}]
+    handoff = {"section": section, "outline": [section], "findings": [], "evidence": [], "gaps": [], "topics": topics}
+    rows = section_material(SectionNeeds.of(handoff), sources, documents).rows
+    assert any("1000 pages" in row["quote"] for row in rows["passages"])
+    assert rows["limits"] == limits[1:]
+
+
 def test_the_queries_for_an_open_question_are_looked_up_in_the_sources_that_topics_read_too() -> None:
     outline = [{**LOCKS, "gap_ids": ["gap-0000000001"]}, RECOVERY]
     asked = {"gap": "How large may it grow?", "outline": outline}

@@ -107,12 +107,10 @@ class Sentences:
         return tuple(spans)
 
     def of_block(self, statement: CitedStatement) -> Spans:
-        """The caption of a block to copy: what it is made of, marked where the writer composed it; no sources where it
-        cites nothing."""
+        """The caption of a block to copy: the numbers of its sources, marked where the writer composed it."""
         numbers = self.numbers(statement.citations)
         mark = line(ANALYSIS) if statement.status is Status.ANALYSIS and numbers else ()
-        lead = line(self._labels.block_sources, Style.EMPHASIS) if numbers else ()
-        return joined([lead, (*numbers, *mark), self._status(statement)])
+        return joined([(*numbers, *mark), self._status(statement)])
 
     def _row(self, row: Sequence[CitedStatement]) -> list[Spans]:
         """The cells of a row. Where all that state something rest on one source, its number stands once, behind the

@@ -102,7 +102,6 @@ class Labels:
     analysis_title: str
     analysis_legend: str
     analysis_shaded: str
-    block_sources: str
     computed: str
     statuses: Mapping[str, str]
     meanings: Mapping[str, str]

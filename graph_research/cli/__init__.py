@@ -74,9 +74,9 @@ def execute(arguments: list[str]) -> int:
     except GraphResearchError as error:
         return end_with(error, json=json)
     except BaseExceptionGroup as several:
-        if (error := _named(several)) is None:
+        if (named := _named(several)) is None:
             raise
-        return end_with(error, json=json)
+        return end_with(named, json=json)
     except TyperException as error:
         return _wrong_use(error, json=json)
     except (typer.Abort, KeyboardInterrupt):

@@ -13,9 +13,7 @@ from graph_research.research.report.model import Report
 
 def methodology_of(report: Report, labels: Labels, *, for_print: bool) -> Iterator[Element]:
     """The run and how its sentences are proved. For print with what differs between two runs of the same research."""
-    run = _run(report, labels, for_print=for_print)
-    told = run if for_print else [labels.semicolon.join(run)]
-    yield bullets([*told, *how_proved(report, labels)])
+    yield bullets([*_run(report, labels, for_print=for_print), *how_proved(report, labels)])
 
 
 def _run(report: Report, labels: Labels, *, for_print: bool) -> list[str]:

@@ -59,6 +59,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "markdown_table": markdown_table,
         "model_windows": model_windows,
         "new_sources": topic_functions.new_sources,
+        "quoted_sources": topic_functions.quoted_sources,
         "addressable_gaps": addressable_gaps,
         "gaps_left": gaps_left,
         "open_gaps": open_gaps,

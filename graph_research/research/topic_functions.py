@@ -18,6 +18,12 @@ def new_sources(sources: Rows, outputs: Rows) -> list[Row]:
     return _merged(sources, outputs)[0]
 
 
+def quoted_sources(sources: Rows, evidence: Rows) -> list[Row]:
+    """The sources that evidence is quoted from."""
+    quoted = {row["source_id"] for row in evidence}
+    return [source for source in sources if source["id"] in quoted]
+
+
 def topic_results(sources: Rows, outputs: Rows) -> list[Row]:
     """The topics of `outputs`, their source ids those under which `new_sources` keeps the sources."""
     same_as = _merged(sources, outputs)[1]

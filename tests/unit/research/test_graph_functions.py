@@ -17,7 +17,7 @@ from graph_research.research.graph_functions import (
     types_of,
     unaddressed,
 )
-from graph_research.research.topic_functions import brought_new, new_sources, topic_results, upserted
+from graph_research.research.topic_functions import brought_new, new_sources, quoted_sources, topic_results, upserted
 
 
 def sub_query(name: str, status: str = "pending", **more: Any) -> dict[str, Any]:
@@ -82,6 +82,11 @@ def test_a_source_found_under_two_addresses_is_kept_once_and_topics_name_that_on
     ]
     assert [row["id"] for row in new_sources(known, outputs)] == ["src-2"]
     assert [topic["source_ids"] for topic in topic_results(known, outputs)] == [["src-2"], ["src-2", "src-1"]]
+
+
+def test_a_source_is_quoted_where_evidence_is_from_it() -> None:
+    evidence = [{"id": "ev-1", "source_id": "src-2"}, {"id": "ev-2", "source_id": "src-2"}]
+    assert quoted_sources([source("src-1", "one"), source("src-2", "two")], evidence) == [source("src-2", "two")]
 
 
 def test_a_round_brought_something_where_a_topic_was_read_or_found_a_source_of_its_own() -> None:

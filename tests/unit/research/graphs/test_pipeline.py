@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,13 @@ async def test_without_token_management_the_claim_extractor_sees_1000_characters
     [request] = bench.model.asked("claim_extractor")
     assert all(len(row["content"]) <= 30 for row in request.material["sources"])
     assert result.state["metadata"]["token_limit_retries"] == 0
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in GRAPHS.glob("*.yaml")))
+def test_no_condition_of_a_comprehension_goes_through_another_list(name: str) -> None:
+    """A run with a hundred sources and some hundred quotations would go beyond what an expression may do."""
+    text = " ".join((GRAPHS / f"{name}.yaml").read_text().split())
+    assert not re.search(r" for \w+ in [^\[\]]* if [^\[\]]*\[[^\[\]]* for ", text)
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in GRAPHS.glob("*.yaml")))

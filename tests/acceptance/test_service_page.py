@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cli.cli_process import wait_until
 from tests.support.cli.cli_user import QUESTION, make_user
 from tests.support.service.service_client import JOBS
 from tests.support.service.service_process import serving
@@ -79,10 +80,16 @@ def test_a_user_asks_a_question_in_a_browser_and_gets_its_report(tmp_path: Path)
         report.value.get_by_text("token-missing").wait_for()
 
 
+def _opened(log: Path) -> str:
+    """The address that the service says it has opened; it answers before it says so."""
+    wait_until(lambda: "has opened " in log.read_text())
+    return log.read_text().split("has opened ")[1].split()[0]
+
+
 def test_a_user_changes_the_plan_watches_asks_on_and_deletes(tmp_path: Path) -> None:
     user = make_user(tmp_path)
     with serving(user, "--library", "library", log="log") as (_, url):
-        address = (user.folder / "log").read_text().split("has opened ")[1].split()[0]
+        address = _opened(user.folder / "log")
         with opened(url) as page:
             page.goto(address)
             page.get_by_text("Options").click()
@@ -114,7 +121,7 @@ def test_a_user_changes_the_plan_watches_asks_on_and_deletes(tmp_path: Path) -> 
 def test_a_cancelled_job_goes_on_as_another_and_a_job_without_a_report_links_none(tmp_path: Path) -> None:
     user = make_user(tmp_path)
     with serving(user, "--library", "library", log="log") as (_, url):
-        address = (user.folder / "log").read_text().split("has opened ")[1].split()[0]
+        address = _opened(user.folder / "log")
         with opened(url) as page:
             page.goto(address)
             page.get_by_label("What is to be researched?").wait_for()

@@ -142,13 +142,16 @@ class _Parts:
         return [row["text"] for row in rows if row["limit"] in self.answered_limits and row.get("text")]
 
     def draft(self) -> Draft:
-        """The report, with how many of the written sentences it lacks because they fail."""
+        """The report, with how many of the written sentences it lacks because they fail: of a corrected one it has what
+        holds."""
         draft = self._draft()
         sections = [row for section in self.handoff["sections"] for row in section["blocks"]]
         blocks = [*sections, *self.handoff["summary"], *self.handoff["conclusions"]]
         written = {row.id for row in statements_of(map(Block.model_validate, blocks))}
         written |= {Statement.model_validate(row["statement"]).id for row in self.handoff["openings"]}
-        lacking = written & self.failing - {row.id for row in draft.statements()}
+        there = {row.id for row in draft.statements()}
+        corrected = {name for name, row in self.corrections.items() if row.id in there}
+        lacking = written & self.failing - there - corrected
         return draft.model_copy(update={"left_out": len(lacking)})
 
     def _draft(self) -> Draft:

@@ -519,6 +519,7 @@ async def test_what_the_passages_bear_out_of_a_sentence_takes_its_place_where_co
     corrected = says.replace("`", "")
     assert statuses.get(corrected) is (Status.VERIFIED if printed else None)
     assert statuses.get(DENIAL) is (None if printed else Status.UNSUPPORTED)
+    assert not any("left out" in row for row in report.limitations)
 
 
 UNFOUND = "Whether a reader of Larch may block the writer was not found."

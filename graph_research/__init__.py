@@ -11,6 +11,7 @@ The packages, each of which imports only what stands below it:
     settings/       settings from files and the environment, the data home, the bundled graphs, prompts and schemas
     audit_log       what is logged of a run
     process_tree    ends a program with its children
+    cycle_collection   how often Python looks for cycles
     errors          the root of all errors, and hints for front ends
 
 One question, downwards: a command makes a request; `app` opens the store and puts models and searches together;

@@ -8,15 +8,14 @@ import signal
 import sys
 from types import FrameType
 
-_COLLECTED_AFTER = 50_000
-"""Python looks for cycles after so many new objects: loading modules makes many, and hardly a cycle."""
+from graph_research.cycle_collection import look_less_often
 
 
 def main() -> None:
     """Load the command line and run it. Ctrl-C before that is done ends the process in a line; SIGTERM ends it as it
     ends any process, which supervisors take for a clean end."""
     signal.signal(signal.SIGINT, _leave)
-    gc.set_threshold(_COLLECTED_AFTER)
+    look_less_often()
     skip_unused_imports()
     from graph_research import cli
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from graph_research.cycle_collection import look_less_often
 from graph_research.providers.keys import KEYS
 from graph_research.settings.sources import ENV_PREFIX
 from tests.support.network import socket_guard
@@ -20,12 +21,10 @@ hypothesis.settings.load_profile("no-deadline")  # a busy machine is not a defec
 
 GUARDED = Path(__file__).parent / "support" / "network" / "child_startup"
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
-_COLLECTED_AFTER = 50_000
-"""Python looks for cycles after so many new objects, as in the program itself."""
 
 
 def pytest_configure() -> None:
-    gc.set_threshold(_COLLECTED_AFTER)
+    look_less_often()
     socket_guard.put_under_every_socket()
     os.environ["PYTHONPATH"] = os.pathsep.join([str(GUARDED), *filter(None, [os.environ.get("PYTHONPATH")])])
     _keep_for_tests()

@@ -1,4 +1,5 @@
-"""Regular expressions of many words, compiled at their first use: to compile them all takes a tenth of a start."""
+"""Regular expressions of many words, compiled at their first use: to compile them all takes 0.05 to 0.1 s of the 1.5 s
+that loading the modules of a research takes."""
 
 from __future__ import annotations
 

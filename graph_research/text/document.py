@@ -53,6 +53,11 @@ class Places(NamedTuple):
     at: tuple[int | str, ...]
 
 
+def announces(text: str) -> bool:
+    """Whether a text ends with a colon: what follows belongs to it."""
+    return text.endswith((":", "："))
+
+
 @dataclass(frozen=True)
 class Document:
     """Canonical text, the blocks it was made from in order, and where each page starts.
@@ -171,7 +176,7 @@ class Document:
             while first > 0 and self.blocks[first - 1].kind == "table" and not self.blocks[first].level:
                 first -= 1
             read += [first, first - 1] if first > 0 else [first]
-        elif first > 0 and self.text[self.blocks[first - 1].start : self.blocks[first - 1].end].endswith((":", "：")):
+        elif first > 0 and announces(self.text[self.blocks[first - 1].start : self.blocks[first - 1].end]):
             read.append(first - 1)
         said = [self.text[slice(*self.blocks[place][1:3])] for place in sorted(set(read))]
         return "\n".join([*self.path_at(start), *filter(None, [self.term_at(start)]), *said])

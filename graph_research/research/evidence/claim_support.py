@@ -24,8 +24,6 @@ RELATED = 0.15
 """The least share of a fact's words, by weight, that its passages with their surroundings have. Of claims that people
 call supported 0 to 3 % have less, of the same beside a passage of another source 86 to 97 %."""
 
-"""How the problem of a sentence begins of which a verifier model finds only a part in its passages."""
-
 _LISTED = 5
 _ITEM = re.compile(r"\s*\(?\d{1,2}[.)]\s")
 _TIMES = re.compile(rf"[\s-]?(?:{any_of('times')})\b")

@@ -19,7 +19,7 @@ from graph_research.research.extractive.sources import (
     read_sources,
 )
 from graph_research.research.scoring.origin import independent
-from graph_research.text.document import Block, Document
+from graph_research.text.document import Block, Document, announces
 from graph_research.text.language.words import held_share, language_of, terms
 from graph_research.text.relevance.alike import numbers_in, says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
@@ -306,7 +306,7 @@ def _last_position(item: Ranked, pool: Pool) -> int:
     if behind and asks(item.unit.text) and last not in doc.open_questions:
         last += 1
         behind.pop(0)
-    if behind and blocks and units[last].text.endswith((":", "：")):
+    if behind and blocks and announces(units[last].text):
         listed = takewhile(lambda unit: _goes_on(unit, behind[0], blocks), behind)
         end = last + max(1, len(list(listed)))
         last = end if units[end].end - item.unit.start <= MOST_CHARS else last

@@ -64,11 +64,8 @@ def _strict(text: str) -> list[Any]:
     whole = _decoded(text)
     if whole is not None and text.startswith(("{", "[")):
         return [whole]  # nothing stands around it
-    found: list[Any] = []
-    for candidate in (text, *sorted((block.strip() for block in _FENCED.findall(text)), key=len, reverse=True)):
-        value = _decoded(candidate)
-        if value is not None:
-            found.append(value)
+    fenced = sorted((block.strip() for block in _FENCED.findall(text)), key=len, reverse=True)
+    found = [value for value in (whole, *map(_decoded, fenced)) if value is not None]
     embedded = sorted(_embedded(text), key=lambda pair: pair[0], reverse=True)
     return found + [value for _, value in embedded if value not in found]
 

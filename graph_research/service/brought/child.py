@@ -9,7 +9,6 @@ found, or `{"error": {"message", "help"}}`.
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import os
 import resource
@@ -17,16 +16,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from graph_research.cycle_collection import look_less_often
+
 BUNDLE, GRAPH = "bundle.grb", "graph.yaml"
 """The files that are checked."""
 _MOST_FILE_BYTES = 1 << 24
-_COLLECTED_AFTER = 50_000
-"""Python looks for cycles after so many new objects: loading modules makes many, and hardly a cycle."""
 
 
 def main() -> None:
     """Check the file in the working directory."""
-    gc.set_threshold(_COLLECTED_AFTER)
+    look_less_often()
     from graph_research.errors import GraphResearchError
 
     file, memory_bytes, seconds, picture = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]

@@ -6,7 +6,7 @@ import io
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from email.message import EmailMessage
 from functools import cache
 from pathlib import Path
@@ -61,6 +61,16 @@ def _converted(folder: str, suffix: str) -> bytes:
         if suffix == "odt":
             break
     return Path(folder, f"report.{suffix}").read_bytes()
+
+
+def workbook_of(rows: Iterable[Sequence[str | int | float | None]]) -> bytes:
+    """A workbook with one sheet of these rows."""
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    made = io.BytesIO()
+    book.save(made)
+    return made.getvalue()
 
 
 def workbook() -> bytes:

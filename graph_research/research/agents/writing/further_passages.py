@@ -19,7 +19,7 @@ from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.source import Source
 from graph_research.research.report.labels.languages import labels_for
-from graph_research.text.document import Document
+from graph_research.text.document import Document, announces
 from graph_research.text.language.opposites import DEFAULT, NEGATIONS
 from graph_research.text.language.words import (
     MOST_WEIGHT,
@@ -49,7 +49,6 @@ _SPECIFIC, _LEAST_OF_RARE, _LEAST_OF_COMMON, _FEWEST_HELD = 1.5, 0.6, 0.9, 2
 """A unit bears on a sentence if it holds the sentence's rarest word, and so much of all its words, each weighed by how
 rare it is in the sources, too: nearly all where even the rarest weighs less than that in its language."""
 _MOST_SOURCES = 120
-_COLONS = (":", "：")
 _WORD = re.compile(r"\w+")
 _IN_CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,}(?!\w)")
 """The name of a value, though its language may have it as a common word."""
@@ -174,12 +173,12 @@ class FurtherPassages:
         the list, the table or the paragraph as `_ANNOUNCED_CHARS` hold. Where all of that is told already, or nothing
         follows, the stretch without that sentence."""
         document = self._finder.documents[source]
-        if not document.text[start:end].endswith(_COLONS):
+        if not announces(document.text[start:end]):
             return start, end
         units = analysed(document).units
         last = bisect_left(units, end, key=lambda unit: unit.end)
         further = list(takewhile(lambda unit: not self._is_told(source, unit), _following(document, units, last)))
-        while further and further[-1].text.endswith(_COLONS):
+        while further and announces(further[-1].text):
             further.pop()
         if further:
             return start, further[-1].end

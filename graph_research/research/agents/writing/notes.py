@@ -39,17 +39,15 @@ def latest_limits(topics: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(limit for topic in latest(topics) for limit in topic.get("limits") or []))
 
 
-def answered_by_words(limits: Sequence[str], handoff: Mapping[str, Any]) -> list[str]:
-    """Those of the limits that a finding or a quote of its evidence answers, as words alone show. The title of a source
-    in a limit says where something was not found, and asks for nothing."""
-    titles = [row["title"] for row in handoff["sources"] if row["title"]]
-    findings, evidence = handoff["findings"], handoff.get("evidence") or []
-    told = [*(Told(row["content"]) for row in findings), *(Told(row["quote"]) for row in evidence)]
+def answered_by_words(limits: Iterable[str], texts: Iterable[str], titles: Sequence[str]) -> list[str]:
+    """Those of the limits that a finding, or a quote, among the texts answers, as words alone show. The title of a
+    source in a limit says where something was not found, and asks for nothing."""
+    told = list(map(Told, texts))
     return [limit for limit in limits if not left_open(_without(limit, titles), told)]
 
 
 def _without(limit: str, titles: Iterable[str]) -> str:
-    for title in titles:
+    for title in filter(None, titles):
         limit = limit.replace(title, "")
     return limit
 

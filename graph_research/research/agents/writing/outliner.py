@@ -52,7 +52,10 @@ def outliner(services: Services) -> Handler:
         if not handoff["findings"] and not by_code:
             return {"outline": [], "not_answered": [], "answered_limits": [], "by_code": False, "degraded": []}
         lacking = latest_limits(handoff.get("topics") or [])
-        told = await asyncio.to_thread(answered_by_words, lacking, handoff)
+        found = [row["content"] for row in handoff["findings"]]
+        found += [row["quote"] for row in handoff.get("evidence") or []]
+        titles = [row["title"] for row in handoff["sources"]]
+        told = await asyncio.to_thread(answered_by_words, lacking, found, titles)
         result = await agent.call(
             services,
             {**_material(handoff, ctx), "limits": [limit for limit in lacking if limit not in told]},

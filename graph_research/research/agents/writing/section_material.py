@@ -87,6 +87,8 @@ def section_material(
     topics = [topic for topic in offered if set(topic["source_ids"]) & numbers.keys()]
     evidence_ids = {row.id for row in own}
     shown = _rows(own, passages, numbers, sources, documents)
+    titles = [source.title for source in sources.values()]
+    told = answered_by_words(needs.limits, (row["quote"] for row in shown), titles)
     return SectionMaterial(
         rows={
             "findings": [_citing(findings[name], within) for name in section.finding_ids if name in findings],
@@ -95,7 +97,7 @@ def section_material(
             "sources": _sources(sources, numbers),
             "notes": _notes(needs, topics, numbers),
             "checklist": [row["text"] for row in handoff.get("checklist") or [] if needs.is_near(row["text"])],
-            "limits": _still_open(needs.limits, sources.values(), shown),
+            "limits": [limit for limit in needs.limits if limit not in told],
             "gaps": list(needs.gaps),
             "contradictions": [
                 {**row, "sides": [_citing(side, within) for side in row["sides"]], "near": near.get(row["id"], [])}
@@ -106,13 +108,6 @@ def section_material(
         evidence={row.id: row for row in (*needs.evidence, *passages)},
         fresh={row.id: row for row in passages},
     )
-
-
-def _still_open(limits: Sequence[str], sources: Iterable[Source], shown: Sequence[Row]) -> list[str]:
-    """The limits that no quote which the prompt shows answers."""
-    titles = [{"title": source.title} for source in sources]
-    answered = answered_by_words(limits, {"sources": titles, "findings": [], "evidence": shown})
-    return [limit for limit in limits if limit not in answered]
 
 
 def _citing(row: Row, within: Mapping[str, str]) -> dict[str, Any]:

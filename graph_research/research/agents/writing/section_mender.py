@@ -137,8 +137,9 @@ class _Task:
         mended = [
             cited_only(with_chosen_operands(with_answers(_mended(section, changed))), known) for section in longer
         ]
+        now = {_words(row.text): row for blocks, _ in mended for row in statements_of(blocks)}
         noted = [row for row in self.failing if self.objections[row.id].get("is_note")]
-        replaced = _replaced(noted, changed, mended)
+        replaced = _replaced(noted, changed, now)
         written = [
             section.model_copy(update={"blocks": new}) for section, (new, _) in zip(self.sections, mended, strict=True)
         ]
@@ -147,10 +148,10 @@ class _Task:
         return _output(
             whole,
             replaced=[*replaced, *_lengthened(written, whole, replaced)],
-            rewritten=_rewritten(changed, mended),
+            rewritten=_rewritten(changed, now),
             kept=_kept(changed, self.objections),
             added=[name for section in whole for name in _added(section)],
-            answered_gaps=_answered(self.gaps, [*changed.values(), *added], mended),
+            answered_gaps=_answered(self.gaps, [*changed.values(), *added], now),
             evidence=[row.to_json() for name, row in self.near.evidence.items() if name in used],
             fabricated=sum(fabricated for _, fabricated in mended),
         )
@@ -238,29 +239,22 @@ def _mended(section: DraftSection, changed: Mapping[str, Mapping[str, Any]]) -> 
 
 
 def _replaced(
-    noted: Iterable[Statement], changed: Mapping[str, Mapping[str, Any]], mended: Iterable[tuple[list[Block], int]]
+    noted: Iterable[Statement], changed: Mapping[str, Mapping[str, Any]], now: Mapping[str, Statement]
 ) -> list[dict[str, Any]]:
-    """The noted statements that were rewritten, each with the id of what stands in its place."""
-    now = _by_words(mended)
+    """The noted statements that were rewritten, each with the id of what stands in its place; `now` are the statements
+    as they are mended, by their words."""
     made = ((row, now.get(_words((changed.get(row.id) or {}).get("text")))) for row in noted)
     return [{"id": new.id, "statement": row.to_json()} for row, new in made if new and new != row]
 
 
-def _rewritten(
-    changed: Mapping[str, Mapping[str, Any]], mended: Iterable[tuple[list[Block], int]]
-) -> list[dict[str, str]]:
+def _rewritten(changed: Mapping[str, Mapping[str, Any]], now: Mapping[str, Statement]) -> list[dict[str, str]]:
     """`{id, was}` of each statement that was rewritten: what the one before answered, this one may answer."""
-    now = _by_words(mended)
     made = ((name, now.get(_words(row.get("text")))) for name, row in changed.items() if row["action"] == "rewrite")
     return [{"id": new.id, "was": name} for name, new in made if new]
 
 
-def _by_words(mended: Iterable[tuple[list[Block], int]]) -> dict[str, Statement]:
-    """The statements by their words, without the marks that an answer set in them."""
-    return {_words(row.text): row for blocks, _ in mended for row in statements_of(blocks)}
-
-
 def _words(text: str | None) -> str:
+    """The words of a text, without the marks that an answer set in it."""
     return plain_line(without_markers(text or "")[0])
 
 
@@ -282,10 +276,9 @@ def _lengthened(
 def _answered(
     gaps: Sequence[Mapping[str, Any]],
     answers: Iterable[Mapping[str, Any]],
-    mended: Iterable[tuple[list[Block], int]],
+    now: Mapping[str, Statement],
 ) -> list[dict[str, Any]]:
     """The gaps that rewritten or added statements say they answer, each with those statements and what they leave."""
-    now = _by_words(mended)
     answered = []
     for row in answers:
         if row.get("action", "rewrite") == "rewrite":

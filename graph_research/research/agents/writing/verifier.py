@@ -13,6 +13,7 @@ from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.comparisons import Checked, Said, SaidElsewhere, checked_units, decisions
 from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.passages import ENOUGH_CHARS, Passages, nearer
+from graph_research.research.agents.writing.section_text import answered_statement
 from graph_research.research.code_blocks import without_objections
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.claim_support import Status, judge
@@ -28,7 +29,6 @@ from graph_research.research.models.draft import (
     VerdictWord,
     is_checked_by_code,
 )
-from graph_research.research.models.inline_marks import unmarked
 from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
 from graph_research.text.language.opposites import DEFAULT, denies, is_absolute, permits, tells_exception
@@ -345,7 +345,7 @@ def _corrections(
         verdict = verdicts.get(row.id)
         if verdict is None or verdict.verdict is not VerdictWord.PARTLY or not text.strip():
             continue
-        corrected = row.model_copy(update=unmarked(text)._asdict())
+        corrected = answered_statement({**row.to_json(), "text": text, "place": row.place})
         agreed = StatementVerdict(id=corrected.id, verdict=VerdictWord.SUPPORTED, model=verdict.model)
         if corrected.id != row.id and not _problem(corrected, given, passages, handoff, agreed):
             corrections[row.id] = (corrected, agreed)

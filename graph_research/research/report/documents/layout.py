@@ -85,7 +85,6 @@ class _Layout:
         self.products = [row.name for row in report.newest_versions]
         self.makers = cited_makers(report, self.products)
         self.folders = cited_folders(report)
-        self.left_open = open_disagreements(report, labels)
 
     def elements(self) -> Iterator[Element]:
         head, sections, rest = [*self._head()], [*self._sections()], [*self._open(), *self._apparatus()]
@@ -194,7 +193,7 @@ class _Layout:
     def _disagreements(self) -> Iterator[Element]:
         """Those that are open and that no section compares. What only differs in scope, date, unit or definition is in
         the page."""
-        left_open = [row.contradiction for row in self.left_open if not row.compared_in]
+        left_open = [row.contradiction for row in open_disagreements(self.report, self.labels) if not row.compared_in]
         if left_open:
             yield Heading(self.labels.disagreements, 1)
             yield Paragraph(line(of_disagreements(self.labels, are_marked=self.sentences.has_disputed)))
@@ -209,7 +208,7 @@ class _Layout:
         limits = [row.text for row in self.report.statements() if row.kind is StatementKind.LIMIT]
         questions = [gap.description for gap in open_gaps(self.report)]
         again = said_again(questions, limits)
-        if left := [text for n, text in enumerate(questions) if n not in again and text not in limits]:
+        if left := [text for n, text in enumerate(questions) if n not in again]:
             yield Heading(self.labels.open_questions, 1)
             yield bullets(left)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from graph_research.research.agents.writing.notes import answered_by_words
 
-HANDOFF = {
-    "sources": [{"title": "20.4. Resource Consumption"}, {"title": "Foreign Key Support"}],
-    "findings": [{"content": "The defaults of work_mem and cache_size are 4 MB and 4 GB."}],
-    "evidence": [{"quote": "cost_limit (integer) The cost at which vacuum sleeps. The default value is 200."}],
-}
+TITLES = ["20.4. Resource Consumption", "Foreign Key Support", ""]
+TEXTS = [
+    "The defaults of work_mem and cache_size are 4 MB and 4 GB.",
+    "cost_limit (integer) The cost at which vacuum sleeps. The default value is 200.",
+]
 
 
 def test_a_limit_that_a_finding_or_a_quote_answers_is_none_whatever_page_lacks_it() -> None:
@@ -18,4 +18,4 @@ def test_a_limit_that_a_finding_or_a_quote_answers_is_none_whatever_page_lacks_i
         "Whether keys are checked is not in the parts shown of 'Foreign Key Support'.",
         "The default of cost_delay is not given.",
     ]
-    assert answered_by_words(limits, HANDOFF) == limits[:2]
+    assert answered_by_words(limits, TEXTS, TITLES) == limits[:2]

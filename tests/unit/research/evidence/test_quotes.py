@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -155,19 +155,21 @@ def test_a_statement_gets_no_quote_that_holds_none_of_its_words() -> None:
     assert quote_for("Whatever.", []) is None
 
 
+def adding(page: Document, question: str, quoted: str) -> Callable[[str], list[str]]:
+    """What is quoted of the page for a text beside its one quote."""
+    source = Source(id="src-0000000001", title="Page", archive_hash=page.hash)
+    found = QuoteFinder(question, {source.id: source}, {source.id: page})
+    evidence = found.evidence([quote(quoted)])
+    return lambda text: [one.quote for one in found.completing(evidence, text)]
+
+
 def test_figures_of_a_finding_are_quoted_from_the_same_section() -> None:
     page = html_document(
         "<h1>Settings</h1><h2>a_time, since 3.8</h2><p>Aborts a statement that waits for a lock.</p>"
         "<p>It may be any number up to 4,000. The default is 0, which disables it.</p>"
         "<h2>b_time</h2><p>Aborts a session. The default is 7, which disables nothing.</p>"
     )
-    source = Source(id="src-0000000001", title="Settings", archive_hash=page.hash)
-    found = QuoteFinder("What ends a wait?", {source.id: source}, {source.id: page})
-    quoted = found.evidence([quote("Aborts a statement that waits for a lock.")])
-
-    def added(text: str) -> list[str]:
-        return [one.quote for one in found.completing(quoted, text)]
-
+    added = adding(page, "What ends a wait?", "Aborts a statement that waits for a lock.")
     assert added("a_time aborts a statement; its default is 0.") == ["The default is 0, which disables it."]
     assert added("Since 3.8 a_time aborts a statement.") == [], "the heading says so"
     assert added("a_time aborts a statement; its default is 7.") == [], "another section's"
@@ -186,28 +188,19 @@ def test_what_only_shares_a_figure_with_a_finding_is_not_quoted_for_it() -> None
         "<dl><dt>copy_jobs (integer)</dt><dd><p>How many copies run at once. The default is 4.</p></dd>"
         "<dt>copy_wait (integer)</dt><dd><p>How long a copy waits, in seconds. The default is 9.</p></dd></dl>"
     )
-    source = Source(id="src-0000000001", title="Copying", archive_hash=page.hash)
-    found = QuoteFinder("How is a store copied?", {source.id: source}, {source.id: page})
-
-    def added(text: str, quoted: str) -> list[str]:
-        return [one.quote for one in found.completing(found.evidence([quote(quoted)]), text)]
-
-    links = "A copy links the files, which is fast."
+    question = "How is a store copied?"
+    to_links = adding(page, question, "A copy links the files, which is fast.")
+    clocks = ["Norland's clocks are one hour ahead beginning in November 2026."]
     assert (
-        added("A copy links the store's files and leaves the old one usable, but works, as of 15, only here.", links)
-        == []
+        to_links("A copy links the store's files and leaves the old one usable, but works, as of 15, only here.") == []
     )
-    assert added("Copies of files could be damaged until that was mended in 15 (12 November 2026).", links) == []
-    assert added("A copy links the files; the clocks of Norland change in November 2026.", links) == [
-        "Norland's clocks are one hour ahead beginning in November 2026."
-    ]
-    at_once = "How many copies run at once."
-    assert added("Several copies run at once, by default 4.", at_once) == ["The default is 4."]
-    assert added("Several copies run at once, by default 9.", at_once) == [], "another setting's"
-    assert added("Several copies run at once; copy_wait is 9 by default.", at_once) == ["The default is 9."]
-    assert added("Norlands Uhren gehen ab November 2026 anders.", links) == [
-        "Norland's clocks are one hour ahead beginning in November 2026."
-    ], "a name, in another language"
+    assert to_links("Copies of files could be damaged until that was mended in 15 (12 November 2026).") == []
+    assert to_links("A copy links the files; the clocks of Norland change in November 2026.") == clocks
+    assert to_links("Norlands Uhren gehen ab November 2026 anders.") == clocks, "a name, in another language"
+    to_jobs = adding(page, question, "How many copies run at once.")
+    assert to_jobs("Several copies run at once, by default 4.") == ["The default is 4."]
+    assert to_jobs("Several copies run at once, by default 9.") == [], "another setting's"
+    assert to_jobs("Several copies run at once; copy_wait is 9 by default.") == ["The default is 9."]
 
 
 def test_what_a_finding_says_beyond_its_quotes_is_quoted_from_beside_them() -> None:
@@ -217,13 +210,7 @@ def test_what_a_finding_says_beyond_its_quotes_is_quoted_from_beside_them() -> N
         "</p><p>Plug-ins of the old store have to be built anew and put into place before.</p>"
         "<h2>By dumping</h2><p>The replica of a dump can be on a machine in another harbour.</p>"
     )
-    source = Source(id="src-0000000001", title="Moving", archive_hash=page.hash)
-    found = QuoteFinder("How is a store moved?", {source.id: source}, {source.id: page})
-    quoted = found.evidence([quote("The exchange takes several seconds.")])
-
-    def added(text: str) -> list[str]:
-        return [one.quote for one in found.completing(quoted, text)]
-
+    added = adding(page, "How is a store moved?", "The exchange takes several seconds.")
     same = "The replica can be on the same machine or on another one."
     assert added("A replica on the same machine or another makes an exchange within several seconds possible.") == [
         same

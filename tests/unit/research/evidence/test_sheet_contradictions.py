@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
-import openpyxl
 import pytest
 
 from graph_research.providers.search.local import Library
@@ -16,17 +14,9 @@ from graph_research.research.models.ids import evidence_id
 from graph_research.research.models.source import Source
 from graph_research.text.locators import make_locator
 from graph_research.text.relevance.units import units
+from tests.support.documents.foreign_files import workbook_of
 
 HEADER = ("Plant", "Turbines", "Cost (million euros)")
-
-
-def workbook(*rows: Sequence[str | int]) -> bytes:
-    book = openpyxl.Workbook()
-    for row in rows:
-        book.active.append(row)
-    made = io.BytesIO()
-    book.save(made)
-    return made.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -55,8 +45,8 @@ async def test_a_number_of_a_sheet_has_the_header_and_the_unit_of_its_column(
 ) -> None:
     folder = tmp_path / "plants"
     folder.mkdir()
-    (folder / "one.xlsx").write_bytes(workbook(HEADER, ("Alder Dam", 16, 1340)))
-    (folder / "other.xlsx").write_bytes(workbook(*other))
+    (folder / "one.xlsx").write_bytes(workbook_of([HEADER, ("Alder Dam", 16, 1340)]))
+    (folder / "other.xlsx").write_bytes(workbook_of(other))
     library = Library(tmp_path / "library.db")
     await library.add([folder])
 

@@ -119,15 +119,6 @@ FEES = [
 ]
 
 
-def fees_workbook() -> bytes:
-    book = openpyxl.Workbook()
-    for row in FEES:
-        book.active.append(row)
-    made = io.BytesIO()
-    book.save(made)
-    return made.getvalue()
-
-
 def fees_spreadsheet() -> bytes:
     cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>".format
     cells = ["".join(cell(value or "") for value in row) for row in FEES]
@@ -135,7 +126,9 @@ def fees_spreadsheet() -> bytes:
     return foreign_files.open_document("spreadsheet", f'<table:table table:name="Fees">{rows}</table:table>')
 
 
-@pytest.mark.parametrize(("content", "name"), [(fees_workbook(), "fees.xlsx"), (fees_spreadsheet(), "fees.ods")])
+@pytest.mark.parametrize(
+    ("content", "name"), [(foreign_files.workbook_of(FEES), "fees.xlsx"), (fees_spreadsheet(), "fees.ods")]
+)
 def test_a_table_of_a_sheet_has_the_columns_of_its_widest_row_but_its_captions(content: bytes, name: str) -> None:
     document = read(content, name)
     [(header, *rows)] = document.tables
@@ -154,20 +147,8 @@ def test_a_table_of_a_sheet_has_the_columns_of_its_widest_row_but_its_captions(c
 
 
 def test_rows_behind_an_empty_one_are_another_table_where_they_begin_with_a_header() -> None:
-    book = openpyxl.Workbook()
-    for row in (
-        ["Beer", "Keg", "Bottle"],
-        ["Ale", 82, 1.42],
-        [],
-        ["Stout", 91],
-        [],
-        ["Deposit", "Amount"],
-        ["Keg", 35],
-    ):
-        book.active.append(row)
-    made = io.BytesIO()
-    book.save(made)
-    document = read(made.getvalue(), "prices.xlsx")
+    prices = [["Beer", "Keg", "Bottle"], ["Ale", 82, 1.42], [], ["Stout", 91], [], ["Deposit", "Amount"], ["Keg", 35]]
+    document = read(foreign_files.workbook_of(prices), "prices.xlsx")
     beers, deposits = ([document.rows[start] for start in table] for table in document.tables)
     assert beers == [("Beer", "Keg", "Bottle"), ("Ale", "82", "1.42"), ("Stout", "91", "")]
     assert deposits == [("Deposit", "Amount"), ("Keg", "35")]

@@ -70,6 +70,9 @@ class Registry:
     handlers: Mapping[str, Handler] = field(default_factory=dict)
     read_only_handlers: Collection[str] = ()
     """Handlers that change nothing of what they are given: they get values of the state itself, all others copies."""
+    handoff_checks: Mapping[str, Callable[[Mapping[str, Any]], object]] = field(default_factory=dict)
+    """By handler, what raises `UserMistake` for a constant field of its handoff, given alone, that it would refuse
+    though it fits the schema."""
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     """Pure functions for expressions, beside the built-in ones."""
     types: Mapping[str, Any] = field(default_factory=dict)

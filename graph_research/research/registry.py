@@ -17,7 +17,7 @@ from graph_research.research.agents.comparer import comparer
 from graph_research.research.agents.decomposer import decomposer
 from graph_research.research.agents.digestor import digestor
 from graph_research.research.agents.gathering.extractor import extractor
-from graph_research.research.agents.gathering.gatherer import gatherer
+from graph_research.research.agents.gathering.gatherer import gatherer, rules_of
 from graph_research.research.agents.gathering.reflector import reflector
 from graph_research.research.agents.gathering.scout import scout
 from graph_research.research.agents.gathering.source_summarizer import source_summarizer
@@ -84,6 +84,10 @@ RESEARCH_ERRORS: tuple[type[Exception], ...] = (
     ResearchFailed,
 )
 """What handlers raise: the names that `retry.on` of a graph may hold."""
+
+
+HANDOFF_CHECKS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {"search": rules_of}
+"""By handler, what raises `UserMistake` for constants of a handoff that it would refuse."""
 
 
 def research_handlers(services: Services) -> dict[str, Handler]:

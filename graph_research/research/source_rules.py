@@ -46,10 +46,15 @@ class MediaTypeUnknown(UserMistake):
     """A rule names a media type or suffix that no file is known by, so that it would exclude every source."""
 
 
+class PeriodEmpty(UserMistake):
+    """Rules for dates that no day fits."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SourceRules:
     """What a source must be; an empty field asks for nothing. The fields are called like the settings of the user.
-    `MediaTypeUnknown` where one of `media_types` is a suffix or the beginning of a type that no file has.
+    `MediaTypeUnknown` where one of `media_types` is a suffix or the beginning of a type that no file has, `PeriodEmpty`
+    where `published_until` is before `published_from`.
 
     Domains are in lower case and stand for their subdomains too; they are asked of web addresses only, since a
     local document has none. `source_kinds` are web, academic, news and local. `media_types` are such as
@@ -72,6 +77,11 @@ class SourceRules:
     licences: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.first_day and self.last_day and self.last_day < self.first_day:
+            raise PeriodEmpty(
+                f"published_until: {self.published_until} ends before {self.published_from} begins",
+                help="exchange them",
+            )
         for name in self.media_types:
             if not _is_known(name.lower()):
                 meant = suggestion(name.lower(), _SUFFIXES)

@@ -20,7 +20,7 @@ from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.llm.services import AnswerSchemas, Services
 from graph_research.research.models.phase import PHASES
-from graph_research.research.registry import RESEARCH_ERRORS, research_handlers, research_prompter
+from graph_research.research.registry import HANDOFF_CHECKS, RESEARCH_ERRORS, research_handlers, research_prompter
 from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.source_rules import SourceRules
 from graph_research.settings.config import ROLES, Settings
@@ -74,6 +74,7 @@ def build_registry(workspace: Workspace, services: Services) -> Registry:
     return Registry(
         handlers=handlers,
         read_only_handlers=handlers.keys(),
+        handoff_checks=HANDOFF_CHECKS,
         functions=research_functions(),
         schemas=workspace.definitions.schemas,
         graphs=workspace.definitions.graphs,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from graph_research.errors import UserMistake
 from graph_research.graph.definition.channels import RESERVED_NAMES
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.paths import ShortestPaths, after_path
@@ -138,7 +139,8 @@ class _NodeChecker:
             yield from findings
             yield from self._meant_as_expression(compiled, scope)
             if name in known:
-                yield from self._fits(compiled, actual, known[name], f'field "{name}" of {owner}')
+                misfits = list(self._fits(compiled, actual, known[name], f'field "{name}" of {owner}'))
+                yield from misfits or self._constant_fits(name, compiled, owner)
                 if name in required and "null" not in known[name].kinds:
                     yield from self._never_written(compiled, f'{owner} needs "{name}", taken from')
             elif closed:
@@ -155,6 +157,24 @@ class _NodeChecker:
             place = self._place("input")
             message = f'node "{self.node.name}": {owner} needs "{name}", which nothing gives it'
             yield Finding.at(place, "handoff-missing", message, help)
+
+    def _constant_fits(self, name: str, compiled: Compiled, owner: str) -> Iterator[Finding]:
+        """Findings about what is known of a field's value before anything runs."""
+        value = _constant(compiled.tree)
+        if value is None or value is _UNKNOWN:
+            return
+        registry, target, place = self.graph.registry, self.node.target or "", compiled.expression.place
+        if self.node.kind == "graph":
+            contract, part = self.graph.subgraphs[target].channels.get(name), value
+        else:
+            contract, part = self.graph.contracts[(self.node.input and self.node.input.schema) or ""], {name: value}
+        if contract and (why := contract.misfits(part, is_partial=True)):
+            yield Finding.at(place, "type-mismatch", f'field "{name}" of {owner}: {why}', "correct the value")
+        elif self.node.kind == "run" and target in registry.handoff_checks:
+            try:
+                registry.handoff_checks[target]({name: value})
+            except UserMistake as mistake:
+                yield Finding.at(place, "type-mismatch", mistake.message, mistake.help)
 
     def _check_templates(self, prompt: str) -> Iterator[Finding]:
         """What the prompt's templates take from the handoff, and whether they can be read at all."""
@@ -266,6 +286,18 @@ def _root(node: ast.expr) -> str | None:
 
 def _is_literal(node: ast.expr) -> bool:
     return not any(isinstance(part, (ast.Name, ast.BinOp)) for part in ast.walk(node)) and _evaluates(node)
+
+
+_UNKNOWN = object()
+
+
+def _constant(node: ast.expr) -> Any:
+    """The value of an expression as far as it holds constants: of an object the entries that are; else `_UNKNOWN`."""
+    if isinstance(node, ast.Dict):
+        keys = [key.value if isinstance(key, ast.Constant) else _UNKNOWN for key in node.keys]
+        entries = {key: _constant(value) for key, value in zip(keys, node.values, strict=True)}
+        return {key: value for key, value in entries.items() if _UNKNOWN not in (key, value)}
+    return ast.literal_eval(node) if _is_literal(node) else _UNKNOWN
 
 
 def _evaluates(node: ast.expr) -> bool:

@@ -70,18 +70,24 @@ class Contract:
             value=first.instance,
         )
 
-    def misfits(self, value: Any) -> str:
-        """Up to three reasons why `value` does not fit, as `check` has them, without the names; empty where it fits."""
-        problems = self._problems(value)
+    def misfits(self, value: Any, *, is_partial: bool = False) -> str:
+        """Up to three reasons why `value` does not fit, as `check` has them, without the names; empty where it fits.
+        Where only parts of a value are known, it `is_partial`: a property that it lacks is no misfit."""
+        problems = self._problems(value, is_partial=is_partial)
         return _joined([": ".join(filter(None, (pointer(each.instance_path), _reason(each)))) for each in problems])
 
-    def _problems(self, value: Any) -> list[jsonschema_rs.ValidationError]:
+    def _problems(self, value: Any, *, is_partial: bool = False) -> list[jsonschema_rs.ValidationError]:
         try:
             if self.fits(value):
                 return []
         except ValueError:
             value = without_tags(value)
-        return list(islice(self._validator.iter_errors(value), _MOST_SHOWN + 1))
+        errors = self._validator.iter_errors(value)
+        if is_partial:
+            errors = (
+                error for error in errors if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required)
+            )
+        return list(islice(errors, _MOST_SHOWN + 1))
 
 
 def _joined(reasons: list[str]) -> str:

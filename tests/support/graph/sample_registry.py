@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from graph_research.errors import UserMistake
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Registry
 from graph_research.graph.resources import TextResolver
@@ -40,6 +41,19 @@ SCHEMAS: dict[str, Any] = {
             "action": {"enum": ["proceed", "retry", "iterate", "complete"]},
         },
     },
+    "limits": {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string"},
+            "known": {
+                "type": "object",
+                "properties": {"lowest": {"type": "integer"}, "highest": {"type": "integer"}},
+                "required": ["lowest", "highest"],
+                "additionalProperties": False,
+            },
+            "open": {"type": "object"},
+        },
+    },
     "broken": {"type": "objet"},
 }
 
@@ -60,9 +74,15 @@ async def shout(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
     return {"text": str(handoff["text"]).upper() * int(handoff.get("times", 1))}
 
 
+def check_shout(handoff: Mapping[str, Any]) -> None:
+    if handoff.get("text") == "x":
+        raise UserMistake("x cannot be shouted", help="shout more")
+
+
 def registry(**graphs: str) -> Registry:
     return Registry(
         handlers={"shout": shout},
+        handoff_checks={"shout": check_shout},
         functions={"unaddressed": lambda gaps: len([gap for gap in gaps if not gap.get("addressed")])},
         schemas=TextResolver({name: json.dumps(schema) for name, schema in SCHEMAS.items()}, suffix=".json"),
         graphs=TextResolver({"child": CHILD, **graphs}, suffix=".yaml"),

@@ -15,7 +15,7 @@ from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.page.flow import flow_of
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.retrieval.search import search_everywhere
-from graph_research.research.source_rules import Exclusion, MediaTypeUnknown, SourceRules
+from graph_research.research.source_rules import Exclusion, MediaTypeUnknown, PeriodEmpty, SourceRules
 from graph_research.settings.config import Settings
 from tests.support.research.extractive_sources import ROOT
 from tests.support.research.harness import Bench, FolderOfHits, PlainContext, hit, research_script, small_web
@@ -118,6 +118,13 @@ def test_the_rules_of_a_node_are_written_as_those_of_the_settings() -> None:
     settings = Settings.model_json_schema()["properties"]
     rules = schema["properties"]["source_rules"]["properties"]
     assert {name: patterns(rule) for name, rule in rules.items()} == {name: patterns(settings[name]) for name in rules}
+
+
+@pytest.mark.parametrize(("first", "last"), [("2020", "2019"), ("2020-06", "2020-05-31"), ("2021-01-02", "2021-01-01")])
+def test_a_period_that_ends_before_it_begins_is_refused(first: str, last: str) -> None:
+    with pytest.raises(PeriodEmpty, match=f"{last} ends before {first}"):
+        SourceRules(published_from=first).joined({"published_until": last})
+    assert SourceRules(published_from=first, published_until=first[:4])
 
 
 def test_the_days_of_a_month_and_a_year() -> None:

@@ -58,7 +58,7 @@ def gatherer(services: Services) -> Handler:
         most = handoff["max_sources_per_query"]
         is_watched = _is_watched(services)
         limits = is_watched and handoff.get("local_read", True)
-        rules = services.settings.rules.joined(handoff.get("source_rules") or {})
+        rules = rules_of(handoff, services.settings.rules)
         looked_for = _looked_for(handoff, services.search)
         reading = _reading(services, most, rules)
         search_for = partial(
@@ -118,6 +118,11 @@ def gatherer(services: Services) -> Handler:
         }
 
     return search
+
+
+def rules_of(handoff: Mapping[str, Any], rules: SourceRules | None = None) -> SourceRules:
+    """The rules for sources of a search: those of the settings with those of its node. Raises what they do."""
+    return (rules or SourceRules()).joined(handoff.get("source_rules") or {})
 
 
 def _is_watched(services: Services) -> bool:

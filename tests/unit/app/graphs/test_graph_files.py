@@ -47,6 +47,42 @@ async def run(workspace: Workspace, example: str, answers: Sequence[str] = (), *
         return await app.result(run_id)
 
 
+ONE_SEARCH = """\
+graph: one_search
+state: {question: {type: string, input: true}, found: {type: array, default: [], output: true}}
+start: search
+nodes:
+  search:
+    run: search
+    input:
+      schema: search.input
+      with: {query: question, source_rules: RULES}
+    output: {schema: search.output, into: {found: output.sources}}
+  done: {end: completed}
+edges: [{from: search, to: done}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ("{media_types: [pdf], published_from: '2020', published_until: '2021'}", None),
+        ("{alow_domains: [who.int]}", "'alow_domains' was unexpected"),
+        ("{source_kinds: [journals]}", '/source_rules/source_kinds/0: "journals" is not one of'),
+        ("{media_types: [word]}", "media_types: no file is known to be of type 'word'"),
+        ("{published_from: '2021', published_until: '2020'}", "published_until: 2020 ends before 2021 begins"),
+    ],
+)
+def test_a_mistake_in_the_rules_for_sources_is_found_before_a_graph_runs(
+    workspace: Workspace, tmp_path: Path, rules: str, message: str | None
+) -> None:
+    file = tmp_path / "one_search.yaml"
+    file.write_text(ONE_SEARCH.replace("RULES", rules))
+    findings = validate(workspace, str(file))
+    assert [finding.line for finding in findings] == ([] if message is None else [9])
+    assert all(message and message in finding.message for finding in findings)
+
+
 @pytest.mark.parametrize("example", Template)
 def test_an_example_is_clean(workspace: Workspace, example: str) -> None:
     assert validate(workspace, f"examples/graphs/{example}/{example}.yaml") == []

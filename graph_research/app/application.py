@@ -14,7 +14,14 @@ from graph_research.app.files import OutputUnwritable
 from graph_research.app.graphs.catalog import graph_file
 from graph_research.app.library import Indexing, require_folders
 from graph_research.app.read_ahead import read_ahead
-from graph_research.app.request import NO_LIMITS, RequestLimits, RunRequest, changed_request, with_limits
+from graph_research.app.request import (
+    NO_LIMITS,
+    RequestLimits,
+    RunRequest,
+    changed_request,
+    with_limits,
+    with_settings_of,
+)
 from graph_research.app.runs.archive import archive_ended
 from graph_research.app.runs.imported import inherited, is_foreign, refuse_foreign, without_pages
 from graph_research.app.runs.indexing import index_library
@@ -51,6 +58,7 @@ from graph_research.graph.statuses import RunStatus
 from graph_research.providers.clients import Clients
 from graph_research.research.digest.cache import DigestCache
 from graph_research.research.hooks import Hooks
+from graph_research.settings.groups import SOURCE_RULES
 
 if TYPE_CHECKING:
     from graph_research.app.metrics import RunMetrics
@@ -286,7 +294,7 @@ class Application:
         async with self._assembled(chosen, request) as (run, _):
             run = planned_within_limits(run)
             if run.may_search and run.searches is not None:
-                require_kinds(self.workspace, run.request.search)
+                require_kinds(with_settings_of(self.workspace, request, SOURCE_RULES), run.request.search)
                 await run.searches.prepare(self.workspace, index=False)
                 require_folders(self.workspace, run.searches.folders)
                 yield run

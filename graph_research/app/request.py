@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pydantic import ValidationError
+
 from graph_research.app.clock import parse_timestamp
 from graph_research.app.workspace import Workspace, is_file_name
 from graph_research.errors import Action, Hint, UserMistake, suggestion
@@ -63,7 +65,8 @@ class RunRequest:
     in no file of this machine and may name what is known here. `inputs` are values for the graph's input channels; of
     those of a research the graph takes what it declares. An empty `search` is chosen when the run is created; `skipped`
     names those that were left out then, and why. `economies` say what was planned smaller then to keep within its
-    limits. `settings` are those that decide which calls are made, for a replay. `max_cost` is in USD, `max_tokens`
+    limits. `settings` are those that decide which calls are made, for a replay;
+    the rules for sources among them hold wherever the run goes on. `max_cost` is in USD, `max_tokens`
     counts input and output. The run pauses before each of the nodes `pause_before`, and before every node while it
     `steps`.
     """
@@ -109,6 +112,15 @@ class RunRequest:
         lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
         named: Mapping[str, Sequence[str]] = known.get("roles") or {}
         return cls(**{**known, **lists, "roles": {role: tuple(specs) for role, specs in named.items()}})
+
+
+def rule_settings(rules: Mapping[str, Any]) -> dict[str, Any]:
+    """Rules for the sources of one run, as settings. `RequestInvalid` for a name that is none of them."""
+    for name in rules:
+        if name not in SOURCE_RULES:
+            help = suggestion(name, SOURCE_RULES) + f"rules are {', '.join(SOURCE_RULES)}"
+            raise RequestInvalid(f"no rule for sources is called {name[:80]!r}", help=help)
+    return dict(rules)
 
 
 def request_for(
@@ -172,6 +184,18 @@ def changed_request(
         return replace(request, roles=all_roles, steps=False)
     named = _graph_name(graph, workspace.folder)
     return replace(request, graph=named, definition=None, roles=all_roles, pause_before=(), steps=False)
+
+
+def with_settings_of(workspace: Workspace, request: RunRequest, names: Sequence[str] = KEPT_SETTINGS) -> Workspace:
+    """The workspace with those of its settings that the run was made with."""
+    kept = {name: value for name, value in request.settings.items() if name in names}
+    try:
+        settings = Settings.model_validate({**workspace.settings.model_dump(), **kept})
+    except ValidationError as error:
+        raise RequestInvalid(
+            "the settings that the run was made with are not valid", help="use the version that made it"
+        ) from error
+    return replace(workspace, configuration=replace(workspace.configuration, settings=settings))
 
 
 RequestLimits = tuple[float | None, int | None, float | None]

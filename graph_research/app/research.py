@@ -12,7 +12,7 @@ from typing import Any
 
 from graph_research.app.application import Application
 from graph_research.app.files import check_writable
-from graph_research.app.request import request_for
+from graph_research.app.request import request_for, rule_settings
 from graph_research.app.runs.limits.budget import LimitReached
 from graph_research.app.runs.report import NoReport
 from graph_research.app.runs.run import new_run_id
@@ -124,6 +124,7 @@ async def deep_research(
     roles: Mapping[str, str] | None = None,
     library: str | Path | Sequence[str | Path] = (),
     search: str | Sequence[str] | None = None,
+    source_rules: Mapping[str, Any] | None = None,
     graph: str = "deep_research",
     max_iterations: int | None = None,
     max_sub_queries: int | None = None,
@@ -142,6 +143,7 @@ async def deep_research(
 ) -> ResearchResult:
     """Research one question and write its report into `out` (default `./research/RUN_ID/`).
 
+    `source_rules` are the settings of that kind, such as `{"allow_domains": ["who.int"], "published_from": "2020"}`.
     `length` is `brief`, `standard`, `long` or a number of words, `report_type` `report`, `comparison`, `timeline`,
     `survey` or `memo`, `language` a code such as `de` (None: the question's), `audience` who will read the report.
     Models may cost `max_cost` USD and use `max_tokens`, input and output together, and the run may take
@@ -165,6 +167,7 @@ async def deep_research(
         "report_type": report_type,
         "language": language,
         "audience": audience,
+        **rule_settings(source_rules or {}),
     }
     workspace = await asyncio.to_thread(
         open_workspace,

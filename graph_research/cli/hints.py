@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from graph_research.errors import Action, GraphResearchError, Hint
+from graph_research.settings.groups import SOURCE_RULES
 
 if TYPE_CHECKING:
     from graph_research.app.runs.limits.budget import LimitReached
@@ -47,6 +48,7 @@ _OPTIONS = {
     "published_until": "until",
     "report_type": "type",
     "roles": "role",
+    "source_rules": "source-rule",
     "timeout_seconds": "timeout",
 }
 """Options whose name is not that of the Python parameter."""
@@ -69,6 +71,7 @@ _VALUES = {
     "roles": "ROLE=SPEC",
     "run_id": "ID",
     "search": "NAME",
+    "source_rules": "RULE=VALUE",
     "text": "TEXT",
     "timeout_seconds": "S",
 }
@@ -119,6 +122,8 @@ def limit_json(limit: LimitReached | None) -> dict[str, str] | None:
 
 
 def _option(name: str, value: str | float | bool) -> str:
+    if name in SOURCE_RULES and name not in _OPTIONS:
+        return f"--source-rule {name}={value or 'VALUE'}"
     option = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
     if value is True:
         return option

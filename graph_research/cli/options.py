@@ -76,6 +76,14 @@ PublishedUntil = Annotated[
     str | None,
     typer.Option("--until", metavar="DATE", help="Use nothing published after this day, month or year."),
 ]
+SourceRule = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--source-rule",
+        metavar="RULE=VALUE,…",
+        help="Another rule for sources, such as licences=cc-by,cc0 or source_kinds=academic. May be repeated.",
+    ),
+]
 MaxCost = Annotated[float | None, typer.Option(metavar="USD", help="What models may cost; a report is made within it.")]
 MaxTokens = Annotated[
     int | None, typer.Option(metavar="N", help="How many models may use; a report is made within it.")

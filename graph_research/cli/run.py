@@ -29,6 +29,7 @@ from graph_research.cli.options import (
     Role,
     RunId,
     Search,
+    SourceRule,
     Timeout,
     examples,
 )
@@ -68,6 +69,7 @@ def _run(
     deny_domain: DenyDomain = None,
     published_from: PublishedFrom = None,
     published_until: PublishedUntil = None,
+    source_rule: SourceRule = None,
     max_iterations: MaxIterations = None,
     max_sub_queries: MaxSubQueries = None,
     max_cost: MaxCost = None,
@@ -115,6 +117,7 @@ def _run(
         deny_domains=deny_domain,
         published_from=published_from,
         published_until=published_until,
+        source_rules=source_rule,
     )
     request = request_for(
         workspace,

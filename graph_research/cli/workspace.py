@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from graph_research.cli.display.output import in_line, say
+from graph_research.errors import Action, Hint
 
 if TYPE_CHECKING:
     from graph_research.app.workspace import Workspace
@@ -34,12 +35,14 @@ def open_with(
     timeout: float | None,
     max_iterations: int | None = None,
     max_sub_queries: int | None = None,
+    source_rules: Sequence[str] | None = None,
     **settings: str | Sequence[str] | None,
 ) -> Workspace:
     """The workspace of the working directory for a new run, with what its options say in place of the settings;
-    `settings` are those that an option sets as they are called."""
+    `settings` are those that an option sets as they are called, `source_rules` more of them, as `RULE=VALUE`."""
     options = {
         **settings,
+        **_rules_of(source_rules or ()),
         "default_provider": llm or None,
         "search_providers": ",".join(search) if search else None,
         "library": library or None,
@@ -48,6 +51,20 @@ def open_with(
         "task_timeout": timeout,
     }
     return open_here(options)
+
+
+def _rules_of(texts: Sequence[str]) -> dict[str, str]:
+    """Several values of one rule are joined with commas."""
+    from graph_research.app.request import RequestInvalid, rule_settings
+
+    rules: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not value:
+            hint = Hint(Action.SET_OPTION, options={"source_rules": ""})
+            raise RequestInvalid(f"{text[:80]!r} is not RULE=VALUE", help="such as licences=cc-by,cc0", hint=hint)
+        rules[name] = f"{rules[name]},{value}" if name in rules else value
+    return rule_settings(rules)
 
 
 def describe_offer(offer: FolderOffer) -> str:

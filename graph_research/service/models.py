@@ -12,6 +12,7 @@ from pydantic.config import JsonDict
 from graph_research.app.request import QUESTION_CHARS
 from graph_research.jobs.job import Job, JobStatus
 from graph_research.settings.report_wishes import LanguageCode, Length, Line, ReportTypeName
+from graph_research.settings.value_types import DAY, Domains, Languages, MediaTypes, SourceKinds, Specs
 
 _QUESTION = "How do tidal lagoons change estuaries?"
 _ID = "run-3f9c2a7e51"
@@ -56,6 +57,24 @@ _OWN: JsonDict = {"question": _QUESTION, "definition": _GRAPH, "inputs": {"also"
 Name = Annotated[str, Field(min_length=1, max_length=128)]
 
 
+class SourceRuleSettings(BaseModel):
+    """Which sources a job may use, as the settings of these names. Denied, flagged and protected ones are added to
+    those of the operator; anything else takes the place of what the operator has set."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    allow_domains: Domains = Field((), max_length=1_000)
+    deny_domains: Domains = Field((), max_length=1_000)
+    flagged_domains: Domains = Field((), max_length=1_000)
+    protected_sources: Specs = Field((), max_length=1_000)
+    source_kinds: SourceKinds = ()
+    media_types: MediaTypes = Field((), max_length=100)
+    source_languages: Languages = Field((), max_length=100)
+    published_from: str | None = Field(None, pattern=DAY)
+    published_until: str | None = Field(None, pattern=DAY)
+    licences: Specs = Field((), max_length=100)
+
+
 class JobSubmission(BaseModel):
     """A question to be researched. What is not given is as the operator of the service has set it."""
 
@@ -77,6 +96,7 @@ class JobSubmission(BaseModel):
         max_length=20,
         description="What `local` searches: `uploads`, and folders that the operator shares; all without it",
     )
+    source_rules: SourceRuleSettings | None = Field(None, description="Which sources the research may use")
     max_iterations: int | None = Field(None, ge=1, le=20, description="Rounds at most")
     max_sub_queries: int | None = Field(None, ge=1, le=8, description="Sub-queries of the plan at most")
     max_cost: float | None = Field(None, gt=0, allow_inf_nan=False, description="In USD")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from graph_research.app.runs.run import new_run_id
 from graph_research.app.runs.state_edits import edited
 from graph_research.app.runs.status import delete_run
 from graph_research.app.wiring.mcp_servers import mcp_names
+from graph_research.app.wiring.services import source_rules
 from graph_research.app.workspace import Workspace
 from graph_research.jobs.job import Job, NewJob
 from graph_research.providers.llm.model_spec import EXTRACTIVE
@@ -74,6 +75,9 @@ def run_request(workspace: Workspace, submission: JobSubmission, *, user: str) -
         "library": tuple(map(str, folders)),
         "search_providers": _searches(workspace, submission, folders),
     }
+    if submission.source_rules is not None:
+        rules = source_rules(workspace.settings).joined(submission.source_rules.model_dump())
+        chosen |= asdict(rules)
     if submission.definition is None:
         require_offered(workspace, submission.graph)
     return request_for(

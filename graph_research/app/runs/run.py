@@ -9,7 +9,7 @@ from typing import Any
 
 from graph_research.app.clock import make_clock
 from graph_research.app.graphs.catalog import load
-from graph_research.app.request import RequestInvalid, RunRequest
+from graph_research.app.request import RequestInvalid, RunRequest, with_settings_of
 from graph_research.app.runs.limits.budget import Budget, LimitReached, PagesInTime, SearchInTime, within_budget
 from graph_research.app.runs.limits.estimate import Shape
 from graph_research.app.runs.limits.reserve import Limits, Reserve, check_least, planned_within
@@ -27,6 +27,7 @@ from graph_research.providers.clients import Clients
 from graph_research.research.digest.cache import DigestCache
 from graph_research.research.hooks import Hooks
 from graph_research.research.llm.services import AnswerSchemas
+from graph_research.settings.groups import SOURCE_RULES
 
 _OF_BROUGHT_GRAPHS = Bounds(steps=2_000, calls=2_000, characters=100_000_000)
 """About ten times what a thorough research takes: a graph that comes with a request is somebody else's than the
@@ -113,7 +114,7 @@ def assemble(
         max_tokens=request.max_tokens,
         max_cost=request.max_cost,
     )
-    there = with_neighbours(workspace, request.graph)
+    there = with_settings_of(with_neighbours(workspace, request.graph), request, SOURCE_RULES)
     searches, answers = None, None
     if offline:
         registry = offline_registry(there, request)

@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from graph_research.app.request import KEPT_SETTINGS, RequestInvalid, RunRequest
+from graph_research.app.request import RunRequest, with_settings_of
 from graph_research.app.wiring.models import window_tokens
 from graph_research.app.wiring.search import serves_of
 from graph_research.app.wiring.services import build_registry, build_services
@@ -42,7 +40,7 @@ def offline_registry(
 
     `prompts` and `schemas` are those the run was made with, and come before this workspace's; with `current` they only
     add what it lacks. Prompts that are not this workspace's own are rendered in a limited child process."""
-    workspace = _as_it_ran(workspace, request)
+    workspace = with_settings_of(workspace, request)
     router = ModelRouter(
         default=_named_models(request.models, workspace.settings),
         roles={role: _named_models(specs, workspace.settings) for role, specs in request.roles.items()},
@@ -69,18 +67,6 @@ def offline_registry(
     services = replace(services, prompts=ConfinedRenderer(own_prompts, foreign), schemas=AnswerSchemas(known))
     registry = build_registry(workspace, services)
     return replace(registry, schemas=known, prompts=_Either(own_prompts, prompts), template_names=None)
-
-
-def _as_it_ran(workspace: Workspace, request: RunRequest) -> Workspace:
-    """The workspace with the settings of the run, as far as these decided which calls it made."""
-    kept = {name: value for name, value in request.settings.items() if name in KEPT_SETTINGS}
-    try:
-        settings = Settings.model_validate({**workspace.settings.model_dump(), **kept})
-    except ValidationError as error:
-        raise RequestInvalid(
-            "the settings that the run was made with are not valid", help="replay it with the version that made it"
-        ) from error
-    return replace(workspace, configuration=replace(workspace.configuration, settings=settings))
 
 
 def recorded_failures() -> Mapping[str, Callable[[str], Exception]]:

@@ -26,6 +26,11 @@ from graph_research.research.source_rules import SourceRules
 from graph_research.settings.config import ROLES, Settings
 
 
+def source_rules(settings: Settings) -> SourceRules:
+    """The rules for sources of the settings."""
+    return SourceRules(**{field.name: getattr(settings, field.name) for field in fields(SourceRules)})
+
+
 def build_services(
     workspace: Workspace,
     *,
@@ -63,7 +68,7 @@ def build_services(
             **configured,
             digest=DigestOptions(**{**digest, "policy": DigestPolicy(digest["policy"])}),
             folders=tuple(folders),
-            rules=SourceRules(**{field.name: getattr(workspace.settings, field.name) for field in fields(SourceRules)}),
+            rules=source_rules(workspace.settings),
         ),
     )
 

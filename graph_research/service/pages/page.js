@@ -119,12 +119,16 @@ async function attempt(work) {
   }
 }
 
+const SOURCE_RULES = ["published_from", "published_until", "allow_domains", "deny_domains"];
+
 function submission(form) {
+  const rules = SOURCE_RULES.map((name) => [name, form.elements[name].value.trim()]).filter(([, value]) => value);
   const { length, report_type, search, model, interactive, plan_first } = form.elements;
   const chosen = { length: length.value, report_type: report_type.value, model: model.value };
   return {
     question: byId("question-text").value,
     ...Object.fromEntries(Object.entries(chosen).filter(([, value]) => value)),
+    ...(rules.length && { source_rules: Object.fromEntries(rules) }),
     ...(search.value && { search: search.value.split(" ") }),
     ...(interactive.checked && { interactive: true }),
     ...(plan_first.checked && { plan_first: true }),

@@ -89,6 +89,43 @@ def test_wishes_of_a_call_in_python_reach_the_run(user: User, monkeypatch: pytes
     assert channel == {"length": "700", "type": "memo", "language": "en", "audience": "engineers"}
 
 
+def test_rules_for_sources_of_one_run_are_settings_by_their_names(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(user.folder)
+    options = ["--source-rule", "media_types=pdf", "--source-rule", "media_types=odt,docx", "--from", "2020"]
+    run = ["run", QUESTION, "--library", "library", "--max-iterations", "1", "--run-id", "ruled", *options]
+    assert user.run(*run, "--json").json["statistics"]["gathering"]["excluded"].keys() == {"media_type"}
+    call = deep_research(
+        QUESTION,
+        library=["library"],
+        max_iterations=1,
+        source_rules={"licences": ["cc0"]},
+        environ={"GRAPH_RESEARCH_HOME": str(user.home)},
+    )
+    assert asyncio.run(call).statistics["gathering"]["excluded"].keys() == {"licence"}
+
+
+def test_rules_for_sources_hold_when_a_run_goes_on_later_or_in_the_background(user: User) -> None:
+    options = ["--library", "library", "--max-iterations", "1", "--source-rule", "media_types=pdf"]
+    user.run("run", QUESTION, *options, "--run-id", "later", "--plan-only")
+    user.run("run", QUESTION, *options, "--run-id", "queued", "--detach")
+    user.run("worker", "--until-idle")
+    for run_id in ("later", "queued"):
+        gathering = user.run("resume", run_id, "--json").json["statistics"]["gathering"]
+        assert gathering["excluded"].keys() == {"media_type"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("medai_types=pdf", 'did you mean "media_types"?'),
+        ("licences", "'licences' is not RULE=VALUE"),
+        ("source_kinds=journals", "--source-rule source_kinds=VALUE"),
+    ],
+)
+def test_a_wrong_rule_for_sources_ends_with_2_and_says_why(user: User, rule: str, message: str) -> None:
+    assert message in user.run("run", QUESTION, "--library", "library", "--source-rule", rule, expect=2).err
+
+
 @pytest.mark.parametrize(
     ("options", "most"),
     [

@@ -168,6 +168,8 @@ async def test_a_job_without_a_run_has_no_report_but_a_graph(service: ServiceCli
         ({"question": ""}, "/body/question"),
         ({"question": "x", "llm": "openai:m@http://10.0.0.1"}, "/body/llm"),
         ({"question": "x", "max_iterations": 99}, "/body/max_iterations"),
+        ({"question": "x", "source_rules": {"alow_domains": []}}, "/body/source_rules/alow_domains"),
+        ({"question": "x", "source_rules": {"published_from": "soon"}}, "/body/source_rules/published_from"),
     ],
 )
 async def test_a_body_that_is_not_valid_is_refused_with_the_place(
@@ -176,6 +178,40 @@ async def test_a_body_that_is_not_valid_is_refused_with_the_place(
     answer = await service.post(JOBS, body)
     assert (answer.status_code, answer.headers["Content-Type"]) == (422, "application/problem+json")
     assert [invalid["pointer"] for invalid in answer.json()["errors"]] == [where]
+
+
+async def test_a_job_has_rules_for_sources_of_its_own_beside_those_of_the_operator(user: User) -> None:
+    rules = {"deny_domains": ["B.org"], "media_types": "pdf, docx", "published_until": "2024"}
+    configured = {"deny_domains": ["a.org"], "published_from": "2020", "media_types": ["html"]}
+    async with service_client(user, **configured) as service:
+        answer = await service.post(JOBS, {"question": QUESTION, "source_rules": rules, "max_iterations": 1})
+        job_id = answer.json()["id"]
+        await service.drive()
+        settings = (await service.app.request(job_id)).settings
+        report = (await service.get(f"{JOBS}/{job_id}/report.json")).json()
+    named = {name: settings[name] for name in ("deny_domains", "media_types", "published_from", "published_until")}
+    assert named == {
+        "deny_domains": ["a.org", "b.org"],
+        "media_types": ["pdf", "docx"],
+        "published_from": "2020",
+        "published_until": "2024",
+    }
+    assert set(report["statistics"]["gathering"]["excluded"]) == {"media_type"}
+    assert report["sources"] == []
+
+
+@pytest.mark.parametrize(
+    ("rules", "code"),
+    [
+        ({"media_types": ["word"]}, "media-type-unknown"),
+        ({"published_until": "2019"}, "period-empty"),
+        ({"source_kinds": ["academic"]}, "no-provider"),
+    ],
+)
+async def test_rules_for_sources_that_nothing_fits_are_refused(user: User, rules: dict[str, object], code: str) -> None:
+    async with service_client(user, published_from="2020") as service:
+        answer = await service.post(JOBS, {"question": "How high are tides?", "source_rules": rules})
+        assert (answer.status_code, answer.json()["code"]) == (422, code)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from graph_research.text.readers.formats import FORMATS, MEDIA_TYPES
 _LEAST_CHARS = 200  # of a text whose language is judged by its commonest words
 _LEAST_SAID_CHARS = 40  # of a title and a shorter text together whose language all their words tell
 _LICENCE_URL = re.compile(r"creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)(?:/([\d.]+))?", re.IGNORECASE)
+_JOINED_LICENCE = re.compile(r"cc(?:by|nc|nd|sa)+")
 _NOT_LIMITING = re.compile(r"[\d.]+|v\d[\d.]*|igo|international|or|later|only|license|licence")
 
 _TYPES = frozenset({*FORMATS, *mimetypes.types_map.values()})
@@ -242,4 +243,6 @@ def _licence_words(name: str) -> list[str]:
     if address := _LICENCE_URL.search(name):
         kind = "0" if address[1].lower() == "zero" else address[1]
         name = f"cc {kind} {address[2] or ''}"
-    return re.findall(r"[a-z]+|[\d.]+", name.lower())
+    words = re.findall(r"[a-z]+|[\d.]+", name.lower())
+    parts = (re.findall("cc|by|nc|nd|sa", word) if _JOINED_LICENCE.fullmatch(word) else [word] for word in words)
+    return [part for several in parts for part in several]

@@ -28,7 +28,8 @@ PER_SECOND = 1.0
 PER_SECOND_WITH_CONTACT = 3.0
 """List queries of the public and of the polite pool since 1 December 2025 (Crossref's blog, 5 November 2025)."""
 FIELDS = (
-    "DOI,title,abstract,author,container-title,publisher,type,issued,published,URL,link,is-referenced-by-count,score"
+    "DOI,title,abstract,author,container-title,publisher,type,issued,published,URL,link,license,"
+    "is-referenced-by-count,score"
 )
 _TIERS = {
     "journal-article": "PRIMARY_SOURCE",
@@ -104,6 +105,7 @@ def _raw_hit(work: Mapping[str, Any]) -> RawHit:
         tier=_TIERS.get(line(work.get("type")), _OTHER_TIER),
         metadata={
             "pdf_url": _pdf(work),
+            "licence": _licence(work),
             "cited_by": count(work.get("is-referenced-by-count")),
             "type": line(work.get("type")),
         },
@@ -125,6 +127,12 @@ def _date(value: Any) -> str | None:
     parts = mapping(value).get("date-parts")
     first = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
     return iso_from_parts(*first[:3]) if first else None
+
+
+def _licence(work: Mapping[str, Any]) -> str:
+    """The address of the licence of the text, or of mining it where no other is given."""
+    licences = sorted(rows(work.get("license")), key=lambda each: each.get("content-version") == "tdm")
+    return next((address for each in licences if (address := line(each.get("URL")))), "")
 
 
 def _pdf(work: Mapping[str, Any]) -> str | None:

@@ -91,6 +91,7 @@ def _raw_hit(paper: Mapping[str, Any]) -> RawHit:
         tier=_tier(venue, lines(paper.get("publicationTypes"))),
         metadata={
             "pdf_url": web_address(mapping(paper.get("openAccessPdf")).get("url")),
+            "licence": line(mapping(paper.get("openAccessPdf")).get("license")),
             "cited_by": count(paper.get("citationCount")),
             "arxiv_id": line(ids.get("ArXiv")),
             "pubmed_id": line(ids.get("PubMed")),

@@ -29,6 +29,8 @@ MOST_RESULTS = 20
 """As many introductions come with one reply (Extension:TextExtracts)."""
 PER_SECOND = 5.0
 """No number is documented; requests go one after the other, as API:Etiquette asks."""
+LICENCE = "CC BY-SA 4.0"
+"""Of the text of all articles (Wikimedia's terms of use, section 7)."""
 _PATH = "/w/api.php"
 _HEADING = re.compile(r"^(={2,6})[ \t]*(.+?)[ \t]*\1[ \t]*$", re.MULTILINE)
 _BARE_END = re.compile(r"(?:^={2,6}.*={2,6}[ \t]*\s*)+\Z", re.MULTILINE)
@@ -132,7 +134,11 @@ def _raw_hit(page: Mapping[str, Any], whole: str) -> RawHit:
         publisher="Wikipedia",
         published_at=iso_date(revision.get("timestamp")),
         tier="SECONDARY",
-        metadata={"page_id": _key(page), "revision": str(number(revision.get("revid")) or "").removesuffix(".0")},
+        metadata={
+            "licence": LICENCE,
+            "page_id": _key(page),
+            "revision": str(number(revision.get("revid")) or "").removesuffix(".0"),
+        },
     )
 
 

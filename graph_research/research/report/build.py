@@ -363,7 +363,7 @@ def _source(
         superseded=source.metadata.get("superseded"),
         bytes_hash=source.metadata.get("bytes_hash"),
         folder=source.metadata.get("library"),
-        licence=layout.get("licence"),
+        licence=source.metadata.get("licence") or layout.get("licence"),
         warnings=list(layout.get("warnings") or ()),
     )
 

@@ -95,7 +95,7 @@ SEMANTIC_SCHOLAR = {
             "journal": {"name": "Journal of Fish Studies", "volume": "12"},
             "publicationTypes": ["JournalArticle"],
             "citationCount": 14,
-            "openAccessPdf": {"url": "https://papers.example/fish17.pdf", "status": "GOLD"},
+            "openAccessPdf": {"url": "https://papers.example/fish17.pdf", "status": "GOLD", "license": "CCBYNC"},
             "authors": [{"authorId": "1", "name": "Ada Moor"}, {"authorId": "2", "name": "Ben Firth"}],
         },
         {
@@ -182,6 +182,10 @@ CROSSREF = {
                 "published": {"date-parts": [[2024, 5]]},
                 "issued": {"date-parts": [[2024, 5, 7]]},
                 "link": [{"URL": "https://press.example/fish17.pdf", "content-type": "application/pdf"}],
+                "license": [
+                    {"URL": "https://press.example/mining", "content-version": "tdm", "delay-in-days": 0},
+                    {"URL": "https://creativecommons.org/licenses/by/4.0/", "content-version": "vor"},
+                ],
                 "is-referenced-by-count": 14,
                 "score": 33.1,
             },

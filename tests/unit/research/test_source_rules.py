@@ -83,6 +83,8 @@ def declaring(language: str, text: str) -> SearchHit:
         ({"licences": ("cc-by",)}, of(metadata={"licence": "https://creativecommons.org/licenses/by/4.0/"}), None),
         ({"licences": ("cc-by",)}, of(metadata={"licence": "CC BY-NC 4.0"}), Exclusion.LICENCE),
         ({"licences": ("cc0",)}, of(metadata={"licence": "https://creativecommons.org/publicdomain/zero/1.0/"}), None),
+        ({"licences": ("cc-by-nc",)}, of(metadata={"licence": "CCBYNC"}), None),
+        ({"licences": ("cc-by",)}, of(metadata={"licence": "CCBYNC"}), Exclusion.LICENCE),
         ({"licences": ("cc0",)}, of(), Exclusion.LICENCE),
         ({"licences": ("cc0",)}, of(metadata={"extent": "snippet"}), None),
     ],

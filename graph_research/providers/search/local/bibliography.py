@@ -93,7 +93,7 @@ class Bibliography:
         found = found or (self._by_title.get(title_key(title)) if title else None)
         if found is None:
             return entry
-        names = ("tier", "publisher", "published_at", "authors", "title", "doi")
+        names = ("tier", "publisher", "published_at", "authors", "title", "doi", "licence")
         return replace(entry, **{name: getattr(found, name) for name in names if not getattr(entry, name)})
 
 

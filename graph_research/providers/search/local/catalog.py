@@ -14,7 +14,7 @@ from graph_research.errors import UserMistake, why_unreachable
 
 CATALOG_NAME = "library.toml"
 _TIERS = ("PRIMARY_SOURCE", "AUTHORITATIVE", "SECONDARY", "UNVERIFIED", "FLAGGED")
-_TEXT_KEYS = ("match", "tier", "publisher", "title", "doi")
+_TEXT_KEYS = ("match", "tier", "publisher", "title", "doi", "licence")
 _KEYS = (*_TEXT_KEYS, "date", "authors")
 _DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
 _TOML_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
@@ -40,6 +40,7 @@ class CatalogEntry:
     authors: Sequence[str] = ()
     title: str | None = None
     doi: str | None = None
+    licence: str | None = None
 
 
 class Catalog:
@@ -137,6 +138,7 @@ class _Reader:
             authors=tuple(table.get("authors", ())),
             title=table.get("title"),
             doi=table.get("doi"),
+            licence=table.get("licence"),
         )
 
     def _line_of(self, key: str, start: int) -> int:

@@ -203,6 +203,7 @@ def _facts(row: Mapping[str, Any]) -> DocumentFacts:
         authors=tuple(entry.authors),
         published_at=entry.published_at,
         doi=entry.doi,
+        licence=entry.licence,
         library=library_name(row["root"], row["path"]),
         superseded=row["superseded"],
         page=row["page"],

@@ -55,6 +55,7 @@ def _hit(found: FoundDocument) -> SearchHit:
         content_type=facts.content_type,
         metadata={
             **({"library": facts.library} if facts.library else {}),
+            **({"licence": facts.licence} if facts.licence else {}),
             **({"superseded": facts.superseded} if facts.superseded is not None else {}),
             **({"page": facts.page} if facts.page is not None else {}),
             "bytes_hash": f"sha256:{facts.bytes_hash}",

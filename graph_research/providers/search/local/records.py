@@ -76,6 +76,7 @@ class DocumentFacts:
     authors: Sequence[str] = ()
     published_at: str | None = None
     doi: str | None = None
+    licence: str | None = None
     library: str = ""
     superseded: str | None = None
     page: str | None = None

@@ -10,7 +10,7 @@ from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.decoding import decode
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.readers.foreign.package import Package, dublin_core, local_name, target_of
+from graph_research.text.readers.foreign.package import Package, dublin_core, dublin_core_rights, local_name, target_of
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.limits import Limits
 
@@ -41,7 +41,8 @@ def read_epub(data: bytes, limits: Limits) -> Document:
                 builder.place("chapter", number)
                 builder.add_document(chapter)
         title, authors, date = dublin_core(book)
-    return replace(builder.document(title), authors=authors, date=date, warnings=warnings)
+    licence = dublin_core_rights(book)
+    return replace(builder.document(title), authors=authors, date=date, licence=licence, warnings=warnings)
 
 
 def _rootfile(package: Package) -> str:

@@ -163,6 +163,11 @@ def named_authors(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name and name.casefold() not in _PROGRAMS)
 
 
+def dublin_core_rights(root: etree._Element) -> str:
+    """The first statement of rights among the Dublin Core elements below `root`, in one line."""
+    return " ".join(text_of(root.find(f".//{_DC}rights")).split())
+
+
 def dublin_core(root: etree._Element | None) -> tuple[str, tuple[str, ...], str]:
     """Title, authors and date of the Dublin Core elements below `root`."""
     if root is None:

@@ -58,6 +58,7 @@ def test_google_gives_snippets_and_what_the_page_says_of_itself() -> None:
 
 def test_semantic_scholar_gives_abstracts_and_knows_what_was_reviewed() -> None:
     first, second = semantic_scholar_hits(wire_replies.SEMANTIC_SCHOLAR, REQUEST)
+    others = {"licence": "CCBYNC", "cited_by": 14, "pubmed_id": "3001"}
     fields(
         first,
         doi=DOI,
@@ -66,7 +67,7 @@ def test_semantic_scholar_gives_abstracts_and_knows_what_was_reviewed() -> None:
         authors=["Ada Moor", "Ben Firth"],
         published_at="2024-05-07",
     )
-    assert first.metadata == {"extent": "abstract", "pdf_url": PDF, "cited_by": 14, "pubmed_id": "3001"}
+    assert first.metadata == {"extent": "abstract", "pdf_url": PDF, **others}
     fields(second, doi=None, tier="AUTHORITATIVE", published_at="2023")
     assert second.metadata == {"extent": "nothing", "cited_by": 0, "arxiv_id": "2401.00017"}
 
@@ -99,6 +100,7 @@ def test_crossref_abstracts_lose_their_markup() -> None:
     assert first.document.text == "Abstract We tagged 200 smolts & counted. Of these, 183 passed the turbines."
     assert [block.kind for block in first.document.blocks] == ["heading", "paragraph", "paragraph"]
     assert first.metadata["pdf_url"] == "https://press.example/fish17.pdf"
+    assert first.metadata["licence"] == "https://creativecommons.org/licenses/by/4.0/"
     fields(second, tier="AUTHORITATIVE", published_at=None)
     assert second.metadata["extent"] == "nothing"
 
@@ -160,8 +162,9 @@ def test_wikipedia_articles_are_whole_and_lose_their_empty_end() -> None:
     assert first.document.text == (
         "A smolt is a young salmon. Migration Smolts pass tidal turbines on their way to the sea."
     )
-    assert first.metadata == {"extent": "full", "page_id": "11", "revision": "777"}
-    assert second.metadata == {"extent": "snippet", "page_id": "22", "revision": "1234567"}
+    licence = {"licence": "CC BY-SA 4.0"}
+    assert first.metadata == {"extent": "full", "page_id": "11", "revision": "777", **licence}
+    assert second.metadata == {"extent": "snippet", "page_id": "22", "revision": "1234567", **licence}
     assert second.document.text == "Tidal power is made from tides."
 
 

@@ -90,6 +90,19 @@ def test_other_formats_of_a_word_processor_give_the_same_words(tmp_path: Path, s
     assert tables == [text for kind, text in BODY if kind == "table"]
 
 
+def test_a_book_names_its_licence() -> None:
+    dc, opf = "http://purl.org/dc/elements/1.1/", "http://www.idpf.org/2007/opf"
+    book = {
+        "META-INF/container.xml": '<container><rootfile full-path="book.opf"/></container>',
+        "book.opf": f'<package xmlns="{opf}" xmlns:dc="{dc}"><metadata><dc:rights>CC BY-SA\n4.0</dc:rights></metadata>'
+        '<manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest>'
+        '<spine><itemref idref="a"/></spine></package>',
+        "a.xhtml": "<html><body><p>Open both gates.</p></body></html>",
+    }
+    document = read(foreign_files.packed(book), "gates.epub")
+    assert (document.text, document.licence) == ("Open both gates.", "CC BY-SA 4.0")
+
+
 def test_a_workbook_gives_each_value_in_its_cell_and_no_hidden_sheet() -> None:
     document = read(foreign_files.workbook(), "costs.xlsx")
     assert blocks(document) == [

@@ -23,7 +23,7 @@ from graph_research.providers.search.local.references.reference import (
 
 _FIELDS = (
     *("title", "publisher", "institution", "school", "organization", "journal", "journaltitle"),
-    *("date", "year", "month", "doi"),
+    *("date", "year", "month", "doi", "license", "rights", "copyright"),
 )
 _PART = re.compile(r'"[^"]*"|\{[^{}]*\}|[^\s#"{}]+')
 _SEVERAL = re.compile(rf"(?:{_PART.pattern})(?:\s*#\s*(?:{_PART.pattern}))+")

@@ -53,6 +53,7 @@ def csl_reference(item: Mapping[str, Any]) -> Reference:
         "publisher": _text(item, "publisher") or _text(item, "container-title"),
         "date": _date(item.get("issued")),
         "doi": _text(item, "DOI"),
+        "license": _text(item, "license"),
         "status": _text(item, "status"),
     }
     people = item.get("author") or item.get("editor") or []

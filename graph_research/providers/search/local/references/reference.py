@@ -15,6 +15,7 @@ from graph_research.text.language.dates import WrittenDate, dates_in, iso_date, 
 from graph_research.text.language.versions import is_marked_as_retracted
 
 _PUBLISHERS = ("publisher", "institution", "school", "organization", "journal", "journaltitle")
+_LICENCES = ("license", "rights", "copyright")
 _MARKUP = re.compile(r"</?(?:i|b|sub|sup|sc|span)\b[^<>]*>")  # in titles of Zotero and CSL
 
 
@@ -49,9 +50,10 @@ def make_reference(
         publisher=next(filter(None, (fields.get(name, "").strip() for name in _PUBLISHERS)), None),
         published_at=_published(fields),
         doi=normal_doi(fields.get("doi")),
+        licence=next(filter(None, (fields.get(name, "").strip() for name in _LICENCES)), None),
         tier="FLAGGED" if is_retracted else None,
     )
-    for text in (entry.title, entry.publisher, *entry.authors):
+    for text in (entry.title, entry.publisher, entry.licence, *entry.authors):
         (text or "").encode()
     return Reference(entry=entry, files=files)
 

@@ -45,7 +45,7 @@ JOIN items AS parent ON parent.itemID = itemAttachments.parentItemID
 JOIN itemData ON itemData.itemID = parent.itemID JOIN fields USING (fieldID) JOIN itemDataValues USING (valueID)
 WHERE itemAttachments.path IS NOT NULL
 AND fields.fieldName IN ('title', 'date', 'DOI', 'publisher', 'institution', 'university', 'publicationTitle',
-                         'proceedingsTitle', 'bookTitle', 'websiteTitle')
+                         'proceedingsTitle', 'bookTitle', 'websiteTitle', 'rights')
 """
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from graph_research.providers.search.local import Library, bibliography
+from graph_research.providers.search.base import SearchRequest
+from graph_research.providers.search.local import Library, LocalSearch, bibliography
 from graph_research.providers.search.local.bibliography import Bibliography, ReferenceFile, reference_file
 from graph_research.providers.search.local.catalog import CatalogEntry
 from graph_research.providers.search.local.files import FoundFile, find_files
@@ -29,9 +30,11 @@ CREATE TABLE creators (creatorID, firstName, lastName); CREATE TABLE creatorType
 CREATE TABLE itemCreators (itemID, creatorID, creatorTypeID, orderIndex);
 INSERT INTO items VALUES (1, 'PARENT00'), (2, 'ABCD1234'), (3, 'EFGH5678');
 INSERT INTO itemAttachments VALUES (2, 1, 5), (3, 1, 'storage:lagoon.md');
-INSERT INTO fields VALUES (1, 'title'), (2, 'publisher'); INSERT INTO itemData VALUES (1, 1, 1), (1, 2, 2);"""
+INSERT INTO fields VALUES (1, 'title'), (2, 'publisher'), (3, 'rights');
+INSERT INTO itemData VALUES (1, 1, 1), (1, 2, 2), (1, 3, 3);"""
 VALUES = (
-    "CREATE TABLE itemDataValues (valueID, value); INSERT INTO itemDataValues VALUES (1, 'The lagoon'), (2, 'Tides');"
+    "CREATE TABLE itemDataValues (valueID, value);"
+    "INSERT INTO itemDataValues VALUES (1, 'The lagoon'), (2, 'Tides'), (3, 'CC0');"
 )
 
 
@@ -226,6 +229,19 @@ def test_values_of_csl(tmp_path: Path) -> None:
     assert entry.published_at == "2021-05"
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("refs.bib", "@article{a, title={The lagoon}, copyright={CC BY 4.0}}"),
+        ("refs.json", '[{"type": "book", "title": "The lagoon", "license": "CC BY 4.0", "issued": {"raw": "2021"}}]'),
+    ],
+)
+async def test_a_bibliography_gives_the_licence_of_a_document(tmp_path: Path, name: str, content: str) -> None:
+    _, library = await _add(tmp_path / "papers", name, content)
+    [hit] = await LocalSearch(library).search(SearchRequest(query="sixteen turbines", max_results=3))
+    assert hit.metadata["licence"] == "CC BY 4.0"
+
+
 @pytest.mark.parametrize("facts", [{"title": "RETRACTED: The lagoon"}, {"title": "The lagoon", "status": "retracted"}])
 def test_a_retracted_work_is_flagged(tmp_path: Path, facts: dict[str, str]) -> None:
     entry = _entry(tmp_path, "refs.json", json.dumps([{"type": "book", "issued": ISSUED, **facts}]))
@@ -314,7 +330,8 @@ def _zotero(folder: Path, *scripts: str) -> Bibliography:
 def test_an_attachment_whose_path_is_a_number_is_left_out(tmp_path: Path) -> None:
     found = _zotero(tmp_path, ZOTERO, VALUES)
     assert [failure.reason for failure in found.unread] == [LEFT_OUT]
-    assert found.complete(CatalogEntry(), "EFGH5678/lagoon.md", "").publisher == "Tides"
+    entry = found.complete(CatalogEntry(), "EFGH5678/lagoon.md", "")
+    assert (entry.publisher, entry.licence) == ("Tides", "CC0")
 
 
 def test_a_database_with_a_view_for_a_table_is_not_queried(tmp_path: Path) -> None:
@@ -326,9 +343,9 @@ def test_a_database_with_a_view_for_a_table_is_not_queried(tmp_path: Path) -> No
 
 def test_a_query_of_a_database_ends_after_its_steps_and_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(zotero, "_MOST_ROWS", 3)
+        patch.setattr(zotero, "_MOST_ROWS", 4)
         [failure, _] = _zotero(tmp_path, ZOTERO, VALUES).unread
-        assert (failure.reason, failure.partly) == ("only its first 3 values are read", True)
+        assert (failure.reason, failure.partly) == ("only its first 4 values are read", True)
     monkeypatch.setattr(zotero, "_STEPS_A_CHECK", 10)
     monkeypatch.setattr(zotero, "_MOST_CHECKS", 3)
     [failure] = Bibliography.read([ReferenceFile(path=tmp_path / "zotero.sqlite")]).unread

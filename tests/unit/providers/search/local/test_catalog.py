@@ -25,12 +25,13 @@ def test_the_first_entry_that_matches_counts(tmp_path: Path) -> None:
     read = catalog(
         tmp_path,
         '[[document]]\nmatch = "press/courier-*.html"\npublisher = "Courier"\ndate = "2019"\n'
-        '[[document]]\nmatch = "**/*.html"\npublisher = "Others"\ntitle = "A page"\ndoi = "10.1/x"\n',
+        '[[document]]\nmatch = "**/*.html"\npublisher = "Others"\ntitle = "A page"\ndoi = "10.1/x"\n'
+        'licence = "CC-BY-4.0"\n',
     )
     assert read.entry("press/courier-1.html").publisher == "Courier"
     assert read.entry("press/courier-1.html").published_at == "2019"
     assert read.entry("press/deep/courier-1.html") == CatalogEntry(
-        match="**/*.html", publisher="Others", title="A page", doi="10.1/x"
+        match="**/*.html", publisher="Others", title="A page", doi="10.1/x", licence="CC-BY-4.0"
     )
     assert read.entry("top.html").publisher == "Others"
     assert read.entry("press/x.md") == CatalogEntry()

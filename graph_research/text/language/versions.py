@@ -35,6 +35,7 @@ _DATE = re.compile(
     r"|(?<![^\W_])q[1-4](?![^\W_])",
     re.IGNORECASE,
 )
+_SEASON = re.compile(r"(?<!\d)((?:19|20)\d{2})\s?[-–/_]\s?((?:19|20)?\d{2})(?![-_.]?\d)")
 _WORD = re.compile(r"[^\W_]+")
 _HEAD_CHARS = 1_500
 _RELEASE_NOTES = facts("release_notes")
@@ -62,10 +63,16 @@ _RETRACTION_NOTICE = re.compile(
 
 
 class VersionMark(NamedTuple):
-    """A version in the order of versions: its number (empty for none), then its date as ISO 8601 (empty for none)."""
+    """A version in the order of versions: its number (empty for none), then its date as ISO 8601, or as `2023/24` where
+    it goes over the turn of a year (empty for none)."""
 
     number: tuple[int, ...]
     date: str
+
+    @property
+    def is_of_a_day(self) -> bool:
+        """Whether the version is known by a month or a day alone."""
+        return not self.number and "-" in self.date
 
 
 def named_versions(name: str, text: str) -> set[str]:
@@ -94,13 +101,17 @@ def is_of_another_version(asked: str, title: str, heading: str) -> bool:
 
 def asked_version(question: str, *names: str) -> str:
     """Of the version that the first of some titles or file names tells, what a question names: its number behind a word
-    for it, as in `version 3` (a letter as its place in the alphabet), else its year; empty for another version."""
+    for it, as in `version 3` (a letter as its place in the alphabet), else its years; empty for another version."""
     mark = version_mark(*names)
     numbers = {tuple(map(int, match[1].split("."))) for match in _NUMBER.finditer(question)}
     numbers |= {_place(match[1]) for match in _ASKED_LETTER.finditer(question)}
     if numbers:
         return ".".join(map(str, mark.number)) if mark.number in numbers else ""
-    return next((year for year in _YEAR.findall(question) if mark.date.startswith(year)), "")
+    seasons = _seasons(question)
+    if mark.date in seasons:
+        return mark.date
+    years = _YEAR.findall(_SEASON.sub(" ", question)) if "/" in mark.date else _YEAR.findall(question)
+    return next((year for year in years if mark.date.startswith(year)), "")
 
 
 def own_versions(title: str, text: str) -> set[str]:
@@ -144,6 +155,7 @@ def title_key(title: str) -> str:
     """What the versions of a document have in common in their titles; empty where a title is nothing but a version."""
     if mark := _RETRACTED_MARK.match(title):
         title = title[mark.end() :]
+    title = _SEASON.sub(lambda match: " " if _season(match) else match[0], title)
     for pattern in (_NUMBER, _LETTER, _DATE, _STAGE):
         title = pattern.sub(" ", title)
     return " ".join(_WORD.findall(title.casefold()))
@@ -153,11 +165,22 @@ def version_mark(*names: str, date: str = "") -> VersionMark:
     """The version that the first of some titles or file names tells, that of a letter by its place in the alphabet,
     else the date that one of them tells, else `date`."""
     number = next(filter(None, (_number(name) or _letter(name) for name in names)), ())
+    season = next((season for name in names for season in _seasons(name)), "")
     written = next((found[0] for name in names if (found := _DATE.search(name)) and found[0][:1].isdigit()), "")
     digits = re.sub(r"\D", "", written)
     iso = "-".join(part for part in (digits[:4], digits[4:6], digits[6:8]) if part)
     spoken = (f"{one.year:04}" for name in names for one in dates_in(name) if one.year)
-    return VersionMark(number, iso or next(spoken, date))
+    return VersionMark(number, season or iso or next(spoken, date))
+
+
+def _seasons(text: str) -> list[str]:
+    return list(filter(None, map(_season, _SEASON.finditer(text))))
+
+
+def _season(match: re.Match[str]) -> str:
+    """Two years in a row, `2023-2024` or `2023/24`, as `2023/24`; empty for other numbers."""
+    year, following = int(match[1]), int(match[2])
+    return f"{year}/{following % 100:02}" if (following - year) % 100 == 1 else ""
 
 
 def _number(name: str) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ import pytest
 
 from graph_research.providers.search.local import Library
 from graph_research.text.language.versions import (
+    asked_version,
     highest_version,
     is_marked_as_retracted,
     named_versions,
@@ -212,6 +213,68 @@ def test_titles_are_compared_without_their_versions() -> None:
     assert version_mark("Version a new plan needs", "Reverse A").number == ()
     assert version_mark("policy-2023-05").date == "2023-05"
     assert version_mark("Policy", date="2020-01-02").date == "2020-01-02"
+
+
+@pytest.mark.parametrize("name", ["Fares 2023/24", "fares_2023-24", "Fares 2023–2024", "fares 2023-2024 final"])
+def test_a_version_may_be_of_two_years(name: str) -> None:
+    assert (title_key(name), version_mark(name).date) == ("fares", "2023/24")
+    assert version_mark("fares-2022-23") < version_mark("Fares 2023") < version_mark(name) < version_mark("Fares 2024")
+
+
+@pytest.mark.parametrize(
+    ("name", "date"), [("log 2023-04", "2023-04"), ("log 2011-12-05", "2011-12-05"), ("2023-25", "2023")]
+)
+def test_other_numbers_behind_a_year_are_no_second_year(name: str, date: str) -> None:
+    assert version_mark(name).date == date
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("What were the fares of 2023/24?", "2023/24"),
+        ("What were the fares in 2023?", "2023"),
+        ("What were the fares in 2022/23?", ""),
+        ("What are the fares of 2024-2025?", ""),
+        ("What are the fares of 2024?", ""),
+    ],
+)
+def test_a_question_names_a_version_of_two_years(question: str, asked: str) -> None:
+    assert asked_version(question, "Fares 2023-24") == asked
+
+
+FARES = "Ticket,Adults (EUR),Children (EUR)\n{}"
+
+
+def fares(*prices: int) -> str:
+    tickets = ("Single", "Return", "Day pass", "Week pass", "Bicycle")
+    return FARES.format("\n".join(f"{name},{price},{price - 3}" for name, price in zip(tickets, prices, strict=True)))
+
+
+@pytest.mark.parametrize(
+    ("names", "texts", "older"),
+    [
+        (
+            ("fares-2022-23.csv", "fares-2023-24.csv"),
+            (fares(5, 9, 14, 40, 4), fares(6, 11, 16, 45, 7)),
+            "fares-2022-23.csv",
+        ),
+        (("fares 2021.csv", "fares 2023.csv"), (fares(5, 9, 14, 40, 4), fares(6, 11, 16, 45, 7)), "fares 2021.csv"),
+        (("fares v1.csv", "fares v2.csv"), (fares(5, 9, 14, 40, 4), fares(6, 11, 16, 45, 7)), "fares v1.csv"),
+        (("sold-2023-04.csv", "sold-2023-05.csv"), (fares(510, 99, 14, 40, 4), fares(630, 111, 16, 45, 7)), None),
+        (("level 2021.csv", "level 2022.csv"), ("Day,Level\n1,4.02\n2,4.11\n", "Day,Level\n1,3.87\n2,3.9\n"), None),
+    ],
+)
+async def test_a_table_with_other_numbers_is_a_version_unless_it_is_one_of_a_series(
+    tmp_path: Path, names: tuple[str, str], texts: tuple[str, str], older: str | None
+) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for name, text in zip(names, texts, strict=True):
+        (folder / name).write_text(text)
+    library = Library(tmp_path / "index.db")
+    await library.add([folder])
+    found = await library.find("day pass level single")
+    assert {one.facts.url for one in found if one.facts.superseded is not None} == ({older} if older else set())
 
 
 BIBTEX = r"""@article{writer2021, title = {The {Lagoon} of M{\"u}ller}, author = {Writer, Ann and Counter, Bob},

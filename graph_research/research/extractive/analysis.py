@@ -228,7 +228,8 @@ def _weighed(items: Sequence[Ranked], sources: Mapping[str, SourceFacts], pool: 
 
     def weighed(item: Ranked) -> Ranked:
         newer = item.source if _is_earlier(item, pool) else sources[item.source].newer
-        share = _OF_NAMES if not item.covered and _is_of_names(item.unit.text) else 1.0
+        is_less = not item.covered and not item.extreme and _is_of_names(item.unit.text)
+        share = _OF_NAMES if is_less else 1.0
         score = item.score if newer is None else OLD_VERSION * min(item.score, best.get(newer, item.score))
         return item if newer is None and share == 1.0 else replace(item, score=share * score)
 
@@ -367,7 +368,8 @@ def _repeats(quote: Quote, better: Quote) -> bool:
 
 def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document], query: Query) -> list[Group]:
     """The groups; of a small table of which one row is quoted every row is, and of no table the header alone. Where the
-    question names columns and no row of such a table, its rows are worth what their header is."""
+    question names columns and no row of such a table, nor asks for one by its value, its rows are worth what their
+    header is."""
     ranked = {(group.lead.source_id, group.lead.start): group for group in groups}
     found: dict[tuple[str, int], Group] = {}
     for group in groups:
@@ -376,7 +378,11 @@ def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document
         lead, rows = replace(group.lead, table=header), rows if len(rows) <= MOST_ROWS else []
         is_header = document.names_columns(lead.start)
         texts = {start: " ".join(filter(None, document.rows[start])) for start in rows}
-        answers = is_header and not any(map(query.own_terms.intersection, map(_own_words, texts.values())))
+        known = [own for start in rows if (own := ranked.get((source, start)))]
+        picked = any(own.lead.extreme for own in known)
+        answers = (
+            is_header and not picked and not any(map(query.own_terms.intersection, map(_own_words, texts.values())))
+        )
         if not is_header:
             found.setdefault((source, lead.start), replace(group, lead=lead))
         for start, text in texts.items():

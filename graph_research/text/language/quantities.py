@@ -100,6 +100,16 @@ def _before(subject: str, signs: str, after: str = "") -> re.Pattern[str]:
 _ABOUT = _before("about", "~|≈|およそ|約", r"(?:the\s|an?\s)?")
 _AT_LEAST = _before("at_least", ">|≥")
 _AT_MOST = _before("at_most", "<|≤")
+
+
+def _behind(subject: str, signs: str) -> re.Pattern[str]:
+    """What stands right behind a number and its unit: words of a subject that compare with nothing else, or signs."""
+    words = "|".join(facts(subject).values())
+    return re.compile(rf"\s(?:{words})\b(?!\s(?:than|als|que|all|\d))|(?:{signs})(?![\w+])", re.IGNORECASE)
+
+
+_OR_MORE = _behind("or_more", r"\s?\+")
+_OR_LESS = _behind("or_less", "(?!)")
 ARTICLE_BEFORE = re.compile(rf"\b(?:{any_of('articles')})\s$", re.IGNORECASE)
 """The end of a text before a number that says which things are meant ("the two"), and not how many there are."""
 _PERCENT_BEFORE = "百分之"
@@ -154,6 +164,12 @@ def agree(one: Value, other: Value) -> bool:
     return one.unit == other.unit and any(
         max(a, c * rate) - min(b, d * rate) <= slack for a, b in one.readings for c, d in other.readings
     )
+
+
+def holds(span: Value, one: Value) -> bool:
+    """Whether a value lies within a span; one of another unit never does."""
+    rate = _rate(span, one)
+    return span.unit == one.unit and span.low <= one.low * rate and one.high * rate <= span.high
 
 
 def states(other: Value, one: Value) -> bool:
@@ -331,9 +347,9 @@ def _bounded(sentence: str, numbers: list[Value]) -> Iterator[Value]:
             low, high = sorted((one.low * _scale_of(sentence, one, other), other.high))
             slack = max(other.slack, _ABOUT_SHARE * high if _ABOUT.search(before) else 0.0)
             one = replace(other, start=one.start, low=low, high=high, slack=slack)
-        if _AT_LEAST.search(before):
+        elif _AT_LEAST.search(before) or _OR_MORE.match(sentence, one.end):
             one = replace(one, high=inf)
-        elif _AT_MOST.search(before):
+        elif _AT_MOST.search(before) or _OR_LESS.match(sentence, one.end):
             one = replace(one, low=0.0)
         yield one
 
@@ -346,7 +362,5 @@ def _is_range(sentence: str, one: Value, other: Value) -> bool:
 
 def _scale_of(sentence: str, one: Value, other: Value) -> float:
     """What the scale word and the unit of a range's end say of its beginning that has none."""
-    if one.unit or not sentence[one.start : one.end].replace(".", "").isdigit():
-        return 1.0
-    match = re.search(r"\d+(?:\.\d+)?", sentence[other.start : other.end])
-    return other.high / (float(match[0]) or 1.0) if match else 1.0
+    is_bare = not one.unit and re.fullmatch(r"[\d.,]+", sentence[one.start : one.end])
+    return other.scale * other.factor if is_bare else 1.0

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from graph_research.text.bm25 import MOST_SATURATED
+from graph_research.text.language.quantities import Value, values
 from graph_research.text.language.questions import asked_only
-from graph_research.text.language.superlatives import superlatives_in
+from graph_research.text.language.superlatives import Superlative, superlatives_in
 from graph_research.text.language.words import Word, stem, written_word
 from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.ranking import Analysed, Pool
@@ -89,14 +90,16 @@ def absent_words(pool: Pool, query: Query) -> tuple[str, ...]:
     """The words of the query's own text, as written, that say something and stand in no document of the pool but in
     open questions.
 
-    A superlative is none where a row of a table has the largest or smallest value that it asks for. Of Chinese and
+    A superlative and a value are none where a row of a table is asked for by them. Of Chinese and
     Japanese these are the stretches of which the pool has less than half of the pairs.
     """
     text = asked_only(query.own, query.language)
     missing: dict[str, list[bool]] = {}
-    superlative = superlatives_in(query.own, query.language)[:1] if any(pool.extremes(query).values()) else []
+    picking: list[Superlative | Value] = []
+    if any(pool.extremes(query).values()):
+        picking = [*superlatives_in(query.own, query.language)[:1], *values(query.own)]
     for word, held in _asked(pool, query):
-        if word.weight >= _SPECIFIC and not any(one.start <= word.start < one.end for one in superlative):
+        if word.weight >= _SPECIFIC and not any(one.start <= word.start < one.end for one in picking):
             missing.setdefault(written_word(text, word.start, word.end), []).append(not held)
     return tuple(written for written, pairs in missing.items() if sum(pairs) * 2 > len(pairs))
 

@@ -1,15 +1,17 @@
-"""Which row of a table has the largest or smallest value in the column that a question names ("the most beds")."""
+"""Which rows of a table a question asks for by a value: the one with the largest or smallest in the column that it
+names ("the most beds"), or those whose range holds a value that it names ("a group of 30": `26 to 50`)."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isclose
 
 from graph_research.text.document import Document
 from graph_research.text.language.dates import dates_in
-from graph_research.text.language.quantities import values
+from graph_research.text.language.quantities import Value, holds, values
 from graph_research.text.language.superlatives import DATE, Superlative, superlatives_in
 from graph_research.text.language.terms import STOP_WORDS
 from graph_research.text.language.words import held_share, held_weight, stem, weights_of, words
@@ -18,6 +20,10 @@ from graph_research.text.relevance.query import ALL_COMMON, Query
 _NAMED = 0.6
 """Of the question's weight, for a table and its row that it is about."""
 _FEWEST = 2
+_ABOUT_THE_TABLE = 0.5
+"""Of the question's weight but for its value, for a table of ranges and its row that hold the value."""
+_DASH = re.compile(r"(?<=\d)\s?[-–—]\s?(?=\d)")
+_UNIT = re.compile(r"[(\[]([^()\[\]]{1,20})[)\]]|,?\sin\s(\S{1,10})$")
 _MINUS = re.compile(r"\s*[-−–]\s*(?=\d)")
 
 
@@ -34,6 +40,51 @@ def extreme_rows(document: Document, language: str, query: Query) -> dict[int, f
             if not found.keys() & set(table):
                 found |= _extremes(document, table, language, query, meaning)
     return found
+
+
+def rows_holding(document: Document, language: str, query: Query) -> dict[int, float]:
+    """Where the rows of a document's tables start that have a range which holds a value that the query names; each with
+    the weight of what else the query says that the table and the row hold."""
+    found: dict[int, float] = {}
+    for value in values(query.own):
+        for table in document.tables if value.kind == "number" else ():
+            found |= _holding(document, table, language, query, value)
+    return found
+
+
+def _holding(document: Document, table: Sequence[int], language: str, query: Query, value: Value) -> dict[int, float]:
+    header, *rows = table
+    named = {
+        word.term for word in words(query.own, query.language) if value.start <= word.start < value.end
+    }  # the value itself, which no range says
+    asked = {term: weight for term, weight in query.weights(language).items() if term not in named}
+    names = document.header_at(header)
+    context = _terms(" ".join([document.title, *document.path_at(header), *names]), language)
+    found: dict[int, float] = {}
+    for column, name in enumerate(names):
+        ranges = {row: _ranges(document.rows[row][column], name) for row in rows}
+        if sum(any(one.low < one.high for one in some) for some in ranges.values()) < max(_FEWEST, len(rows) / 2):
+            continue
+        for row, some in ranges.items():
+            cells = _terms(" ".join(document.rows[row]), language)
+            is_named = value.unit or asked.keys() & {*_terms(f"{name} {document.rows[row][column]}", language)}
+            is_held = is_named and any(holds(one, value) for one in some)
+            if is_held and held_share(asked, {*context, *cells}) >= _ABOUT_THE_TABLE:
+                found[row] = held_weight(asked, {*context, *cells})
+    return found
+
+
+def _ranges(cell: str, header: str) -> list[Value]:
+    """What the first value of a cell may be: as it is written, and in the unit that the header names."""
+    written = _DASH.sub(" – ", cell) if len(_DASH.findall(cell)) == 1 else cell
+    found = [first for first in values(written)[:1] if first.kind == "number"]
+    units = [unit for match in _UNIT.finditer(header) for unit in values(f"1 {match[1] or match[2]}")[:1]]
+    return [*found, *(_in_unit(one, unit) for one in found for unit in units if not one.unit)]
+
+
+def _in_unit(value: Value, unit: Value) -> Value:
+    """A bare number as one of units of which `unit` is one."""
+    return replace(value, unit=unit.unit, per=unit.per, low=value.low * unit.factor, high=value.high * unit.factor)
 
 
 def _extremes(

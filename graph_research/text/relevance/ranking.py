@@ -22,7 +22,7 @@ from graph_research.text.language.questions import asks_when
 from graph_research.text.language.words import language_of, terms, words, written_in
 from graph_research.text.relevance.counts import counted_thing, states_count
 from graph_research.text.relevance.embedding import Embedder, nearness
-from graph_research.text.relevance.extremes import extreme_rows
+from graph_research.text.relevance.extremes import extreme_rows, rows_holding
 from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.units import Unit, open_questions, units
 
@@ -131,7 +131,7 @@ class Ranked:
     """A unit of the document `source`, at `position` among its units, with its score.
 
     `covered` is which part of the query's weight, 0 to 1, the unit itself holds; `extreme` a table row that has the
-    largest or smallest value that the query asks for.
+    largest or smallest value that the query asks for, or a range that holds the value that it names.
     """
 
     source: str
@@ -165,14 +165,14 @@ class Pool:
         return frozenset(doc.language for doc in self.read.values())
 
     def extremes(self, query: Query) -> Mapping[str, Mapping[int, float]]:
-        """The positions of the units of each document that are the extreme rows which a query asks for, with what they
-        are worth."""
+        """The positions of the units of each document that are the rows which a query asks for by their values, the
+        largest or smallest before those whose range holds one; with what they are worth."""
         if query not in self._extremes:
             found = self._extremes[query] = {}
             for source, doc in self.read.items():
                 document = self.documents[source]
                 language = written_in(document.text, query.language)  # of a table of names its words tell nothing
-                rows = extreme_rows(document, language, query)
+                rows = extreme_rows(document, language, query) or rows_holding(document, language, query)
                 placed = enumerate(doc.units) if rows else ()
                 found[source] = {place: rows[unit.start] for place, unit in placed if unit.start in rows}
         return self._extremes[query]

@@ -6,21 +6,26 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable
 
-from graph_research.text.language.superlatives import superlatives_in
+from graph_research.text.language.superlatives import DATE, superlatives_in
 from graph_research.text.language.terms import STOP_WORDS
 from graph_research.text.language.words import language_of, words
 
 _MOST_CHARS = 50_000
 _MOST_TERMS = 48
+_MEASURE = 0.5  # what a word for what a superlative measures counts (`cheapest`: price), beside one of the question
 _ACCENTED = re.compile("([a-z])[\u0300-\u036f]+")
 
 
 def query_terms(text: str, languages: Iterable[str]) -> dict[str, dict[str, float]]:
-    """By language, the rarest terms of `text` with their weights; words as common as `the` count only where there is
-    nothing else."""
+    """By language, the rarest terms of `text` with their weights, and those for what its superlatives measure; words as
+    common as `the` count only where there is nothing else."""
     asked = text[:_MOST_CHARS]
-    telling = _telling(asked)
-    return {language: _rarest(asked, language, telling) for language in languages}
+    telling, own = _telling(asked), language_of(asked)
+    measures = dict.fromkeys(_measures(asked, own), _MEASURE)
+    return {
+        language: {**(measures if language == own else {}), **_rarest(asked, language, telling)}
+        for language in languages
+    }
 
 
 def name_shares(text: str, languages: Iterable[str]) -> dict[str, float]:
@@ -31,7 +36,14 @@ def name_shares(text: str, languages: Iterable[str]) -> dict[str, float]:
         for word in words(text[:_MOST_CHARS], language):
             term = without_accents(word.term)
             shares[term] = max(word.share, shares.get(term, 0.0))
-    return shares
+    measures = _measures(text[:_MOST_CHARS], language_of(text[:_MOST_CHARS]))
+    return {**dict.fromkeys(measures, _MEASURE), **shares}
+
+
+def _measures(text: str, language: str) -> list[str]:
+    """The terms for what the superlatives of a text measure, without accents, as columns of tables have them."""
+    found = superlatives_in(text, language)
+    return [without_accents(term) for one in found for term in one.measures if DATE not in one.measures]
 
 
 def without_accents(terms: str) -> str:

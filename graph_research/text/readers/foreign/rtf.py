@@ -26,6 +26,7 @@ _STYLE = re.compile(r"\{\\s(\d{1,4})(?!\d)([^{}]*);\}")
 _STYLED = re.compile(r"\\s(\d{1,4})(?!\d) ?")
 _CONTROL = re.compile(r"\\[a-z]+-?\d* ?")
 _LINE = re.compile(r"\\line(?![a-z])")
+_PARAGRAPH_OF_A_CELL = re.compile(r"\\par(?![a-z])([\s}]*\\cell(?![a-z]))")
 _LEVELS = "\ue000\ue001\ue002\ue003\ue004\ue005"
 """Signs that no text has, for the levels of headings."""
 
@@ -113,12 +114,12 @@ def _groups(source: str) -> list[tuple[int, int]]:
 
 def _with_levels(source: str) -> str:
     """The source with a sign at the beginning of each heading, by its outline or the name of its style, and none of the
-    line breaks within a paragraph."""
+    line breaks within a paragraph and at the end of a cell, as pandoc writes them."""
     names = {number: _CONTROL.sub("", written).strip() for number, written in _STYLE.findall(source[:_HEAD_CHARS])}
     levels = {number: level for number, name in names.items() if (level := heading_level(name))}
     marked = _OUTLINE.sub(lambda outline: outline[0] + _sign(int(outline[1]) + 1), source)
     marked = _STYLED.sub(lambda style: style[0] + _sign(levels.get(style[1], 0)), marked)
-    return _LINE.sub(r"\\tab", marked)
+    return _LINE.sub(r"\\tab", _PARAGRAPH_OF_A_CELL.sub(r"\1", marked))
 
 
 def _sign(level: int) -> str:

@@ -125,6 +125,38 @@ def test_the_rows_that_complete_a_table_are_not_taken_for_the_one_that_is_asked_
     assert [row[0]["text"] for row in table["rows"]] == ["Hasengrund"]
 
 
+FLOWS = """# River
+
+| Flow (m³/s) | Who may row |
+|---|---|
+| 0 to 50 | all |
+| 51 to 150 | Eights |
+| above 150 | no one |
+"""
+
+
+@pytest.mark.parametrize(
+    ("page", "question", "cells"),
+    [
+        (FLOWS, "Who may row at a flow of 130 m³/s?", [["51 to 150", "Eights"]]),
+        (
+            "# Boats\n\n| Boat | Length |\n|---|---|\n| Tern | 7 m |\n| Auk | 9 m |\n",
+            "Which boat is the longest?",
+            [["Auk", "9 m"]],
+        ),
+    ],
+)
+def test_a_row_that_is_asked_for_by_a_value_is_alone_though_it_is_made_of_names_or_its_header_says_more(
+    page: str, question: str, cells: list[list[str]]
+) -> None:
+    handoff = {
+        **written([page, "# Row\n\nWho may row? Rowing on the river is for all who swim."]),
+        "question": question,
+    }
+    (table,) = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))["summary"]
+    assert [[cell["text"] for cell in row] for row in table["rows"]] == cells
+
+
 def test_no_row_answers_a_superlative_of_what_no_column_tells() -> None:
     material = {**written([HUTS]), "question": "Which hut has the most showers?"}
     assert not any(group.lead.extreme for group in analyze(material).groups)

@@ -30,12 +30,24 @@ from graph_research.text.language.quantities import agree, values
         ("staff fell from 81 to 74", "", 74.0, 81.0),
         ("more than 100 boats", "", 100.0, inf),
         ("up to 100 boats", "", 0.0, 100.0),
+        ("no more than 100 boats", "", 0.0, 100.0),
+        ("100 boats", "", 100.0, 100.0),
+        ("boats of 16 m and over", "length", 16.0, inf),
+        ("boats of 16 m and over 300 people", "length", 16.0, 16.0),
+        ("children of 3 or less", "", 0.0, 3.0),
+        ("boats with 10+ seats", "", 10.0, inf),
+        ("ab 51 Personen", "", 51.0, inf),
+        ("bis 10 Personen", "", 0.0, 10.0),
+        ("ab 3 bis 10 kg", "mass", 3.0, 10.0),
+        ("über 1 bis 3 kg", "mass", 1.0, 3.0),
+        ("3,5 bis 7,5 t", "mass", 3.5e3, 7.5e3),
+        ("60 kg und mehr", "mass", 60.0, inf),
         ("die Glocke wiegt 4,2 Tonnen", "mass", 4.2e3, 4.2e3),
         ("温度は68度です", "celsius", 68.0, 68.0),
     ],
 )
 def test_a_number_is_read_with_its_unit_and_bounds(text: str, unit: str, low: float, high: float) -> None:
-    (value,) = values(text)
+    value = values(text)[0]
     assert (value.unit, value.low, value.high) == (unit, pytest.approx(low), pytest.approx(high))
 
 

@@ -268,6 +268,14 @@ def test_rich_text_keeps_its_notes_and_boxes_and_leaves_out_what_was_deleted() -
     ]
 
 
+def test_a_cell_of_rich_text_may_end_its_paragraph_itself() -> None:
+    cell = b"{{\\pard\\intbl %s\\par}\n\\cell}\n"
+    row = b"{\\trowd\\cellx4320\\cellx8640\n" + cell + cell + b"\\intbl\\row}\n"
+    rows = row % (b"Parcel", b"Postage") + row % (b"3 to 10 kg", b"12.70")
+    document = read(b"{\\rtf1\\ansi\n%s}" % rows, "a.rtf")
+    assert list(document.rows.values()) == [("Parcel", "Postage"), ("3 to 10 kg", "12.70")]
+
+
 def docbook_table(*rows: Sequence[str]) -> str:
     entries = ("".join(f"<entry>{cell}</entry>" for cell in row) for row in rows)
     tbody = "".join(f"<row>{row}</row>" for row in entries)

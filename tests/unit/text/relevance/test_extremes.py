@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from graph_research.text.document import Document
 from graph_research.text.readers.separated import separated_document
 from graph_research.text.relevance.answerability import absent_words
-from graph_research.text.relevance.extremes import extreme_rows
+from graph_research.text.relevance.extremes import extreme_rows, rows_holding
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool
 
@@ -128,6 +129,56 @@ def test_a_superlative_that_a_table_answers_is_no_word_that_the_texts_lack() -> 
     pool = Pool({"stays": STAYS})
     assert absent_words(pool, parse("In which month did Arbel have the fewest stays?")) == ()
     assert absent_words(pool, parse("In which month did Arbel have the fewest marmots?")) == ("fewest", "marmots")
+
+
+@pytest.mark.parametrize(
+    ("question", "boat"),
+    [
+        ("Welches Boot ist am leichtesten?", "Krabbe"),
+        ("Welches ist das schwerste Boot?", "Tordalk"),
+        ("Welches Boot hat die höchste Geschwindigkeit?", "Kiebitz"),
+        ("Welches ist das schnellste Boot?", "Kiebitz"),
+        ("Bei welchem Boot ist die Miete am höchsten?", "Krabbe"),
+        ("Welches Boot ist das breiteste?", "Tordalk"),
+    ],
+)
+def test_german_superlatives_measure_what_compounds_in_a_header_name(question: str, boat: str) -> None:
+    header = "Boot,Leergewicht (kg),Höchstgeschwindigkeit (km/h),Tagesmiete,Breite (m)"
+    boats = separated_document(f"{header}\nKiebitz,61,14,20,1.8\nTordalk,97,12,18,2.2\nKrabbe,28,9,25,1.4\n")
+    [row] = extreme_rows(boats, "de", parse(question, "de"))
+    assert boats.rows[row][0] == boat
+
+
+RANGES = separated_document(
+    "Group,Crew weight (kg),Fee,Season\nOne,50 to 65,12,2019\nTwo,66–80,14,2020\nThree,81 and more,17,2021\n"
+)
+POST = separated_document("Gewicht der Sendung,Porto\nbis 3 kg,7 €\nab 3 bis 10 kg,12 €\nab 10 kg,Spedition\n")
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "language", "expected"),
+    [
+        (RANGES, "Which group has a crew weight of 70 kg?", "en", ["66–80"]),
+        (RANGES, "What is the fee of a group with a crew weight of 0.09 t?", "en", ["81 and more"]),
+        (RANGES, "Which group has a crew weight of 70?", "en", ["66–80"]),
+        (RANGES, "Which group has a crew weight of 70 m?", "en", []),
+        (RANGES, "Which group has 70 members?", "en", []),
+        (RANGES, "How many moths of 70 kg has a museum?", "en", []),
+        (POST, "Wie hoch ist das Porto einer Sendung von 5 kg?", "de", ["ab 3 bis 10 kg"]),
+        (POST, "Wie hoch ist das Porto einer Sendung von 500 g?", "de", ["bis 3 kg"]),
+        (POST, "Wie hoch ist das Porto einer Sendung von 10 kg?", "de", ["ab 3 bis 10 kg", "ab 10 kg"]),
+    ],
+)
+def test_a_value_in_a_question_names_the_row_whose_range_holds_it(
+    table: Document, question: str, language: str, expected: list[str]
+) -> None:
+    found = [table.rows[start] for start in rows_holding(table, language, parse(question, language))]
+    assert [row[1] if table is RANGES else row[0] for row in found] == expected
+
+
+def test_a_value_that_a_range_holds_is_no_word_that_the_texts_lack() -> None:
+    pool = Pool({"post": POST})
+    assert absent_words(pool, parse("Wie hoch ist das Porto einer Sendung von 5 kg?", "de")) == ()
 
 
 def test_a_table_of_names_is_read_in_the_language_of_the_question() -> None:

@@ -622,6 +622,17 @@ async def test_documents_of_an_archive_are_found_by_their_paths_and_forgotten_wi
     assert counts(await library.add([folder])) == (0, 0, 0, 1)
 
 
+async def test_a_superlative_finds_the_table_that_has_what_it_measures(tmp_path: Path, library: Library) -> None:
+    (tmp_path / "fleet.md").write_text("# Fleet\n\n| Boat | Weight (kg) |\n|---|---|\n| Heron | 53 |\n| Auk | 28 |\n")
+    for number in range(4):
+        (tmp_path / f"rule-{number}.md").write_text(
+            f"# Rule {number}\n\nA boat keeps right. No boat turns at weir {number}.\n"
+        )
+    await library.add([tmp_path])
+    hits = await library.search("Which boat is the lightest?")
+    assert hits[0].path == "fleet.md"
+
+
 async def test_a_superlative_alone_leaves_the_search_to_the_common_words(tmp_path: Path, library: Library) -> None:
     (tmp_path / "wells.md").write_text("# Works\n\n| Well | Drilled |\n|---|---|\n| Lohe | 2009 |\n| Hag | 1931 |\n")
     (tmp_path / "birds.md").write_text(BIRDS)

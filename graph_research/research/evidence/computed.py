@@ -136,7 +136,7 @@ def _gives(reading: _Reading, figure: Value) -> bool:
         same = {figure.unit, reading.unit} in ({figure.unit}, {"percent", "points"})
         values = {reading.base} if same else set()
     return any(
-        abs(abs(value) * rate - written) <= figure.slack + 1e-9 * abs(written)
+        abs(abs(value) * rate - written) <= max(figure.slack, figure.rounding) + 1e-9 * abs(written)
         for value in values
         for written, _ in figure.readings
     )
@@ -243,6 +243,8 @@ def _product(one: _Reading, other: _Reading) -> list[_Reading]:
 def _quotient(one: _Reading, other: _Reading) -> list[_Reading]:
     if other.constant:
         return _scaled(one, 1 / other.base)
+    if other.per and (one.constant or (one.unit == _RATIO and not one.per)):
+        return [_Reading(base=one.base / other.whole), *_time_of_one(one.base, other)]
     if one.unit and other.unit in ("", _RATIO):
         return [one.times(1 / other.base)]
     if one.constant:
@@ -250,6 +252,16 @@ def _quotient(one: _Reading, other: _Reading) -> list[_Reading]:
     if one.unit == other.unit:
         return [_Reading(base=one.base / other.base, unit=_RATIO)]
     return [one.times(1 / other.whole, (other.unit, other.factor))]
+
+
+def _time_of_one(number: float, rate: _Reading) -> list[_Reading]:
+    """`1000 / 60` of 60 a second is what each takes, 16.7 ms: the number is how often a unit goes into the period."""
+    dimension, period = rate.per or ("", 1.0)
+    return [
+        _Reading(base=period / rate.whole, unit=dimension, factor=size)
+        for unit, size in _SIZES
+        if unit == dimension and isclose(size * number, period)
+    ]
 
 
 _OPERATIONS: dict[type[ast.operator], Callable[[_Reading, _Reading], list[_Reading]]] = {

@@ -65,6 +65,10 @@ def gives(expression: str, text: str) -> bool:
         ("500K * 0.25 / 86400", "1.4 pages a second"),
         ("500K / 24", "20,833 an hour"),
         ("100 * 3600", "360,000 per hour"),
+        ("1000 / 100", "10 ms"),
+        ("1 / 100", "0.01 s"),
+        ("86400 / 500000", "0.17 s"),
+        ("500000 * 0.25 / 24", "5,200 an hour"),
     ],
 )
 def test_a_result_may_be_written_in_any_scale_and_unit_of_its_kind(expression: str, text: str) -> None:
@@ -85,6 +89,9 @@ def test_a_result_may_be_written_in_any_scale_and_unit_of_its_kind(expression: s
         ("0.30 * 3500", "1,050 dollars"),
         ("500000 * 0.25 / 86400", "1.4 pages a minute"),
         ("500000 / 1000", "500,000"),
+        ("1000 / 100", "10 s"),
+        ("60 / 100", "0.6 s"),
+        ("500000 * 0.25 / 24", "5,100 an hour"),
     ],
 )
 def test_another_number_scale_or_unit_is_not_the_result(expression: str, text: str) -> None:

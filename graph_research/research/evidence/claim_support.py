@@ -39,6 +39,7 @@ _REFERS = re.compile(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]
 """The end of a text before the number of a row, step or section of the report ("rows 1 to 6")."""
 _JUDGED = deferred(rf"(?:#|--|;|//|%)[^\n]*{word_of('judgement')}", re.IGNORECASE)
 """A comment that says in one of the languages with labels that the writer chose the value of its line."""
+_NUMBER_OR_UNIT = re.compile(r"\s+|(?<=\d)(?=[^\W\d_])")
 _IN_BRACKETS = re.compile(r"\(([^()\d]{1,30})\)")
 
 
@@ -327,11 +328,14 @@ def _without_judged_lines(code: str) -> str:
 
 
 def _without_judged(new: Sequence[Value], text: str, judged: Iterable[str]) -> list[Value]:
-    """The numbers without those that the writer sets by judgement, wherever the text has them as a whole. An entry of
-    `judged` that is a date, or holds more than one number, counts for nothing."""
+    """The numbers without those that the writer sets by judgement, wherever the text has them as a whole, with a space
+    before the unit or none. An entry of `judged` that is a date, or holds more than one number, counts for nothing."""
     single = [value.strip() for value in judged if len(own := figures(value)) == 1 and not own[0].date]
+    written = [r"\s?".join(re.escape(piece) for piece in _NUMBER_OR_UNIT.split(value)) for value in single]
     spans = [
-        match.span() for value in single for match in re.finditer(rf"(?<![\w.,]){re.escape(value)}(?!\w|[.,]\d)", text)
+        match.span()
+        for value in written
+        for match in re.finditer(rf"(?<![\w.,]){value}(?!(?<=\D)\w|\d|[.,]\d)", text)
     ]
     return [figure for figure in new if not any(start <= figure.start < end for start, end in spans)]
 

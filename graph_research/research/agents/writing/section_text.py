@@ -24,7 +24,7 @@ from graph_research.research.models.inline_marks import plain_line, unmarked
 from graph_research.research.models.report_options import MOST_OF_WORDS
 
 _MOST_UNFOUND = 2
-"""A row with so many cells in which nothing was found tells less than no row."""
+"""A row with so many cells in which nothing was found, and fewer others, tells less than no row."""
 HEADER = "header"
 """The place of what the program prints below the title of the report."""
 _NUMBER = re.compile(r"\d+")
@@ -188,14 +188,19 @@ def placed(blocks: Iterable[Block], part: str) -> list[Block]:
 
 
 def with_answers(blocks: Iterable[Block]) -> list[Block]:
-    """The blocks without the rows of tables of which two cells or more say that nothing was found, and without tables
-    that have no other row."""
+    """The blocks without the rows of tables of which two cells or more, and most of those behind the label, say that
+    nothing was found, and without tables that have no other row."""
     kept = []
     for block in blocks:
-        rows = [row for row in block.rows if sum(cell.kind is StatementKind.LIMIT for cell in row) < _MOST_UNFOUND]
+        rows = [row for row in block.rows if not _is_unfound(row)]
         if rows or not block.rows:
             kept.append(block.model_copy(update={"rows": rows}))
     return kept
+
+
+def _is_unfound(row: Sequence[Statement]) -> bool:
+    unfound = sum(cell.kind is StatementKind.LIMIT for cell in row)
+    return unfound >= _MOST_UNFOUND and 2 * unfound > len(row) - 1
 
 
 def section_text(section: DraftSection, number: int | None = None, *, with_evidence: bool = True) -> str:

@@ -1,0 +1,31 @@
+"""Sections as text for prompts, and which rows of a writer's tables are printed."""
+
+from __future__ import annotations
+
+from graph_research.research.agents.writing.section_text import with_answers
+from graph_research.research.models.draft import Block, BlockType, Statement, StatementKind
+
+
+def row(label: str, *cells: str) -> list[Statement]:
+    kinds = [StatementKind.LIMIT if cell == "not found" else StatementKind.FACT for cell in cells]
+    named = Statement(text=label, kind=StatementKind.TRANSITION)
+    return [named, *(Statement(text=cell, kind=kind) for cell, kind in zip(cells, kinds, strict=True))]
+
+
+def test_a_row_goes_where_most_of_its_cells_were_not_found() -> None:
+    table = Block(
+        type=BlockType.TABLE,
+        header=["Crossing", "By day", "By night", "In winter", "Price"],
+        rows=[
+            row("North", "12", "not found", "not found", "9"),
+            row("South", "not found", "not found", "not found", "9"),
+            row("West", "not found", "4", "2", "7"),
+        ],
+    )
+    (kept,) = with_answers([table])
+    assert [cells[0].text for cells in kept.rows] == ["North", "West"]
+
+
+def test_a_table_in_which_nothing_was_found_goes_with_its_rows() -> None:
+    table = Block(type=BlockType.TABLE, header=["", "By day", "By night"], rows=[row("N", "not found", "not found")])
+    assert with_answers([table]) == []

@@ -23,7 +23,7 @@ from graph_research.text.language.tags import language_name, primary
 from graph_research.text.language.words import language_of, terms
 
 _MOST_SECTIONS = 16
-_MOST_LAID_OUT = 0.6
+_MOST_LAID_OUT = 0.4
 """Of the words of all sections, in tables and blocks to copy."""
 _WORDS_OF_A_SECTION = 240
 """What is asked for a table of some rows with the sentences around it."""

@@ -11,6 +11,7 @@ from graph_research.research.models.source import Source
 from graph_research.research.scoring.claim import claim_level, confidence_level, score_claim
 from graph_research.research.scoring.origin import independent
 from graph_research.research.scoring.tiers import documents_of_maker
+from graph_research.text.language.words import language_of
 from graph_research.text.relevance.statements import Nature
 from graph_research.text.relevance.support import support as support_score
 
@@ -86,10 +87,12 @@ def scored_claim(finding: Finding, support: Sequence[str], against: Sequence[str
 
 
 def support_by(quotes: Sequence[str], text: str) -> float:
-    """How far the words of quotes support a claim, 0 to 1; 1 where one of them holds it word for word."""
-    if any(text in quote for quote in quotes):
+    """The share of a claim's words, by weight, that its quotes hold, 0 to 1. A claim of several facts in a researcher's
+    own words is far from any one quote, so the score of a single sentence would call it unsupported. 1 where one quote
+    holds it word for word, and where it has another language than the quotes, of which its words tell nothing."""
+    if any(text in quote for quote in quotes) or (quotes and language_of(text) != language_of("\n".join(quotes))):
         return 1.0
-    return support_score(text, quotes).score if quotes else 0.0
+    return support_score(text, quotes).features["coverage"] if quotes else 0.0
 
 
 def levelled(finding: Finding, claim: Claim, ground: Ground) -> Finding:

@@ -143,15 +143,15 @@ def _confidence(report: Report, labels: Labels) -> Iterator[str]:
 
 
 def _claims(report: Report, labels: Labels) -> Iterator[str]:
-    """How many claims one origin alone makes, where the report has several, and how many are disputed or weak: nothing
-    of these where all cited sources are, which the limitations say."""
+    """How many claims one origin alone makes, where the report has several and not all of these are authorities on the
+    matter; how many are disputed or weak, nothing of these where all cited sources are, which the limitations say."""
     tiers = {source.id: source.tier for source in report.sources}
     lone = [claim for claim in report.claims if claim.origins < _CONFIRMED]
     if lone and report.statistics.origins_cited > 1:
         good = sum(any(tiers.get(name) in _AUTHORITATIVE for name in claim.support) for claim in lone)
-        some = labels.reason_lone_claims if good else labels.reason_lone_unverified
-        template = labels.reason_lone_authorities if good == len(lone) else some
-        yield template.format(n=len(lone), all=len(report.claims), good=good)
+        if good < len(lone):
+            template = labels.reason_lone_claims if good else labels.reason_lone_unverified
+            yield template.format(n=len(lone), all=len(report.claims), good=good)
     weak = [row for row in report.claims if row.contradiction or all(tiers.get(name) in _WEAK for name in row.support)]
     if weak and not all(source.tier in _WEAK for source in report.sources if source.citations):
         yield labels.reason_weak_claims.format(weak=len(weak), all=len(report.claims))

@@ -14,7 +14,7 @@ SPECULATION_BELOW = 0.3
 HIGH_FROM, MEDIUM_FROM = 0.7, 0.4
 ENOUGH_SOURCES = 10
 LEAST_SUPPORT = 0.15
-"""Below this score quotes do not support a claim."""
+"""Quotes that hold less of a claim's words, by weight, do not support it."""
 _ORDER = (Confidence.SPECULATION, Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH, Confidence.CONFIRMED)
 
 
@@ -63,8 +63,8 @@ def claim_level(
     """The confidence of a claim as a word, as its writers see it and the report prints it.
 
     The word is that of the number. One origin, unless two of its documents are authoritative ones `by_maker`, or any
-    origin against it make it at most medium; without an origin, with as many against it, or where the score of the
-    `support` by its quotes is too low for one, it is low.
+    origin against it make it at most medium; without an origin, with as many against it, or where the `support` by the
+    words of its quotes is less than `LEAST_SUPPORT`, it is low.
     """
     if not origins or against >= origins or support < LEAST_SUPPORT or confidence < MEDIUM_FROM:
         return "low"

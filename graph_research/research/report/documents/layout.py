@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 
 from graph_research.research.evidence.cited import CitedBlock, CitedContradiction
@@ -99,8 +99,6 @@ class _Layout:
 
     def _head(self) -> Iterator[Element]:
         yield Heading(one_line(self.report.headline) or self.labels.untitled, 0)
-        if self.report.title:
-            yield Paragraph(line(self.labels.pair.format(name=self.labels.question, value=self.report.question)))
         yield from self._dates()
         if self.report.notice:
             yield Paragraph(line(self.report.notice), is_quoted=True)
@@ -176,7 +174,7 @@ class _Layout:
         yield Paragraph(line(self.labels.contents, Style.STRONG))
         yield Items(tuple(_nested(headings)))
 
-    def _blocks(self, blocks: Iterable[CitedBlock]) -> Iterator[Element]:
+    def _blocks(self, blocks: Sequence[CitedBlock]) -> Iterator[Element]:
         for block in blocks:
             if block.type is BlockType.LIST:
                 yield Items(self.sentences.items(block.items), block.ordered)
@@ -184,7 +182,7 @@ class _Layout:
                 yield self.sentences.table(block)
             elif block.type is BlockType.CODE:
                 for row in block.sentences:
-                    yield Code(clean(row.text).strip("\n"), block.language, self.sentences.of_block(row))
+                    yield Code(clean(row.text).strip("\n"), block.language, self.sentences.of_block(row, blocks))
             elif block.type is BlockType.QUOTE:
                 yield Paragraph(self.sentences.item(block.sentences), is_quoted=True)
             else:

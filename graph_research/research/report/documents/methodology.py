@@ -19,6 +19,7 @@ def methodology_of(report: Report, labels: Labels, *, for_print: bool) -> Iterat
 def _run(report: Report, labels: Labels, *, for_print: bool) -> list[str]:
     proved = sum(citation.valid for citation in report.citations)
     lines = [
+        (labels.question, report.question if report.title else ""),
         (labels.models, labels.semicolon.join(who_served(report, labels)) or labels.none),
         (labels.searches, labels.comma.join(report.search) or labels.none),
         (labels.rounds, str(report.iterations) if report.iterations > 1 else ""),

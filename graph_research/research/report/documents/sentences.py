@@ -57,12 +57,20 @@ class Sentences:
         return bool(self._disputed)
 
     def paragraph(self, statements: Sequence[CitedStatement]) -> Spans:
-        """Running text. Each sentence of analysis has the mark, so that a fact before it is not taken for analysis."""
+        """Running text. Each sentence of analysis has the mark, so that a fact before it is not taken for analysis, and
+        no numbers where those before it have them all: what it infers is not what its sources say."""
         spans: list[Span] = []
-        for sentence in filter(None, map(self._sentence, statements)):
-            gap = gap_behind(spans[-1].text) if spans else ""
+        shown: set[int] = set()
+        for statement in statements:
+            own = self._sources_of(statement.citations)
+            sentence = self._sentence(statement, is_numbered=statement.status is not Status.ANALYSIS or not own <= shown)
+            shown |= own
+            gap = gap_behind(spans[-1].text) if spans and sentence else ""
             spans += [*([Span(gap)] if gap else []), *sentence]
         return tuple(spans)
+
+    def _sources_of(self, names: Iterable[str]) -> set[int]:
+        return {self._citations[name].n for name in names}
 
     def items(self, items: Sequence[Sequence[CitedStatement]]) -> tuple[Item, ...]:
         """The items of a list. Of quotations of one source in a row only the first says whose they are."""
@@ -106,9 +114,12 @@ class Sentences:
             ]
         return tuple(spans)
 
-    def of_block(self, statement: CitedStatement) -> Spans:
-        """The caption of a block to copy: the numbers of its sources, marked where the writer composed it."""
-        numbers = self.numbers(statement.citations)
+    def of_block(self, statement: CitedStatement, others: Iterable[CitedBlock]) -> Spans:
+        """The caption of a block to copy: the numbers of its sources, marked where the writer composed it. None where
+        the `others` of its section have them all."""
+        shown = {name for block in others for row in block.statements() if row is not statement for name in row.citations}
+        is_shown = self._sources_of(statement.citations) <= self._sources_of(shown)
+        numbers = () if is_shown else self.numbers(statement.citations)
         mark = line(ANALYSIS) if statement.status is Status.ANALYSIS and numbers else ()
         return joined([(*numbers, *mark), self._status(statement)])
 
@@ -123,14 +134,20 @@ class Sentences:
             and len({self._citations[name].n for name in names}) == 1
         )
         if not once:
-            return [self._cell(cell) for cell in row]
+            label, *cells = row
+            of_cells = self._sources_of(name for cell in cells for name in cell.citations)
+            is_numbered = not self._sources_of(label.citations) <= of_cells
+            return [self._cell(label, is_numbered=is_numbered), *map(self._cell, cells)]
         label, *cells = (self._cell(cell, is_numbered=False) for cell in row)
         return [joined([label, self._number_of_all(names)]), *cells]
 
     def _number_of_all(self, names: Sequence[str]) -> Spans:
         first, *others = names
-        further = (Span("", citation=name, is_further=True) for name in others)
-        return (Span(f"[{self._citations[first].n}]", citation=first), *further)
+        return (Span(f"[{self._citations[first].n}]", citation=first), *self._unnumbered(others))
+
+    def _unnumbered(self, names: Iterable[str]) -> Spans:
+        """Citations whose numbers stand elsewhere."""
+        return tuple(Span("", citation=name, is_further=True) for name in names)
 
     def _cell(self, cell: CitedStatement, *, is_numbered: bool = True) -> Spans:
         style = Style.EMPHASIS if cell.status is Status.ANALYSIS else Style.PLAIN
@@ -164,9 +181,12 @@ class Sentences:
     def _by_the_user(self) -> Spans:
         return line(bracketed(self._labels.statuses[Status.USER], self._labels))
 
-    def _sentence(self, statement: CitedStatement) -> Spans:
-        clauses = clauses_of(statement, self._citations, self._sources)
-        numbered = tuple(span for clause in clauses for span in self._clause(statement, clause))
+    def _sentence(self, statement: CitedStatement, *, is_numbered: bool) -> Spans:
+        if is_numbered:
+            clauses = clauses_of(statement, self._citations, self._sources)
+            numbered = tuple(span for clause in clauses for span in self._clause(statement, clause))
+        else:
+            numbered = (*self._set(statement, self._said(statement)), *self._unnumbered(statement.citations))
         mark = line(ANALYSIS) if statement.status is Status.ANALYSIS else ()
         return joined([(*numbered, *mark), self._status(statement)])
 

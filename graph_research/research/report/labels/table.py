@@ -127,7 +127,6 @@ class Labels:
     reason_disputed: str
     reason_lone_unverified: str
     reason_lone_claims: str
-    reason_lone_authorities: str
     reason_weak_claims: str
     reason_failed: str
     why_one_origin: str

@@ -206,9 +206,11 @@ def test_a_row_that_rests_on_one_source_has_its_number_once_and_other_rows_have_
         [label, fact("412 gigawatt hours", TURBINES), fact("interest paid", INTEREST), empty],
         [label, fact("412 gigawatt hours", TURBINES), {"text": "not found", "kind": "limit"}, empty],
     ]
+    rows.append([fact("Turbines: 412", TURBINES), fact("gigawatt hours", TURBINES), fact("interest paid", INTEREST), empty])
     table = {"type": "table", "header": ["Who", "Yield", "With", "Else"], "rows": rows}
     whole = report(conclusions=[table])
     written = rendered("md", whole).decode()
+    assert "| Turbines: 412 | gigawatt hours [1] | interest paid [2] |  |" in written
     assert "| Audit [1] | 412 gigawatt hours | *but for 2020* |  |" in written
     assert "| Audit | 412 gigawatt hours [1] | interest paid [2] |  |" in written
     assert "| Audit | 412 gigawatt hours [1] | not found |  |" in written
@@ -226,6 +228,23 @@ def test_numbers_stand_behind_the_clause_that_they_bear_out_where_that_is_clear(
     page = re.sub(r'<span class="card".*?</span></span></span>', "", rendered("html", whole).decode(), flags=re.DOTALL)
     plain = re.sub(r"<[^>]+>", "", page).replace("&nbsp;", " ")
     assert re.search(r"in an average year \[1\].{0,40}; the Chamber counts interest. \[2\]", plain)
+
+
+def test_analysis_has_no_numbers_where_the_sentences_before_it_have_them_all() -> None:
+    told, other = fact("Turbines produce 412 gigawatt hours.", TURBINES), fact("The Chamber counts interest.", INTEREST)
+    first = analysis("So they pay.", TURBINES)
+    last = analysis("Interest decides.", TURBINES, INTEREST)
+    whole = report(conclusions=[paragraph(first, told, other, last), paragraph(last)])
+    written = rendered("md", whole).decode()
+    assert "So they pay. [1]° Turbines produce" in written
+    assert "counts interest. [2] Interest decides.°\n" in written
+    assert "\n\nInterest decides. [1] [2]°" in written, "each paragraph by itself"
+
+
+def test_a_block_to_copy_has_no_numbers_where_its_section_has_them_all() -> None:
+    code = {"type": "code", "language": "ini", "sentences": [fact("turbines = 16", TURBINES)]}
+    whole = report(conclusions=[code, paragraph(fact("There are 16 turbines.", TURBINES))])
+    assert "turbines = 16\n```\n\nThere are 16 turbines. [1]" in rendered("md", whole).decode()
 
 
 def test_a_block_to_copy_says_what_it_is_made_of() -> None:

@@ -333,9 +333,7 @@ def _without_judged(new: Sequence[Value], text: str, judged: Iterable[str]) -> l
     single = [value.strip() for value in judged if len(own := figures(value)) == 1 and not own[0].date]
     written = [r"\s?".join(re.escape(piece) for piece in _NUMBER_OR_UNIT.split(value)) for value in single]
     spans = [
-        match.span()
-        for value in written
-        for match in re.finditer(rf"(?<![\w.,]){value}(?!(?<=\D)\w|\d|[.,]\d)", text)
+        match.span() for value in written for match in re.finditer(rf"(?<![\w.,]){value}(?!(?<=\D)\w|\d|[.,]\d)", text)
     ]
     return [figure for figure in new if not any(start <= figure.start < end for start, end in spans)]
 

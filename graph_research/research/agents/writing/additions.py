@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from graph_research.research.agents.writing.section_text import answered_row, answered_statement
 from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, DraftSection, Statement
-from graph_research.text.language.words import held_share, term_weights
 
 _LABEL = re.compile(r"[^.:;：。]{1,60}[:：]")
 
@@ -35,9 +34,9 @@ def answered_addition(after: str, answer: Mapping[str, Any], place: str) -> Addi
 def with_additions(section: DraftSection, additions: Iterable[Addition]) -> DraftSection:
     """The section with the additions, in their order: a row behind the row of a table that it belongs to, as wide as
     the table; sentences at the end of the list's item that they belong to, as an item of their own only where they say
-    what they are about ("Night fares: …"); behind the sentence of a paragraph, or in a paragraph of their own where
-    they would part what belongs together; of any other block behind the paragraph that follows it, since that speaks of
-    the block. Where the statement is not there, or a row does not fit, nothing is added."""
+    what they are about ("Night fares: …"); at the end of a paragraph, since its sentences lean on each other; of any
+    other block behind the paragraph that follows it, since that speaks of the block. Where the statement is not there,
+    or a row does not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
         number = _block_of(section.blocks, addition.after)
@@ -75,9 +74,9 @@ def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
         items = [_longer(item, joined) for item in block.items]
         left = [row for row in said if not any(_holds(item, row.sentences[0].id) for item in items)]
         return [block.model_copy(update={"items": _inserted(items, [(row.after, row.sentences) for row in left])})]
-    if block.type is BlockType.PARAGRAPH and block.sentences:
-        return _paragraphs(block, said)
     sentences = [sentence for row in said for sentence in row.sentences]
+    if block.type is BlockType.PARAGRAPH:
+        return [block.model_copy(update={"sentences": [*block.sentences, *sentences]})]
     return [block, Block(sentences=sentences)] if sentences else [block]
 
 
@@ -89,24 +88,6 @@ def _is_labelled(sentences: Sequence[Statement]) -> bool:
 def _longer(item: Sequence[Statement], additions: Iterable[Addition]) -> list[Statement]:
     """An item of a list with the sentences that belong behind one of its own."""
     return [*item, *(one for row in additions if _holds(item, row.after) for one in row.sentences)]
-
-
-def _paragraphs(block: Block, additions: Sequence[Addition]) -> list[Block]:
-    """The paragraph with the additions, each behind its statement, and behind the paragraph one of its own for each
-    that would part two sentences without a word in common with the first."""
-    lines = [[sentence] for sentence in block.sentences]
-    last = block.sentences[-1].id
-    within = [row for row in additions if row.after in ("", last) or _follows(row, block)]
-    whole = [sentence for line in _inserted(lines, [(row.after, row.sentences) for row in within]) for sentence in line]
-    apart = [Block(sentences=row.sentences) for row in additions if row not in within]
-    return [block.model_copy(update={"sentences": whole}), *apart]
-
-
-def _follows(addition: Addition, block: Block) -> bool:
-    """Whether the addition has a word of the statement that it is to stand behind."""
-    before = next(row.text for row in block.sentences if row.id == addition.after)
-    said = " ".join(row.text for row in addition.sentences)
-    return held_share(term_weights(said), term_weights(before)) > 0.0
 
 
 def _inserted(lines: Sequence[list[Statement]], new: Sequence[tuple[str, list[Statement]]]) -> list[list[Statement]]:

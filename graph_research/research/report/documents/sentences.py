@@ -63,7 +63,9 @@ class Sentences:
         shown: set[int] = set()
         for statement in statements:
             own = self._sources_of(statement.citations)
-            sentence = self._sentence(statement, is_numbered=statement.status is not Status.ANALYSIS or not own <= shown)
+            sentence = self._sentence(
+                statement, is_numbered=statement.status is not Status.ANALYSIS or not own <= shown
+            )
             shown |= own
             gap = gap_behind(spans[-1].text) if spans and sentence else ""
             spans += [*([Span(gap)] if gap else []), *sentence]
@@ -117,7 +119,9 @@ class Sentences:
     def of_block(self, statement: CitedStatement, others: Iterable[CitedBlock]) -> Spans:
         """The caption of a block to copy: the numbers of its sources, marked where the writer composed it. None where
         the `others` of its section have them all."""
-        shown = {name for block in others for row in block.statements() if row is not statement for name in row.citations}
+        shown = {
+            name for block in others for row in block.statements() if row is not statement for name in row.citations
+        }
         is_shown = self._sources_of(statement.citations) <= self._sources_of(shown)
         numbers = () if is_shown else self.numbers(statement.citations)
         mark = line(ANALYSIS) if statement.status is Status.ANALYSIS and numbers else ()

@@ -10,7 +10,9 @@ TOLLS = "Boats of up to 12 metres pay 9 euros for each passage of the lock."
 
 
 def test_a_claim_of_several_facts_in_other_words_rests_on_quotes_that_hold_most_of_its_words() -> None:
-    claim = "Gates of the harbour's lock open one hour before high water; a passage costs boats up to 12 metres 9 euros."
+    claim = (
+        "Gates of the harbour's lock open one hour before high water; a passage costs boats up to 12 metres 9 euros."
+    )
     assert support_by([GATES, TOLLS], claim) > 0.5
     assert support_by(["Gulls nest on the northern cliffs from April on."], claim) < LEAST_SUPPORT
     assert support_by([], claim) == 0.0

@@ -232,32 +232,13 @@ def test_an_addition_stands_behind_its_statement_in_the_form_of_its_block() -> N
     assert with_new("a", row=True) == with_new("nowhere") == ["a b", "c d", "e f g h", "i = 1"]
 
 
-def test_an_addition_stands_behind_its_sentence_or_where_it_has_nothing_of_it_in_a_paragraph_of_its_own() -> None:
-    texts = [
-        "A larger buffer speeds up the load.",
-        "By the queue model a writer waits longer.",
-        "No measure was found.",
-    ]
-    load, writer, measure = (Statement(text=text) for text in texts)
-    section = DraftSection(heading="S", blocks=[Block(sentences=[load, writer, measure])])
-    near, also, other, end = (
-        Addition(after, [Statement(text=text)], [])
-        for after, text in (
-            (load.id, "Gather statistics after the load."),
-            (load.id, "A load without indexes is faster."),
-            (writer.id, "Larch trees grow."),
-            (measure.id, "Oaks, too."),
-        )
-    )
-    first, apart = with_additions(section, [near, other, also, end]).blocks
-    assert [row.text for row in first.sentences] == [
-        texts[0],
-        near.sentences[0].text,
-        also.sentences[0].text,
-        *texts[1:],
-        end.sentences[0].text,
-    ]
-    assert [row.text for row in apart.sentences] == ["Larch trees grow."]
+def test_additions_to_a_paragraph_stand_at_its_end_and_part_none_of_its_sentences() -> None:
+    load, writer = (Statement(text=text) for text in ("A larger buffer speeds up the load.", "It costs memory."))
+    section = DraftSection(heading="S", blocks=[Block(sentences=[load, writer])])
+    texts = ["A load without indexes is faster.", "Oaks grow slowly."]
+    new = [Addition(row.id, [Statement(text=text)], []) for row, text in zip((load, writer), texts, strict=True)]
+    [block] = with_additions(section, new).blocks
+    assert [row.text for row in block.sentences] == [load.text, writer.text, *texts]
 
 
 @pytest.mark.parametrize("labels", [("Night fares: they", "Dogs: they"), ("Night fares", "Dogs")])

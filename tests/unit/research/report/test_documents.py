@@ -206,7 +206,9 @@ def test_a_row_that_rests_on_one_source_has_its_number_once_and_other_rows_have_
         [label, fact("412 gigawatt hours", TURBINES), fact("interest paid", INTEREST), empty],
         [label, fact("412 gigawatt hours", TURBINES), {"text": "not found", "kind": "limit"}, empty],
     ]
-    rows.append([fact("Turbines: 412", TURBINES), fact("gigawatt hours", TURBINES), fact("interest paid", INTEREST), empty])
+    rows.append(
+        [fact("Turbines: 412", TURBINES), fact("gigawatt hours", TURBINES), fact("interest paid", INTEREST), empty]
+    )
     table = {"type": "table", "header": ["Who", "Yield", "With", "Else"], "rows": rows}
     whole = report(conclusions=[table])
     written = rendered("md", whole).decode()

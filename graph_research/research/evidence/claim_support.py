@@ -135,14 +135,15 @@ def judge(
     valid = [passage for passage in passages if passage.valid]
     if not valid:
         return _failed("no valid citation")
-    given = [*(passage.quote for passage in valid), *((*judged, question) if kind is StatementKind.ANALYSIS else ())]
-    computations = [compute(expression, given) for expression in computed]
+    is_analysis = kind is StatementKind.ANALYSIS
+    given = [*(passage.quote for passage in valid), *([question] if is_analysis else ())]
+    computations = [compute(expression, given, judged if is_analysis else ()) for expression in computed]
     if wrong := next((one.problem for one in computations if one.problem), ""):
         return _failed(wrong)
     is_supported = verdict is not None and verdict.verdict is VerdictWord.SUPPORTED
     ground = _Ground(valid, question, context, computations, is_code, judged, is_supported, language)
     missing = ground.missing(text, kind)
-    if kind is StatementKind.ANALYSIS and not missing:
+    if is_analysis and not missing:
         return Judgement(Status.ANALYSIS)
     found = ground.support(text)
     if missing:

@@ -20,6 +20,8 @@ _MOST_READINGS = 64
 _YEAR = UNITS["year"][1]
 _SIZES = frozenset(UNITS.values())
 _RATIO = "ratio"
+_ANY_UNIT = "any"
+"""Of a number without a unit that the writer chose: the text says what it is a number of."""
 _SIGNS = str.maketrans("×·÷−–", "**/--")
 _UNIT_WORDS = re.compile(r"[^\W\d_]+|[%€$£¥°]")
 _RANGE = re.compile(r"\s?(?:[-–—/,]|\w{1,3})\s?")
@@ -69,18 +71,22 @@ class Computation:
         return any(_gives(reading, figure) for reading in self.readings)
 
 
-def compute(expression: str, quotes: Sequence[str]) -> Computation:
-    """Evaluate `1.61 - 1.34`: numbers of the quotes as they are written there, `+ - * /` and parentheses.
+def compute(expression: str, quotes: Sequence[str], judged: Sequence[str] = ()) -> Computation:
+    """Evaluate `1.61 - 1.34`: numbers of the quotes as they are written there and those that the writer `judged`,
+    `+ - * /` and parentheses.
 
     A number stands for the quantity that the quote gives, with its scale word and unit; words in the expression are
     left out. Numbers that are added or subtracted have one unit. `CONSTANTS` are only factors, and the number of
-    summands a divisor; 100 percent and 1 may be what a share is taken from. Never raises.
+    summands a divisor; 100 percent and 1 may be what a share is taken from. A judged number without a unit has whatever
+    unit the text gives the result, and 80 may be the share 0.8. Never raises.
     """
     written = _UNIT_WORDS.sub("", expression.split("=")[0].translate(_SIGNS))
     written = _DECIMAL_COMMA.sub(".", _GROUPING.sub("", written)).strip()
     if len(written) > _LONGEST:
         return Computation(expression, problem="a computation is too long")
     cited = [figure for quote in quotes for figure in _with_range_units(quote)]
+    chosen = [figure for value in judged for figure in figures(value)]
+    cited += [replace(figure, unit=figure.unit or _ANY_UNIT) for figure in chosen if not figure.date]
     try:
         readings = _readings(ast.parse(written, mode="eval").body, cited)
     except ComputationInvalid as error:
@@ -130,6 +136,8 @@ def _gives(reading: _Reading, figure: Value) -> bool:
         rate = 1.0
     if not figure.unit:
         values = {reading.whole} if figure.scale > 1.0 else {reading.whole, reading.whole / reading.scale}
+    elif reading.unit == _ANY_UNIT:
+        values = {reading.whole * figure.factor}
     elif reading.unit == _RATIO:
         values = {reading.base * 100} if figure.unit == "percent" else set()
     else:
@@ -176,7 +184,7 @@ def _number(number: float, cited: Sequence[Value]) -> list[_Reading]:
     shares = [
         _Reading(base=number, unit=_RATIO)
         for one in known
-        if one.unit == "percent" and _is_close(one.base / 100, number)
+        if one.unit in ("percent", _ANY_UNIT) and _is_close(one.base / 100, number)
     ]
     found = exact or shares or near
     if any(figure.date and figure.date.year == number for figure in cited):

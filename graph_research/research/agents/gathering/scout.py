@@ -20,7 +20,8 @@ from graph_research.text.language.versions import highest_version, release_queri
 _VERSION_CHARS = 20_000
 """How much of a document is read for versions: a longer list of releases begins with the newest."""
 _MOST_NAMES = 4
-_OF_RELEASES = 8
+_OF_RELEASES = 40
+"""Notes on releases are many and read alike: in PostgreSQL's manual the newest was found at places 13 and 34."""
 
 
 def scout(services: Services) -> Handler:

@@ -138,10 +138,9 @@ class Sentences:
             and len({self._citations[name].n for name in names}) == 1
         )
         if not once:
-            label, *cells = row
-            of_cells = self._sources_of(name for cell in cells for name in cell.citations)
-            is_numbered = not self._sources_of(label.citations) <= of_cells
-            return [self._cell(label, is_numbered=is_numbered), *map(self._cell, cells)]
+            of_cells = self._sources_of(name for cell in row[1:] for name in cell.citations)
+            is_numbered = not self._sources_of(row[0].citations) <= of_cells
+            return [self._cell(row[0], is_numbered=is_numbered), *map(self._cell, row[1:])]
         label, *cells = (self._cell(cell, is_numbered=False) for cell in row)
         return [joined([label, self._number_of_all(names)]), *cells]
 

@@ -124,8 +124,8 @@ async def test_the_analyzer_is_told_when_no_round_follows() -> None:
     repeated = bench("What of the fish at Tarn?", [])
     assert (await repeated.run(max_iterations=2)).state["iteration"] == 2
     first, last = (request.system for request in repeated.model.asked("analyzer"))
-    assert "each with 1 or 2 search queries" in first and "write an open question for its reader" not in first
-    assert "searched for once more" in last and "write an open question for its reader" in last
+    assert "with 1 or 2 search queries" in first and "that its reader would ask" not in first
+    assert "searched for once more" in last and "that its reader would ask" in last
 
 
 PASSAGE = "Fish pass the Tarn plant through a channel beside the gates."

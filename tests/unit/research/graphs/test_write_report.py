@@ -266,12 +266,12 @@ def edits_with(*sentences: Row) -> Any:
     return edit
 
 
-async def test_the_report_has_the_title_that_the_editor_gives_and_the_question_below_it() -> None:
+async def test_the_report_has_the_title_that_the_editor_gives_and_the_question_in_its_methodology() -> None:
     title = "Alder and Larch for a booking site: locks, commits and set-up"
     report, _ = await report_of(bench_of(editor=[lambda request: {**STORES.edit(request), "title": f" {title}\n"}]))
     assert report.title == title
-    first, below = render_markdown(report).split("\n\n")[:2]
-    assert (first, below) == (f"# {escape(title)}", f"Question: {escape(STORES.question)}")
+    first, *_, last = render_markdown(report).split("\n\n")
+    assert (first, last.splitlines()[0]) == (f"# {escape(title)}", f"- Question: {escape(STORES.question)}")
     assert f"<h1>{title}</h1>" in re.sub(r' (?:class|dir)="\w*"', "", render_html(report, texts={}))
 
 

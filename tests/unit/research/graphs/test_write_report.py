@@ -769,7 +769,7 @@ async def test_wishes_language_audience_and_the_date_reach_every_prompt() -> Non
         assert "operators of small sites" in user
         assert "Prefer the makers' own words." in user
     assert "what is compared and by what measure" in bench.model.asked("outliner")[0].system
-    assert "about 580 words, tables and blocks to copy included; that is room for 2 sections" in (
+    assert "about 580 words, tables and blocks to copy included; at most 2 sections" in (
         bench.model.asked("outliner")[0].user
     )
 

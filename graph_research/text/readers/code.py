@@ -9,6 +9,7 @@ import orjson
 from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.readers.separated import records_document
 
 _BLOCK_LINES = 40
 _LONG_LINE_CHARS = 2_000  # nobody writes such lines by hand
@@ -18,11 +19,14 @@ _WORD = re.compile(r"[\u3040-\u9fff]+|(?<!\S)[^\W\d_]+[,.;:!?]*(?!\S)")
 
 
 def code_document(source: str) -> Document:
-    """Lines between blank ones are one block of code, of at most 40 lines; each line is a place.
+    """Lines between blank ones are one block of code, of at most 40 lines; each line is a place. Lists of objects in
+    JSON are tables.
 
     Raises `DocumentUnreadable` for what a program made for programs: code without line breaks, such as a minified
     script or the index of a search. JSON without line breaks is data, and is read.
     """
+    if (records := records_document(source)) is not None:
+        return records
     lines = source.splitlines()
     if _is_generated(lines):
         raise DocumentUnreadable("generated or minified: no sentences")

@@ -10,7 +10,7 @@ from benchmarks.quality.plain import BM25, auc, best, mean, rouge_l
 from benchmarks.quality.sets import Row, Set, Text
 from benchmarks.quality.switches import switched_off
 from benchmarks.quality.table import Line
-from graph_research.text.language.questions import asks_when
+from graph_research.text.language.questions import asked_kind
 from graph_research.text.relevance import ranking
 from graph_research.text.relevance.answerability import FOUND, Features, features
 from graph_research.text.relevance.query import parse
@@ -155,15 +155,15 @@ def _lead_lines(one: Set) -> Iterator[Line[Answer]]:
     """Whether the first quotation from the judged texts holds a right answer, and for questions that ask when, without
     the weight of a date too."""
     asked = [query for query in one.queries if "gold_answers" in query]
-    dated = [query for query in asked if asks_when(query["text"], "en")]
+    dated = [query for query in asked if asked_kind(query["text"], "en") == "date"]
     for split in _SPLITS if asked else ():
         for what, queries in (("", asked), (", asked when", dated)):
             kept = list(_leads(one, [query for query in queries if query["split"] == split]))
             yield Line(f"{one.name}, {split}: first quotation has the answer{what}", kept, _ours, _plain)
-        with switched_off((ranking, "_DATED", 0.0)):
+        with switched_off((ranking, "_VALUED", 0.0)):
             without = list(_leads(one, [query for query in dated if query["split"] == split]))
         both = [replace(off, plain=on.ours) for on, off in zip(kept, without, strict=True)]
-        yield Line(f"{one.name}, {split}: the same without `dated` (plain: with it)", both, _ours, _plain)
+        yield Line(f"{one.name}, {split}: the same without `valued` (plain: with it)", both, _ours, _plain)
 
 
 def _holding_lines(one: Set) -> Iterator[Line[Answer]]:

@@ -37,8 +37,7 @@ _PARTS: dict[str, Switch] = {
     "document": (module, "_DOCUMENT", 0.0),
     "linked": (module, "_LINKED", 0.0),
     "length": (module, "_LENGTH", 0.0),
-    "counted": (module, "_COUNTED", 0.0),
-    "dated": (module, "_DATED", 0.0),
+    "valued": (module, "_VALUED", 0.0),
     "pool": (module, "_IN_POOL", 0.0),
 }
 """Of the ranking."""

@@ -13,13 +13,16 @@ from graph_research.research.llm.services import Services
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
+from graph_research.text.language.quantities import values
+from graph_research.text.language.questions import counted_words
+from graph_research.text.language.words import terms, words
 from graph_research.text.relevance.answerability import features
-from graph_research.text.relevance.counts import counted_thing, states_count
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.relevance.ranking import Pool, rank
 
 _MOST_SOURCES = 12
 _RANKED = 200
+_MOST_BETWEEN = 3
 _ENOUGH = 0.75
 """The calibrated score of a part from which no search is made for it. Below it, texts about the same
 subject often lack just what is asked, and a search costs less than an answer beside the point."""
@@ -29,8 +32,8 @@ _MISSING = "No archived source answers this part."
 
 def archive_lookup(services: Services) -> Handler:  # noqa: ARG001 -- every handler is made with the services
     """The sources whose units rank best for the question, and a pending sub-query for each part that the archive does
-    not answer: its calibrated score is below `_ENOUGH`, or it asks for a number of things and no unit says that they
-    are there. No model and no search is asked."""
+    not answer: its calibrated score is below `_ENOUGH`, or it asks for a number of things and no unit gives one. No
+    model and no search is asked."""
 
     async def look_up(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources = [Source.model_validate(row) for row in handoff["sources"]]
@@ -56,12 +59,22 @@ def _look_up(question: str, documents: Mapping[str, Document]) -> tuple[list[str
 def _is_answered(pool: Pool, part: Query) -> bool:
     if features(pool, part).score < _ENOUGH:
         return False
-    thing = counted_thing(part)
+    thing = next(iter(terms(counted_words(part.own, part.language), part.language)), "")
     return not thing or any(
-        states_count(doc.units[position].text, thing, doc.language) >= 1.0
+        _counts(doc.units[position].text, thing, doc.language)
         for doc in pool.read.values()
         if doc.language == part.language
         for position, _ in doc.postings.get(thing, ())
+    )
+
+
+def _counts(text: str, thing: str, language: str) -> bool:
+    """Whether a text gives a number of the thing: one that stands at most three words before its term."""
+    written = words(text, language)
+    return any(
+        thing in [word.term for word in written if word.start >= value.end][:_MOST_BETWEEN]
+        for value in values(text)
+        if value.kind == "number"
     )
 
 

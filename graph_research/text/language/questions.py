@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from typing import Literal
 
 from graph_research.text.language.tables import facts
 from graph_research.text.language.tables import listed as table_of
@@ -53,34 +54,25 @@ def is_yes_no(question: str, language: str) -> bool:
 
 
 def counted_words(question: str, language: str) -> str:
-    """What follows the words that ask for a number of things; empty where none stand in the question, or where it asks
-    for something else before them ("what capacity from how many turbines")."""
-    asking = _HOW_MANY.get(language)
-    found = re.search(rf"\b{asking}(?!\w)", question, re.IGNORECASE) if asking else None
-    if found is None or any(is_question_word(word, language) for word in question[: found.start()].split()):
-        return ""
-    return question[found.end() :]
+    """What follows the words that ask for a number of things, empty where a question begins otherwise."""
+    asking = _opens(question, _HOW_MANY.get(language))
+    return question[asking.end() :] if asking else ""
 
 
-def asks_when(question: str, language: str) -> bool:
-    """Whether the question begins with what asks for a time, with one word before it at most ("in what year")."""
-    asking = _WHEN.get(language)
-    return asking is not None and re.match(rf"\W*(?:\w+ )?(?:{asking})(?!\w)", question, re.IGNORECASE) is not None
-
-
-def asks_amount(question: str, language: str) -> bool:
-    """Whether a question begins by asking for an amount, at most one word before that."""
-    return _amount_asked(question, language) is not None
+def asked_kind(question: str, language: str) -> Literal["date", "number", ""]:
+    """Which kind of value a question begins by asking for, with one word before that at most ("in what year")."""
+    if _opens(question, _WHEN.get(language)):
+        return "date"
+    return "number" if _opens(question, _AMOUNT.get(language)) else ""
 
 
 def without_amount(question: str, language: str) -> str:
     """What follows the words that ask for an amount, or the question where it begins otherwise."""
-    asking = _amount_asked(question, language)
+    asking = _opens(question, _AMOUNT.get(language))
     return question[asking.end() :] if asking else question
 
 
-def _amount_asked(question: str, language: str) -> re.Match[str] | None:
-    asking = _AMOUNT.get(language)
+def _opens(question: str, asking: str | None) -> re.Match[str] | None:
     return re.match(rf"\W*(?:\w+ )?(?:{asking})(?!\w)", question, re.IGNORECASE) if asking else None
 
 

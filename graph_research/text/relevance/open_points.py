@@ -13,8 +13,8 @@ from functools import cached_property
 
 from graph_research.text.language.quantities import figures
 from graph_research.text.language.questions import (
+    asked_kind,
     asked_only,
-    asks_amount,
     asks_otherwise,
     clauses,
     is_question_word,
@@ -116,6 +116,6 @@ def _is_answered(clause: str, language: str, told: Sequence[Told]) -> bool:
     holding = [
         row for row in told if len(asked) >= (_FEWEST if row.under else _FEWEST_OF_A_SENTENCE) and asked <= row.terms
     ]
-    if asks_amount(clause, language):
+    if asked_kind(clause, language) == "number":
         return any(figures(row.text) for row in holding)
     return not asks_otherwise(clause, language) and any(not row.own <= asked for row in holding)

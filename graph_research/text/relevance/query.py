@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import log, sqrt
 
+from graph_research.text.language.quantities import Value, figures
 from graph_research.text.language.questions import (
+    asked_kind,
     asked_only,
     asked_things,
     chinese_topic,
     clauses,
+    counted_words,
     is_question_word,
     is_yes_no,
     listed,
@@ -118,6 +121,21 @@ class Query:
         """A part that names nothing, with the subject of the question."""
         named = subject.casefold() in piece.casefold() or _names(piece, self.language)
         return piece if named else f"{subject} {piece}"
+
+    @cached_property
+    def asked_kind(self) -> str:
+        """The kind of value that it begins by asking for, empty for none."""
+        return asked_kind(self.own, self.language)
+
+    @cached_property
+    def _asked_unit(self) -> str | None:
+        """The unit of what it asks the number of, empty for a number of things, None where it asks for no number so."""
+        counted = counted_words(self.own, self.language)
+        return next((figure.unit for figure in figures(f"2{counted}")), None) if counted else None
+
+    def asks_for(self, value: Value) -> bool:
+        """Whether a value is of the kind and unit that it begins by asking for."""
+        return value.kind == self.asked_kind and self._asked_unit in (None, value.unit)
 
     @property
     def is_yes_no(self) -> bool:

@@ -17,10 +17,8 @@ from itertools import pairwise
 
 from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.document import Document
-from graph_research.text.language.dates import dates_in
-from graph_research.text.language.questions import asks_when
+from graph_research.text.language.quantities import values
 from graph_research.text.language.words import language_of, terms, words, written_in
-from graph_research.text.relevance.counts import counted_thing, states_count
 from graph_research.text.relevance.embedding import Embedder, nearness
 from graph_research.text.relevance.extremes import extreme_rows, rows_holding
 from graph_research.text.relevance.query import Query
@@ -41,12 +39,10 @@ _LINKED = 0.3
 """Of the score of one of the best three units of other documents, for a document whose title stands there."""
 _LENGTH = 0.5
 """For each natural logarithm of the unit's words, since a lone word is rarely an answer."""
-_COUNTED = 2.0
-"""Where the query asks for a number of things, of the weight of their word again for a unit that states one."""
 _EXTREME = 2.0
 """Where the query asks for the largest or smallest value of a column, of what it says of the table, for its row."""
-_DATED = 0.3
-"""Where the query asks when, of the score again for a unit that holds a date."""
+_VALUED = 0.3
+"""Where the query asks for a date or a number, of the score again for a unit that holds one."""
 MEANING = 8.0
 """For the cosine of the query's and the unit's vectors above 0.3, in a pool with an embedder."""
 _IN_POOL = 0.5
@@ -267,11 +263,9 @@ def rank(pool: Pool, query: Query) -> list[Ranked]:
     """
     by_language = {language: pool.term_weights(query, language) for language in sorted(pool.languages)}
     scores = {source: _unit_scores(pool, source, by_language[doc.language]) for source, doc in pool.read.items()}
-    if thing := counted_thing(query):
-        _add_counts(pool, query, thing, by_language, scores)
-    if asks_when(query.own, query.language):
+    if query.asked_kind:
         for source, doc in pool.read.items():
-            _add_dates(doc, scores[source])
+            _add_values(doc, query, scores[source])
     for source, near in pool.nearness(query).items():
         scores[source] = [score + MEANING * gain for score, gain in zip(scores[source], near, strict=True)]
     for source, gain in _links(pool, query, scores).items():
@@ -306,24 +300,10 @@ def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float]) -> list[fl
     return scores
 
 
-def _add_counts(
-    pool: Pool,
-    query: Query,
-    thing: str,
-    terms: Mapping[str, Mapping[str, float]],
-    scores: Mapping[str, list[float]],
-) -> None:
-    """Add to the units in the language of the query that state how many there are of a thing."""
-    for source, doc in pool.read.items():
-        for position, _ in doc.postings.get(thing, ()) if doc.language == query.language else ():
-            stated = states_count(doc.units[position].text, thing, doc.language)
-            scores[source][position] += _COUNTED * stated * terms[doc.language].get(thing, 0.0)
-
-
-def _add_dates(doc: Analysed, scores: list[float]) -> None:
+def _add_values(doc: Analysed, query: Query, scores: list[float]) -> None:
     for position, unit in enumerate(doc.units):
-        if scores[position] and any(dates_in(unit.text)):
-            scores[position] *= 1.0 + _DATED
+        if scores[position] and any(map(query.asks_for, values(unit.text))):
+            scores[position] *= 1.0 + _VALUED
 
 
 def _ordered(

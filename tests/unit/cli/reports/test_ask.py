@@ -62,7 +62,7 @@ def test_what_it_lacks_is_searched_for_and_its_source_is_archived_with_the_run(a
 
 
 def test_a_number_that_the_archive_lacks_is_searched_for_though_it_tells_of_the_things(analyst: User) -> None:
-    analyst.write("library/harbour.md", "# The harbour\n\nBelow the harbour of Lowmere stand seventeen tide mills.\n")
+    analyst.write("library/lowmere.md", "# Tide mills of Lowmere\n\nBelow the harbour stand seventeen tide mills.\n")
     done = analyst.run("ask", "tides", "How many tide mills are there?", "--json").json
     assert done["searches"] >= 1
     assert any("seventeen tide mills" in text for text in done["sentences_added"])

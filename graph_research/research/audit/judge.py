@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from graph_research.research.audit.model import AuditedSentence, AuditQuote, Verdict
 from graph_research.research.audit.statements import ReportSentence
@@ -13,7 +14,7 @@ from graph_research.research.evidence.cited import CitedPlace
 from graph_research.research.evidence.claim_support import CitedPassage, Status, judge
 from graph_research.research.models.draft import StatementKind
 from graph_research.text.document import Document
-from graph_research.text.language.quantities import Value, agree, figures
+from graph_research.text.language.quantities import Value, agree, figures, values
 from graph_research.text.language.tables import any_of
 from graph_research.text.language.words import held_weight, language_of, terms, words
 from graph_research.text.locators import make_locator
@@ -40,6 +41,9 @@ _IN_ORDER = 0.6
 order: "the farm costs 132, the lagoon 74" has all words of "the lagoon costs 132, the farm 74"."""
 _MOST_QUOTED_CHARS = 400
 _NAMED = 5
+_FEWEST_WORDS = 2
+"""Words of a sentence that a passage has with another value, and no others: fewer leave open what it is about."""
+_WORD = re.compile(r"[^\W_]+")
 _ATTRIBUTED = rf"(?<!\w)(?:{any_of('attributions')})\s+(?:\w{{1,3}}\s+)?"
 """What stands before whom a sentence has something from, with an article."""
 _OTHER_ORDER = "words do not decide it: the passage has them in another order"
@@ -65,6 +69,11 @@ class LibraryDocument:
         is_attributed = self.publisher and re.search(_ATTRIBUTED + re.escape(self.publisher), text, re.IGNORECASE)
         publisher = self.publisher if is_attributed else ""
         return ". ".join(filter(None, (self.title, ", ".join(self.authors), publisher)))
+
+    @property
+    def caption(self) -> str:
+        """What tells of which thing the tables of an untitled document are: the words of its file's name."""
+        return " ".join(_WORD.findall(PurePath(self.path).stem)) if self.title == self.path else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +209,8 @@ def _beside(sentence: ReportSentence, owner: LibraryDocument, units: Sequence[Un
 
 
 def _said(owner: LibraryDocument, unit: Unit) -> str:
-    return row_text(owner.document.columns_at(unit.start)) or unit.text
+    row = row_text(owner.document.columns_at(unit.start))
+    return f"{row} {owner.caption}".rstrip() if row else unit.text
 
 
 def _stands_in_parts(text: str, passages: Sequence[str]) -> bool:
@@ -211,9 +221,9 @@ def _stands_in_parts(text: str, passages: Sequence[str]) -> bool:
     return len(parts) > 1 and all(any(_holds(part, *one) for one in held) for part in parts)
 
 
-def _holds(clause: Clause, terms: set[str], values: Sequence[Value]) -> bool:
+def _holds(clause: Clause, terms: set[str], stated: Sequence[Value]) -> bool:
     said = held_weight(clause.terms, terms)
-    given = all(any(agree(own, value) for value in values) for own in clause.values)
+    given = all(any(agree(own, value) for value in stated) for own in clause.values)
     return given and said >= _SAID * sum(clause.terms.values())
 
 
@@ -260,8 +270,43 @@ def _excludes(sentence: ReportSentence, owner: LibraryDocument, unit: Unit) -> b
     passage = SourceSentence.at(owner.source_id, owner.document, unit.start, unit.end, owner.title)
     if pairs := _same_columns(sentence.cells, passage.cells):
         return _is_another_value(pairs, label=sentence.cells[0][1])
+    language = language_of(f"{sentence.text}\n{unit.text}")
+    labels = [_content(cells[0][1], language) for cells in (sentence.cells, passage.cells) if cells]
+    if len(labels) > 1 and not labels[0] & labels[1]:
+        return False
     claim = replace(SourceSentence.of_text(sentence.text), cells=sentence.cells)
-    return contrary_value(claim, passage) is not None
+    return contrary_value(claim, passage) is not None or _has_its_words_alone(sentence.text, passage, language)
+
+
+def _has_its_words_alone(text: str, passage: SourceSentence, language: str) -> bool:
+    """Whether a passage has the words of a sentence and no others, with another value; of a row its label and the
+    header of the cell."""
+    said = _content(text, language)
+    if len(said) < _FEWEST_WORDS:
+        return False
+    if not passage.cells:
+        return said == _content(passage.text, language) and _is_other(text, passage.text)
+    label, *cells = passage.cells
+    named = _content(label[1], language)
+    headers = [cell for header, cell in cells if said - named and said - named <= _content(header, language)]
+    return bool(named) and named <= said and any(_is_other(text, cell) for cell in headers)
+
+
+def _content(text: str, language: str) -> set[str]:
+    """The terms of a text that say something, without its values."""
+    given = values(text)
+    return {
+        word.term
+        for word in words(text, language)
+        if word.weight > 0.0 and not any(one.start <= word.start < one.end for one in given)
+    }
+
+
+def _is_other(text: str, passage: str) -> bool:
+    """Whether two texts give values of the same units, and none that agree."""
+    ours, theirs = values(text), values(passage)
+    is_alike = bool(ours) and {one.unit for one in ours} == {one.unit for one in theirs}
+    return is_alike and not any(agree(one, other) for one in ours for other in theirs)
 
 
 def _same_columns(ours: Sequence[tuple[str, str]], theirs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -282,8 +327,8 @@ def _is_another_value(pairs: Sequence[tuple[str, str]], *, label: str) -> bool:
 
 
 def _has_words(label: str) -> bool:
-    values = figures(label)
-    return any(sign.isalpha() and not any(one.start <= n < one.end for one in values) for n, sign in enumerate(label))
+    found = figures(label)
+    return any(sign.isalpha() and not any(one.start <= n < one.end for one in found) for n, sign in enumerate(label))
 
 
 def _agree(one: str, other: str) -> bool:

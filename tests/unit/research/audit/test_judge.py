@@ -11,6 +11,7 @@ from graph_research.research.audit.statements import ReportSentence, sentences_o
 from graph_research.text.locators import resolve
 from graph_research.text.readers.markdown import markdown_document
 from graph_research.text.readers.plain import plain_document
+from graph_research.text.readers.separated import separated_document
 
 DAMS = markdown_document(
     "# Dams of the county\n\nThe dams.\n\n| Dam | Cost (million euros) | Power, MW |\n|---|---|---|\n"
@@ -151,3 +152,55 @@ def test_a_word_that_the_nearest_passage_lacks_is_named_once() -> None:
     named = reason.removeprefix("the nearest passage has no ").split(", ")
     assert "kVA" in named
     assert len(set(named)) == len(named)
+
+
+def _verdict(text: str, said: str, path: str = "a.md", title: str = "") -> Verdict:
+    document = separated_document(said) if path.endswith(".csv") else markdown_document(said)
+    library = [LibraryDocument(source_id="src-1", title=title or document.title or path, path=path, document=document)]
+    return judged(1, sentences_of(markdown_document(text))[0], library, [], []).verdict
+
+
+FLEET = "Boat,Built,Weight (kg)\nOld Tom,1987,61\nHeron,2019,53\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "path"),
+    [
+        ("Women were admitted in 1936.", "# Between the wars\n\nWomen were admitted in 1926.", "a.md"),
+        ("Old Tom was built in 1978.", FLEET, "fleet.csv"),
+    ],
+)
+def test_the_same_few_words_with_another_value_contradict(text: str, said: str, path: str) -> None:
+    assert _verdict(text, said, path) is Verdict.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "path"),
+    [
+        ("It opened in 1936.", "# Between the wars\n\nIt opened in 1926.", "a.md"),
+        ("Women were admitted in 1936.", "# Guests\n\nWomen were admitted as guests in 1926.", "a.md"),
+        ("Women were admitted in 1936.", "# Guests\n\nWomen were admitted after 12 months.", "a.md"),
+        ("Old Tom was sold in 1978.", FLEET, "fleet.csv"),
+        ("Grebe was built in 1978.", FLEET, "fleet.csv"),
+    ],
+)
+def test_other_words_beside_another_value_do_not_contradict(text: str, said: str, path: str) -> None:
+    assert _verdict(text, said, path) is not Verdict.CONTRADICTED
+
+
+FEES = "Category,Subscription (GBP),Rack fee (GBP)\nSenior,348,105\nStudent,172,105\n"
+OWN = "# Fees\n\n| Category | Subscription 2024-25 | Rack fee |\n|---|---|---|\n| {0} pounds | 105 pounds |\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "verdict"),
+    [
+        ("Senior | 348", Verdict.SUPPORTED),
+        ("Student | 160", Verdict.CONTRADICTED),
+        ("Social | 160", Verdict.UNCLEAR),
+    ],
+)
+def test_a_row_is_compared_with_rows_of_its_label_and_with_the_name_of_an_untitled_file(
+    row: str, verdict: Verdict
+) -> None:
+    assert _verdict(OWN.format(row), FEES, "club/subscriptions-season-2024-25.csv") is verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,20 +19,13 @@ from graph_research.text.language.quantities import Value, figures
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.words import held_share, held_weight, language_of, term_weights, whole_word_weights
 from graph_research.text.locators import make_locator, resolve
-from graph_research.text.relevance.query import parse
-from graph_research.text.relevance.ranking import Pool, analysed, rank
-from graph_research.text.relevance.support import support
+from graph_research.text.relevance.ranking import analysed
 from graph_research.text.relevance.units import Unit
 from graph_research.text.sentences import SENTENCE_ENDS
 
 _MOST_QUOTE_CHARS = 2_000
 _CHARS_BEFORE = 500
 """How far before a quote the words are looked for that tell one of its places from another."""
-_SURE = 0.75
-"""The least support score of a quote that takes the place of words that no source has. Below it are passages about the
-same things that say something else."""
-_NEAREST = 3
-"""So many of the units of a source that rank best for a text are compared with it."""
 _MOST_COMPLETING = 2
 """So many units are added to the quotes of a finding for the figures and words that it has without them."""
 _NEAR_CHARS, _LEAST_IN_BLOCK, _LEAST_NEAR, _LEAST_ADDED = 400, 0.25, 0.5, 0.08
@@ -122,38 +115,6 @@ def attributed(
 
 def _forgiving(quote: str) -> str:
     return r"\s+".join("".join(_MARKS.get(char, re.escape(char)) for char in word) for word in quote.split())
-
-
-def nearest_quotes(text: str, source_id: str, documents: Mapping[str, Document]) -> list[dict[str, Any]]:
-    """The quotes of the source that say what `text` says in other words, the nearest first: those whose words support
-    it, two of them side by side."""
-    document = documents.get(source_id)
-    if document is None or not text.strip():
-        return []
-    quotes = []
-    for item in rank(Pool({source_id: document}), parse(text))[:_NEAREST]:
-        quote = document.text[item.unit.start : item.unit.end]
-        found = support(text, [quote])
-        if found.score >= _SURE and found.features["nearness"] > 0.0:
-            quotes.append({"source_id": source_id, "quote": quote, "start": item.unit.start})
-    return quotes
-
-
-def quote_for(
-    said: str, quotes: Sequence[Mapping[str, Any]], taken: Collection[tuple[str, int]] = ()
-) -> Mapping[str, Any] | None:
-    """That of the quotes which holds most of the words, names and numbers that are `said` with it; of those that hold
-    as much one whose source and place are not `taken`, else the first. None where none of them holds any, though it is
-    in the language of what is said."""
-    wanted = term_weights(said)
-
-    def fit(quote: Mapping[str, Any]) -> tuple[float, bool]:
-        return held_share(wanted, term_weights(quote["quote"])), (quote["source_id"], quote["start"]) not in taken
-
-    best = max(quotes, key=fit, default=None)
-    if best is None or not wanted or fit(best)[0]:
-        return best
-    return None if language_of(said) == language_of(best["quote"]) else best
 
 
 class _Section(NamedTuple):

@@ -1,17 +1,30 @@
-"""The researchers' notes as single statements, and what their latest reading lacked."""
+"""The researchers' notes as single statements, the passages that say what they say, and what their latest reading
+lacked."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graph_research.text.document import Document
+from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
 from graph_research.text.relevance.open_points import Told, left_open
+from graph_research.text.relevance.query import parse
+from graph_research.text.relevance.ranking import Pool, rank
 
 _NOTE = re.compile(r"^- (.+?)\s*((?:\[\d+\])+)$", re.MULTILINE)
 _SOURCE = re.compile(r"^\[(\d+)\] (src-[0-9a-f]{10})\b", re.MULTILINE)
 _NUMBER = re.compile(r"\d+")
+_SAME_NOTE = 0.8
+"""A text is of the note that holds so much of the weight of its words."""
+_LEAST_HELD = 0.5
+"""So much of the words of a thing that a note names a unit holds that says it."""
+_MOST_TRIED, _MOST_PASSAGES = 3, 3
+_LEAST_ADDED = 0.1
+"""So much of the weight of what is said a further passage holds that those before it lack."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +45,44 @@ def notes_of(topics: Iterable[Mapping[str, Any]]) -> list[Note]:
             read = [names[int(n)] for n in _NUMBER.findall(marks) if int(n) in names]
             notes.setdefault(said, Note(said, tuple(read)))
     return list(notes.values())
+
+
+def noted_sources(words: str, notes: Iterable[Note]) -> tuple[str, ...]:
+    """The sources of the note that these words are of; none where they are of no note."""
+    wanted = term_weights(words)
+    shares = [(held_share(wanted, term_weights(note.text)), note) for note in notes]
+    share, note = max(shares, key=lambda row: row[0], default=(0.0, Note("")))
+    return note.source_ids if share >= _SAME_NOTE else ()
+
+
+def passages_of_note(words: str, said: str, documents: Mapping[str, Document]) -> list[dict[str, Any]]:
+    """Quotes of the documents that say what the words of a note say: of the units that rank best for each thing that
+    these name the three at most that together hold the most of the note and of what the writer `said` with it. Each
+    holds two words of the note, and one of what was said in its language."""
+    pool = Pool(documents)
+    units = {
+        (item.source, item.unit.start): item.unit
+        for part in (*parse(words).things, parse(words))
+        for item in rank(pool, part)[:_MOST_TRIED]
+        if item.covered >= _LEAST_HELD
+    }
+    of_note, of_said = term_weights(words), term_weights(said)
+    quotes = [
+        {"source_id": name, "quote": unit.text, "start": start}
+        for (name, start), unit in units.items()
+        if len(of_note.keys() & (held := term_weights(unit.text)).keys()) > 1
+        and (of_said.keys() & held.keys() or language_of(said) != language_of(unit.text))
+    ]
+    left = wanted = Counter(of_note) + Counter(of_said)
+    chosen: list[dict[str, Any]] = []
+    while len(chosen) < _MOST_PASSAGES and (others := [quote for quote in quotes if quote not in chosen]):
+        best = max(others, key=lambda quote: held_weight(left, term_weights(quote["quote"])))
+        held = term_weights(best["quote"])
+        if held_weight(left, held) < _LEAST_ADDED * wanted.total():
+            break
+        left = Counter({term: weight for term, weight in left.items() if term not in held})
+        chosen.append(best)
+    return chosen
 
 
 def latest_limits(topics: Sequence[Mapping[str, Any]]) -> list[str]:

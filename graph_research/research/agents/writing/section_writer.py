@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research.agents.writing.further_passages import nearest
+from graph_research.research.agents.writing.notes import Note, noted_sources, notes_of, passages_of_note
 from graph_research.research.agents.writing.passages import nearer
 from graph_research.research.agents.writing.section_material import SectionNeeds, section_material, sources_of_section
 from graph_research.research.agents.writing.section_text import (
@@ -24,7 +23,7 @@ from graph_research.research.agents.writing.section_text import (
 )
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.contradictions import told_by_writer
-from graph_research.research.evidence.quotes import QuoteFinder, attributed, nearest_quotes, quote_for
+from graph_research.research.evidence.quotes import QuoteFinder, attributed
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import ALL_ROWS, Section
 from graph_research.research.llm.services import Services
@@ -43,8 +42,6 @@ from graph_research.research.models.report_options import MOST_OF_A_SECTION
 from graph_research.research.models.source import Source
 from graph_research.research.report.draft import cited_only, with_chosen_operands
 from graph_research.text.document import Document
-from graph_research.text.relevance.query import parse
-from graph_research.text.relevance.ranking import Pool
 
 _CERTAINTY = {"confirmed": 4.0, "high": 3.0, "medium": 2.0, "low": 1.0}
 
@@ -97,9 +94,10 @@ def section_writer(services: Services) -> Handler:
         result = _shortened(result, section.words)
         answer = result.output
         order = [row["id"] for row in material.rows["sources"]]
-        documents = {**documents, **await read_documents(_named_only(answer, sources, documents), ctx)}
+        notes = notes_of(handoff["topics"])
+        documents = {**documents, **await read_documents(_named_only(answer, notes, sources, documents), ctx)}
         finder = QuoteFinder(handoff["question"], sources, documents)
-        keys, asked = _asked(answer, order, finder)
+        keys, asked = _asked(answer, order, notes, finder)
         blocks = rewritten(answered_blocks(answer["blocks"]), partial(_resolved, keys))
         if result.broke_off:
             blocks = _without_the_last(blocks)
@@ -131,11 +129,12 @@ def section_writer(services: Services) -> Handler:
 
 
 def _named_only(
-    answer: Mapping[str, Any], sources: Mapping[str, Source], documents: Mapping[str, Document]
+    answer: Mapping[str, Any], notes: Sequence[Note], sources: Mapping[str, Source], documents: Mapping[str, Document]
 ) -> list[Source]:
-    """The sources of which the answer asks for quotes though their texts were not among its material: notes name
-    them."""
-    named = {row["source_id"] for row in answer.get("quotes") or []}
+    """The sources of which the answer asks for quotes, itself or by the words of a note, though their texts were not
+    among its material."""
+    quotes = answer.get("quotes") or []
+    named = {name for row in quotes for name in (row["source_id"], *noted_sources(row["quote"], notes))}
     return [source for name, source in sources.items() if name in named and name not in documents]
 
 
@@ -198,45 +197,26 @@ def _said_of(blocks: Iterable[Block]) -> dict[str, str]:
 
 
 def _asked(
-    answer: Mapping[str, Any], order: Sequence[str], finder: QuoteFinder
+    answer: Mapping[str, Any], order: Sequence[str], notes: Sequence[Note], finder: QuoteFinder
 ) -> tuple[dict[str, list[str]], dict[str, Evidence]]:
-    """The evidence ids for each key of the quotes that the answer asks for, and that evidence by id. A quote that does
-    not stand in its source, such as the words of a note, is of those there that support it the one that fits what is
-    said with it, else for each thing that it names the nearest; whether they support the sentence is for its check."""
+    """The evidence ids for each key of the quotes that the answer asks for, and that evidence by id. For a quote that
+    does not stand in its source, such as the words of a note, passages of that source and of the note's that say it;
+    whether they support the sentence is for its check."""
     keys: dict[str, list[str]] = {}
     asked: dict[str, Evidence] = {}
-    taken: set[tuple[str, int]] = set()
     said = _said_of(answered_blocks(answer["blocks"]))
     for row in answer.get("quotes") or []:
         [named] = attributed([{"evidence": [row]}], order, finder.documents)
         [quote] = named["evidence"]
-        about = said.get(row["key"], "")
-        quotes = [quote]
+        about, quotes = said.get(row["key"], ""), [quote]
         if not finder.holds(quote):
-            quotes = _nearest(quote, about, taken, finder.documents) or quotes
-            taken.update((one["source_id"], one["start"]) for one in quotes if "start" in one)
+            names = dict.fromkeys((quote["source_id"], *noted_sources(quote["quote"], notes)))
+            read = {name: finder.documents[name] for name in names if name in finder.documents}
+            quotes = passages_of_note(quote["quote"], about, read) or quotes
         found = finder.evidence(quotes, about)
         keys.setdefault(row["key"], []).extend(one.id for one in found)
         asked.update({one.id: one for one in found})
     return keys, asked
-
-
-def _nearest(
-    quote: Mapping[str, Any], about: str, taken: Collection[tuple[str, int]], documents: Mapping[str, Document]
-) -> list[Mapping[str, Any]]:
-    """Quotes of the source that say what these words say, together, and hold something of what is said with them."""
-    name = quote["source_id"]
-    if found := nearest_quotes(quote["quote"], name, documents):
-        fitting = quote_for(about, found, taken)
-        return [] if fitting is None else [fitting]
-    pool = Pool({name: documents[name]} if name in documents else {})
-    units = {
-        item.unit.start: item.unit
-        for part in parse(quote["quote"]).things
-        for item in islice(nearest(pool, part, must_bear=True), 1)
-    }
-    rows = [{"source_id": name, "quote": units[start].text, "start": start} for start in sorted(units)]
-    return [row for row in rows if quote_for(about, [row])]
 
 
 def _resolved(keys: Mapping[str, Sequence[str]], statement: Statement) -> Statement:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.evidence.quotes import QuoteFinder, find_quote, nearest_quotes, quote_for
+from graph_research.research.evidence.quotes import QuoteFinder, find_quote
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.locators import resolve
@@ -100,59 +100,6 @@ def test_the_same_place_is_evidence_once() -> None:
 def test_evidence_that_shares_terms_with_the_question_scores_higher() -> None:
     opened, cost = finder().evidence([quote("The plant opened in 2016."), quote("It cost 4.1 million.")])
     assert opened.score > cost.score == 0.0
-
-
-@pytest.mark.parametrize(
-    ("words", "quoted"),
-    [
-        ("The opening of the plant was in 2016", "The plant opened in 2016."),
-        ("The plant's cost was 4.1 million", "It cost 4.1 million."),
-        ("The plant opened in 2017", None),
-        ("The plant never opened in 2016", None),
-        ("The plant is large", None),
-    ],
-)
-def test_the_nearest_quote_says_the_same_in_other_words_or_there_is_none(words: str, quoted: str | None) -> None:
-    found = nearest_quotes(words, "src-0000000001", finder().documents)
-    assert [row["quote"] for row in found[:1]] == [quoted][: len(found)]
-    assert bool(found) == bool(quoted)
-    assert nearest_quotes(words, "src-0000000002", finder().documents) == []
-
-
-def test_a_quote_about_the_same_things_that_says_something_else_does_not_take_a_notes_place() -> None:
-    text = (
-        "Since you have to keep around all the archived log files back to your last base backup, the interval between "
-        "base backups depends on how much storage you have. Recovery to a point in time replays the archived log."
-    )
-    note = "A base backup with archived log gives point-in-time recovery"
-    assert nearest_quotes(note, "src-0000000001", finder(text).documents) == []
-
-
-WAITS = [quote(f"A {who} waits {n} seconds before it gives up.", start=n) for who, n in (("reader", 5), ("writer", 9))]
-
-
-@pytest.mark.parametrize(
-    ("said", "taken", "expected"),
-    [
-        ("Writers give up after 9 seconds.", (), 1),
-        ("Writers give up after 9 seconds.", (9,), 1),
-        ("It waits for seconds.", (), 0),
-        ("It waits for seconds.", (5,), 1),
-        ("It waits for seconds.", (5, 9), 0),
-        ("Nach 9 Sekunden geben die Schreiber auf.", (), 1),
-        ("Die Schreiber geben nach einer Weile auf.", (), 0),
-        ("", (), 0),
-    ],
-)
-def test_of_several_quotes_a_statement_gets_the_one_that_holds_most_of_it(
-    said: str, taken: Sequence[int], expected: int
-) -> None:
-    assert quote_for(said, WAITS, {("src-0000000001", start) for start in taken}) is WAITS[expected]
-
-
-def test_a_statement_gets_no_quote_that_holds_none_of_its_words() -> None:
-    assert quote_for("The price of the licence rose.", WAITS) is None
-    assert quote_for("Whatever.", []) is None
 
 
 def adding(page: Document, question: str, quoted: str) -> Callable[[str], list[str]]:

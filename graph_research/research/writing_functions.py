@@ -193,12 +193,16 @@ def sections_to_mend(
     missing: Rows,
 ) -> list[Row]:
     """`parts_to_mend` of the sections of this round, of one that is kept only what the editor found inconsistent; each
-    also with what it does not tell, as `missing`: `{after, what}`."""
+    also with what it does not tell, as `missing`: `{after, what}`. What was not found is looked up by the words of the
+    editor, which are `sought`."""
+    sought = {row["after"]: row["what"] for row in missing if row.get("is_limit")}
     written = {row["id"] for row in sections_to_write(outline)}
     named = {name for row in inconsistencies for name in row["change"]}
     failing = {
         part["section"]["id"]: [
-            row for row in part["failing"] if part["section"]["id"] in written or row["id"] in named
+            {**row, "sought": sought.get(row["id"], "")}
+            for row in part["failing"]
+            if part["section"]["id"] in written or row["id"] in named
         ]
         for part in parts_to_mend(sections, checks, verdicts, inconsistencies, edited)
     }
@@ -206,7 +210,7 @@ def sections_to_mend(
         {
             "section": section,
             "failing": failing.get(section["id"], []),
-            "missing": [row for row in missing if row["section"] == section["id"]],
+            "missing": [row for row in missing if row["section"] == section["id"] and row["after"] not in sought],
         }
         for section in sections
     )

@@ -96,7 +96,7 @@ def editor(services: Services) -> Handler:
             "answered_gaps": _answered_gaps(result, _open_gaps(handoff), numbered),
             "answered_limits": _answered_limits(result, {**numbered, "limits": _limits_shown(result)}),
             "inconsistencies": _inconsistencies(result.output.get("inconsistencies") or [], parts, ctx),
-            "missing": _missing(result.output.get("missing") or [], numbered, ctx)[: options.most_additions],
+            "missing": _at_most(_missing(result.output.get("missing") or [], numbered, ctx), options.most_additions),
             "fabricated": made_up + more_made_up,
             "degraded": [
                 *result.degradations(agent.name, ctx),
@@ -278,9 +278,9 @@ def _inconsistencies(
 def _missing(
     rows: Sequence[Mapping[str, Any]], parts: Mapping[str, DraftSection], ctx: Context
 ) -> list[dict[str, Any]]:
-    """`{section, after, what}`: what to look up, with the ids of the section and of the statement that it belongs
-    behind, none where only the section was named. What several sentences or rows tell already is left out. An event
-    tells of a section that does not exist."""
+    """`{section, after, what, is_limit}`: what to look up, with the ids of the section and of the statement that it
+    belongs behind, none where only the section was named; with `is_limit` that statement says that it was not found.
+    What several sentences or rows tell already is left out. An event tells of a section that does not exist."""
     found = []
     told = told_among([row["what"] for row in rows], list(told_lines(parts.values())))
     for row in (row for place, row in enumerate(rows) if place not in told):
@@ -290,9 +290,18 @@ def _missing(
         if number not in parts:
             ctx.emit("addition.unknown_place", place=row["place"], what=row["what"])
         elif row["what"].strip():
-            after = next(iter(_ids_at(place, parts)), "")
-            found.append({"section": parts[number].id, "after": after, "what": row["what"]})
+            stated = _at(place, parts)
+            limits = [one.id for one in stated if one.kind is StatementKind.LIMIT]
+            after = next(iter([*limits, *(one.id for one in stated)]), "")
+            found.append(
+                {"section": parts[number].id, "after": after, "what": row["what"], "is_limit": bool(limits)}
+            )
     return found
+
+
+def _at_most(missing: Sequence[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    """The first of what is missing, and as many of what was not found: that gives way to what is found."""
+    return [row for is_limit in (False, True) for row in [one for one in missing if one["is_limit"] is is_limit][:most]]
 
 
 def _answering(place: str, parts: Mapping[str, DraftSection]) -> list[str]:

@@ -321,7 +321,7 @@ def _looked_up(
     near: NearPassages,
 ) -> list[Statement]:
     """The sentences without the limits that nothing in the sources bears on; a cell is looked up with its row and
-    column, and what a limit names one by one. Of a cell that only has a note, so that it answers something else than
+    column, and what a limit names one by one, besides by the words in which the editor seeks it. Of a cell that only has a note, so that it answers something else than
     its row and column ask, these are looked up without it."""
     failing = []
     for row in named:
@@ -337,8 +337,12 @@ def _looked_up(
             near.bearing(missing, shown, context=text)
             near.limiting(row.text, cell, shown)
             failing.append(row)
-        elif near.lacking(text, place.said, shown, place.column):
-            failing.append(row)
+        else:
+            found = near.lacking(text, place.said, shown, place.column)
+            if sought := objections[row.id].get("sought"):
+                found = [*found, *near.telling(sought)]
+            if found:
+                failing.append(row)
     return failing
 
 

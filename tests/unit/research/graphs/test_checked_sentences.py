@@ -542,6 +542,33 @@ async def test_a_limit_is_looked_up_in_all_sources_and_answered_from_the_passage
     assert UNFOUND not in statuses
 
 
+async def test_a_limit_is_looked_up_by_the_words_in_which_the_editor_seeks_it() -> None:
+    vague = "What waits was not found."
+
+    def edits(request: ModelRequest) -> Row:
+        place = next(
+            found[1]
+            for section in request.material["sections"]
+            if (found := re.search(rf"\((\d+\.\d+)\) {re.escape(vague)}", section["text"]))
+        )
+        what = "reader in shared mode may block the writer of Larch"
+        return {**STORES.edit(request), "missing": [{"place": place, "what": what}]}
+
+    def mends(request: ModelRequest) -> Row:
+        [limit] = request.material["failing"]
+        assert limit["text"] == vague and request.material["missing"] == []
+        name = next(row["id"] for row in request.material["passages"] if EXCEPTION in row["quote"])
+        said = {"text": "A reader may, in the mode called shared.", "kind": "fact", "evidence_ids": [name]}
+        return {"sentences": [{"n": 1, "action": "rewrite", **said}]}
+
+    bench = bench_of(
+        lambda write: paragraph(write.fact(CALM, CALM), write.limit(vague)), editor=[edits], section_mender=[mends]
+    )
+    report, _ = await report_of(bench)
+    texts = [row.text for row in report.statements()]
+    assert "A reader may, in the mode called shared." in texts and vague not in texts
+
+
 @pytest.mark.parametrize("verdict", ["supported", "not"])
 async def test_an_open_question_that_a_mended_limit_answers_is_closed_where_the_answer_holds(verdict: str) -> None:
     asked = ["May a reader of Larch block the writer?", "What does a licence of Larch cost?"]

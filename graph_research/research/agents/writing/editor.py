@@ -293,9 +293,7 @@ def _missing(
             stated = _at(place, parts)
             limits = [one.id for one in stated if one.kind is StatementKind.LIMIT]
             after = next(iter([*limits, *(one.id for one in stated)]), "")
-            found.append(
-                {"section": parts[number].id, "after": after, "what": row["what"], "is_limit": bool(limits)}
-            )
+            found.append({"section": parts[number].id, "after": after, "what": row["what"], "is_limit": bool(limits)})
     return found
 
 

@@ -321,8 +321,8 @@ def _looked_up(
     near: NearPassages,
 ) -> list[Statement]:
     """The sentences without the limits that nothing in the sources bears on; a cell is looked up with its row and
-    column, and what a limit names one by one, besides by the words in which the editor seeks it. Of a cell that only has a note, so that it answers something else than
-    its row and column ask, these are looked up without it."""
+    column, and what a limit names one by one, besides by the words in which the editor seeks it. Of a cell that only
+    has a note, so that it answers something else than its row and column ask, these are looked up without it."""
     failing = []
     for row in named:
         shown = passages.rows(row.evidence_ids)

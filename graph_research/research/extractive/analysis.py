@@ -155,8 +155,7 @@ def _analysed(
     query = parse(question)
     sources = as_asked({one.id: one for one in facts}, question)
     allowed = {key: _titled(document, sources[key].file) for key, document in documents}
-    asked = query.weights(query.language)
-    pool = Pool(allowed, embedder, {key: sources[key].named_by(asked) for key in allowed})
+    pool = Pool(allowed, embedder)
     parts = [_part(pool, part) for part in query.parts]
     whole = _weighed(rank(pool, query), sources, pool)
     ranked = [_weighed(rank(pool, part.query), sources, pool) if len(parts) > 1 else whole for part in parts]
@@ -304,7 +303,7 @@ def _last_position(item: Ranked, pool: Pool) -> int:
     units = doc.units
     blocks = pool.documents[item.source].blocks
     behind = [unit for unit in units[last + 1 : last + 1 + MOST_ROWS] if unit.heading == item.unit.heading]
-    if behind and asks(item.unit.text) and last not in doc.open_questions:
+    if behind and asks(item.unit.text):
         last += 1
         behind.pop(0)
     if behind and blocks and announces(units[last].text):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -17,14 +16,12 @@ from graph_research.research.scoring.site import host_of
 from graph_research.research.scoring.versions import later_versions, newer_versions, pages
 from graph_research.text.document import Document
 from graph_research.text.language.versions import asked_version
-from graph_research.text.language.words import terms
 
 TIER_RANK: Mapping[str, int] = {tier.value: rank for rank, tier in enumerate(Tier)}
 """0 for the most credible tier, 4 for flagged ones."""
 
 _AUTHORITATIVE = frozenset({Tier.PRIMARY_SOURCE.value, Tier.AUTHORITATIVE.value})
 
-_NOT_OF_A_NAME = re.compile(r"[\d._-]+")
 EMBEDDER = "embedder"
 """Where the model puts its embedder, or None, beside what the handoff holds."""
 
@@ -43,12 +40,6 @@ class SourceFacts:
     file: str
     page: str
     newer: str | None = None
-
-    def named_by(self, asked: Collection[str]) -> frozenset[str]:
-        """Which of some terms of a question name the origin: any of a package (`sqlite3`, `python-django`) or site, but
-        of a name of several words all or none."""
-        named = frozenset(terms(_NOT_OF_A_NAME.sub(" ", self.origin)))
-        return named.intersection(asked) if " " not in self.origin or named.issubset(asked) else frozenset()
 
     @property
     def tier_rank(self) -> int:

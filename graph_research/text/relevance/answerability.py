@@ -57,21 +57,20 @@ def features(pool: Pool, query: Query) -> Features:
     for source, doc in pool.read.items():
         weights = query.weights(doc.language)
         most = MOST_SATURATED * sum(weights.values())
-        document = max(document, pool.document_score(source, weights, stated=True) / most if most else 0.0)
+        document = max(document, pool.document_score(source, weights) / most if most else 0.0)
         covered = max(covered, max(_covered(doc, weights), default=0.0))
         together = together or _holds_together(doc, weights)
     return Features(covered / 10, document, together)
 
 
 def _covered(doc: Analysed, weights: Mapping[str, float]) -> list[float]:
-    """The weight of the terms in each unit, its neighbours and what stands above it; open questions state nothing."""
+    """The weight of the terms in each unit, its neighbours and what stands above it."""
     covered = [0.0] * len(doc.units)
-    stating = set(range(len(covered))) - doc.open_questions
     for term, weight in weights.items():
-        held = (position for position, _ in doc.postings.get(term, ()) if position in stating)
+        held = (position for position, _ in doc.postings.get(term, ()))
         near = {place for position in held for place in (position - 1, position, position + 1)}
         above = (positions for context, positions in doc.contexts.items() if term in context)
-        for position in near.union(*above).intersection(stating):
+        for position in near.union(*above).intersection(range(len(covered))):
             covered[position] += weight
     return covered
 
@@ -79,7 +78,7 @@ def _covered(doc: Analysed, weights: Mapping[str, float]) -> list[float]:
 def _holds_together(doc: Analysed, weights: Mapping[str, float]) -> bool:
     least = _TELLING * max(weights.values(), default=0.0)
     telling = [term for term, weight in weights.items() if weight >= least]
-    places = set(range(len(doc.units))) - doc.open_questions if len(telling) >= _FEWEST else set()
+    places = set(range(len(doc.units))) if len(telling) >= _FEWEST else set()
     for term in telling:
         above = (positions for context, positions in doc.contexts.items() if term in context)
         places &= {position for position, _ in doc.postings.get(term, ())}.union(*above)
@@ -87,8 +86,7 @@ def _holds_together(doc: Analysed, weights: Mapping[str, float]) -> bool:
 
 
 def absent_words(pool: Pool, query: Query) -> tuple[str, ...]:
-    """The words of the query's own text, as written, that say something and stand in no document of the pool but in
-    open questions.
+    """The words of the query's own text, as written, that say something and stand in no document of the pool.
 
     A superlative and a value are none where a row of a table is asked for by them. Of Chinese and
     Japanese these are the stretches of which the pool has less than half of the pairs.
@@ -113,4 +111,4 @@ def _asked(pool: Pool, query: Query) -> Iterator[tuple[Word, bool]]:
 
 
 def _holds(doc: Analysed, word: Word, written: str, language: str) -> bool:
-    return doc.stated[word.term if doc.language == language else stem(written, doc.language)] > 0
+    return doc.totals[word.term if doc.language == language else stem(written, doc.language)] > 0

@@ -18,11 +18,11 @@ from itertools import pairwise
 from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.document import Document
 from graph_research.text.language.quantities import values
-from graph_research.text.language.words import language_of, terms, words, written_in
+from graph_research.text.language.words import language_of, terms, written_in
 from graph_research.text.relevance.embedding import Embedder, nearness
 from graph_research.text.relevance.extremes import extreme_rows, rows_holding
 from graph_research.text.relevance.query import Query
-from graph_research.text.relevance.units import Unit, open_questions, units
+from graph_research.text.relevance.units import Unit, units
 
 _MOST_KEPT = 128  # documents whose words are kept: the agents of a run rank the same ones again and again
 
@@ -61,7 +61,6 @@ class Analysed:
     def __init__(self, document: Document) -> None:
         self.language = language_of(document.text)
         self.units = units(document, self.language)
-        self.open_questions = open_questions(self.units)
         self.title = frozenset(terms(document.title, self.language))
         self.counts = [Counter(terms(unit.text, self.language)) for unit in self.units]
         self.lengths = [count.total() for count in self.counts]
@@ -77,10 +76,6 @@ class Analysed:
                 self.postings[term].append((position, count))
         for context in self.contexts:
             self.totals.update(context - self.title)
-        self.stated = self.totals.copy()
-        """The same without what open questions hold."""
-        for position in self.open_questions:
-            self.stated.subtract(self.counts[position])
         self.length = self.totals.total()
         self.passages = self._passages()
 
@@ -140,12 +135,10 @@ class Ranked:
 
 @dataclass
 class Pool:
-    """The documents that compete, by source id. With an `embedder` they compete by meaning too. `makers` are terms of
-    questions that name who made a document."""
+    """The documents that compete, by source id. With an `embedder` they compete by meaning too."""
 
     documents: Mapping[str, Document]
     embedder: Embedder | None = None
-    makers: Mapping[str, Collection[str]] = field(default_factory=dict)
     read: dict[str, Analysed] = field(init=False)
     _extremes: dict[Query, dict[str, dict[int, float]]] = field(default_factory=dict, init=False, repr=False)
 
@@ -175,42 +168,26 @@ class Pool:
 
     def term_weights(self, query: Query, language: str) -> dict[str, float]:
         """The query's terms with the mixture of their rarity in the pool and in the language, less for those that most
-        passages of the pool hold, and for the name of who made the documents: the subject of a manual says nothing of
-        where in it something stands."""
+        passages of the pool hold: the subject of a manual says nothing of where in it something stands."""
         share = _IN_POOL * (1.0 - 1.0 / max(1, len(self.read)))  # of few documents it says little what they share
-        made = self._made(query.in_context, language)
         mixed = {}
         for term, weight in query.in_context.weights(language).items():
             common = sum(term in held for held in self._passages) / max(1, len(self._passages))
             rare = (1 - share) * _SCALE * weight + share * self.rarity(term)
-            mixed[term] = rare * (1 - share * common) * (1 - made[term])
+            mixed[term] = rare * (1 - share * common)
         return mixed
-
-    def _made(self, query: Query, language: str) -> dict[str, float]:
-        """The query's terms, each with the share of the documents that are by who has the word as a name, a part of a
-        name with that of the name; 0 where nothing else is asked."""
-        shares = dict.fromkeys(query.weights(language), 0.0)
-        none, end, share = shares.copy(), 0, 0.0
-        for word in words(query.text, language) if self.makers else ():
-            if word.end > end:
-                end = word.end
-                share = sum(word.term in made for made in self.makers.values()) / len(self.read)
-            if word.term in shares:
-                shares[word.term] = share
-        return shares if any(share < 1.0 for share in shares.values()) else none
 
     def rarity(self, term: str) -> float:
         """How few units of the pool hold a term, as a logarithm."""
         return inverse_frequency(self.size, sum(len(doc.postings.get(term, ())) for doc in self.read.values()))
 
-    def document_score(self, source: str, weights: Mapping[str, float], *, stated: bool = False) -> float:
-        """BM25 of a whole document with its title, or of what it has stated."""
+    def document_score(self, source: str, weights: Mapping[str, float]) -> float:
+        """BM25 of a whole document with its title."""
         doc = self.read[source]
-        counts = doc.stated if stated else doc.totals
         return sum(
-            weight * saturation(counts[term], doc.length, self.mean_document)
+            weight * saturation(doc.totals[term], doc.length, self.mean_document)
             for term, weight in weights.items()
-            if counts[term]
+            if doc.totals[term]
         )
 
     def passage_of(self, item: Ranked) -> Collection[str]:

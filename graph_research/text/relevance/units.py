@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -43,25 +42,6 @@ class Unit:
 def asks(text: str) -> bool:
     """Whether a text ends with a question mark."""
     return text.endswith(("?", "？"))
-
-
-def open_questions(found: Sequence[Unit]) -> frozenset[int]:
-    """The positions of questions that the next unit does not answer: it is a question too, or ends no sentence, as the
-    name below a letter, or stands below another heading, or in another block where the question is neither a heading
-    nor a block of its own."""
-    sizes = Counter(unit.block for unit in found)
-    behind = dict(enumerate(found[1:]))
-    return frozenset(
-        place for place, unit in enumerate(found) if asks(unit.text) and not _answers(behind.get(place), unit, sizes)
-    )
-
-
-def _answers(behind: Unit | None, question: Unit, sizes: Mapping[int, int]) -> bool:
-    if behind is None or asks(behind.text) or behind.heading != question.heading:
-        return False
-    if behind.block == question.block:
-        return question.kind == "heading" or not behind.text[-1:].isalnum()
-    return question.kind == "heading" or sizes[question.block] == 1
 
 
 def units(document: Document, language: str = "en") -> tuple[Unit, ...]:

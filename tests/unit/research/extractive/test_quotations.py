@@ -53,12 +53,6 @@ def test_a_question_of_a_text_is_quoted_with_what_answers_it() -> None:
     assert "How should I undo it? Make a new one with revert." in analyze(material).groups[0].lead.text
 
 
-def test_a_question_is_not_quoted_with_a_paragraph_that_does_not_answer_it() -> None:
-    mail = "# Cover\n\nWe close at noon. What did the locksmith charge us last year?\n\nPlease write to me by Friday."
-    groups = analyze({**written([mail]), "question": "What did the locksmith charge last year?"}).groups
-    assert not any("Friday" in group.lead.text for group in groups)
-
-
 def test_two_sentences_with_the_mark_of_a_note_between_them_are_not_one_quotation() -> None:
     question = {"question": "Which grain does the Alder mill grind with its stones?"}
     first, second = "The Alder mill stands by the weir.", "It grinds spelt grain between two stones."
@@ -106,27 +100,8 @@ def test_values_in_examples_of_code_are_no_conflict() -> None:
     assert len(analyze({**material, **written(stated), "question": material["question"]}).conflicts) == 1
 
 
-HISTORY = "# History\n\nAlderbase is a database. Alderbase was once called otherwise than Alderbase is called now."
-BACKUP = "# Backup\n\nA copy of the files is a backup, and it may be taken while the server runs."
-
-
-def first_quoted(question: str, publisher: str | None) -> str:
-    material = {**written([HISTORY, BACKUP], publishers=[publisher, publisher]), "question": question}
-    return analyze(material).groups[0].lead.title
-
-
 def test_authors_and_publisher_below_a_title_are_not_quoted() -> None:
     makers = "M. Ostrander, P. Quillivic and S. Adebarro.\n\nThe Institute of Estuary Science."
     study = f"# Survival of smolts\n\n{makers}\n\nIn May the trap held 412 fish. Of these 4 smolts died."
     groups = analyze({**written([study]), "question": "How many smolts died?"}).groups
     assert {group.lead.text for group in groups} == {"In May the trap held 412 fish.", "Of these 4 smolts died."}
-
-
-def test_the_name_of_who_made_all_documents_counts_for_nothing_beside_what_is_asked() -> None:
-    assert first_quoted("How is a backup taken in Alderbase?", None) == "History"
-    assert first_quoted("How is a backup taken in Alderbase?", "alderbase2") == "Backup"
-    assert first_quoted("What is Alderbase?", "alderbase2") == "History"
-
-
-def test_only_a_whole_name_of_several_words_is_that_of_who_made_a_document() -> None:
-    assert first_quoted("How is a backup taken in Alderbase?", "alderbase trading house") == "History"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from graph_research.text.readers.markdown import markdown_document
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.query import parse
@@ -23,26 +21,6 @@ def test_a_question_about_something_else_is_not() -> None:
     assert features(POOL, parse("Who won the football world cup?")).score < 0.1
 
 
-@pytest.mark.parametrize(
-    ("text", "is_answered"),
-    [
-        (
-            "Dear all,\n\nwho can take the late shift of Alder Dam? Would anybody open the sluices?\n\nWrite me soon.",
-            False,
-        ),
-        ("The sluices are shut. Who can take the late shift of Alder Dam?\n\nWrite me soon.", False),
-        ("## Who can take the late shift of Alder Dam?\n\n## Sluices\n\nThey are shut.", False),
-        ("Who can take the late shift of Alder Dam?\nBest wishes from Anna", False),
-        ("Who can take the late shift of Alder Dam? Anna can.\n\nThe sluices are shut.", True),
-        ("## Who can take the late shift of Alder Dam?\n\nAnna can.\n\n## Sluices\n\nThey are shut.", True),
-        ("Who can take the late shift of Alder Dam?\n\nAnna can.\n\nThe sluices are shut.", True),
-    ],
-)
-def test_a_question_of_a_text_counts_where_something_answers_it(text: str, is_answered: bool) -> None:
-    pool = Pool({"mail": markdown_document(f"# News\n\n{text}")})
-    assert (features(pool, parse("Who takes the late shift of Alder Dam?")).score > FOUND) is is_answered
-
-
 def test_a_short_question_is_answered_where_one_unit_has_all_its_telling_words() -> None:
     prose = "Containers from the north are unloaded at the quay by crane. The levy of the city is paid at the gate.\n\n"
     table = "| Surcharge | Basis | Amount |\n| --- | --- | --- |\n| Bunker adjustment | per container | 365 |\n"
@@ -52,13 +30,6 @@ def test_a_short_question_is_answered_where_one_unit_has_all_its_telling_words()
     assert replace(asked, together=False).score < FOUND <= asked.score
     for other in ("How high is the bunker levy?", "How high is the bunker?"):
         assert not features(pool, parse(other)).together
-
-
-def test_a_word_that_only_an_open_question_has_is_missing() -> None:
-    pool = Pool(
-        {"mail": markdown_document("# News\n\nThe Alder Dam is shut. Has anyone seen otters there?\n\nWrite soon.")}
-    )
-    assert absent_words(pool, parse("Do otters pass the Alder Dam?")) == ("otters",)
 
 
 def test_no_text_and_no_words_score_lowest() -> None:

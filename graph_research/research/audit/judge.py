@@ -112,9 +112,8 @@ def judged(
         names = {row.source_id for row in cited}
         others = [row for row in documents if row.source_id not in names]
         compared += _compared(sentence, others, is_cited=False)
-    supporting = [row for row in compared if row.is_supporting and row.owner.superseded is None]
-    supporting = supporting or [row for row in compared if row.is_supporting]
-    against = [row for row in compared if row.is_against]
+    supporting = _current([row for row in compared if row.is_supporting])
+    against = _current([row for row in compared if row.is_against])
     related = [row for row in compared if row.is_related]
     shown = {(row.quote.source_id, row.quote.locator): row.quote for row in sorted(compared, key=_score, reverse=True)}
     best = max(supporting or against or related or compared, key=_score, default=None)
@@ -130,10 +129,20 @@ def judged(
             "score": best.quote.score,
             "reason": _old_version(best.owner) if supporting else reason,
             "quote": best.quote,
-            "against": against[0].quote if supporting and against else None,
+            "against": against[0].quote if supporting and against and not _is_older(against[0], best) else None,
             "passages": list(shown.values())[:_SHOWN],
         }
     )
+
+
+def _current(rows: list[_Compared]) -> list[_Compared]:
+    """The passages of current versions, those of old ones where there are no others."""
+    return [row for row in rows if row.owner.superseded is None] or rows
+
+
+def _is_older(one: _Compared, other: _Compared) -> bool:
+    """Whether one passage is of an old version and the other is not: that they differ is no contradiction."""
+    return one.owner.superseded is not None and other.owner.superseded is None
 
 
 def _score(row: _Compared) -> float:

@@ -124,6 +124,18 @@ def test_what_only_an_old_version_says_is_shown_with_what_the_newer_one_says() -
     assert (current.quote is not None and current.quote.path, current.reason) == ("copy.md", "")
 
 
+def test_what_an_old_version_says_otherwise_is_not_shown_beside_a_current_one() -> None:
+    [sentence] = sentences_of(plain_document("An adult ticket to Gull Island costs 9 euros."))
+    old, new = fares("old", 7, superseded="new.md"), fares("new", 9)
+    for cited in ([], [old]):
+        row = judged(1, sentence, [old, new], cited, [])
+        assert (row.verdict, row.reason, row.against) == (Verdict.SUPPORTED, "", None)
+    [other] = sentences_of(plain_document("An adult ticket to Gull Island costs 8 euros."))
+    contradicted = judged(1, other, [old, new], [], [])
+    assert contradicted.quote is not None
+    assert (contradicted.verdict, contradicted.quote.source_id) == (Verdict.CONTRADICTED, "new")
+
+
 def test_rows_that_say_it_together_are_quoted_together() -> None:
     [sentence] = sentences_of(plain_document("The Alder Dam has a power of 120 MW and the Birch Dam of 80 MW."))
     library = [LibraryDocument(source_id="src-1", title=DAMS.title, path="dams.md", document=DAMS)]

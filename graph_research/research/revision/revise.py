@@ -20,6 +20,7 @@ from graph_research.research.revision.model import Edit, Exclusion, FollowUp, Re
 from graph_research.research.revision.sentences import edited_draft, mended_draft, with_sections, without_evidence
 from graph_research.research.scoring.claim import job_confidence
 from graph_research.research.scoring.origin import independent, origins
+from graph_research.text.relevance.support import DEFINITE, SUPPORTED, support
 
 State = Mapping[str, Any]
 
@@ -190,7 +191,7 @@ def _confidence(claims: Sequence[Claim], sources: int, origin_count: int) -> dic
 
 def _edited(state: State, edit: Edit) -> State:
     claims = [Claim.model_validate(row) for row in state.get("claims") or []]
-    changed = [claim for old in claims if (claim := _edited_claim(old, edit)) is not None]
+    changed = [claim for old in claims if (claim := _edited_claim(old, edit, state)) is not None]
     before = state.get("confidence") or {}
     draft = stored_draft(state.get("draft") or {})
     draft = edited_draft(draft, edit.sentence, edit.text, drop=edit.drop, place=edit.place)
@@ -205,13 +206,29 @@ def _edited(state: State, edit: Edit) -> State:
     return {**state, "confidence": _confidence(changed, sources, origin_count)}
 
 
-def _edited_claim(claim: Claim, edit: Edit) -> Claim | None:
+def _edited_claim(claim: Claim, edit: Edit, state: State) -> Claim | None:
+    """The claim as the user wants it, None where it goes. Sources whose quotes do not support its new text stand
+    neither for nor against it any more."""
     if claim.id != edit.claim_id:
         return claim
     if edit.drop:
         return None
-    new = {"text": edit.text, "confidence": edit.confidence}
-    return claim.model_copy(update={name: value for name, value in new.items() if value is not None} | {"edited": True})
+    new: dict[str, Any] = {"edited": True}
+    if edit.text is not None:
+        found = support(edit.text, _quotes(claim, state))
+        follows = found.score >= SUPPORTED and not any(kind in DEFINITE for kind, _ in found.lacks)
+        none = {"support": [], "against": [], "support_strength": 0.0, "contradiction": False, "confidence": 0.0}
+        new |= {"text": edit.text} | ({} if follows else none)
+    if edit.confidence is not None:
+        new["confidence"] = edit.confidence
+    return claim.model_copy(update=new)
+
+
+def _quotes(claim: Claim, state: State) -> list[str]:
+    """The quotes that a claim rests on."""
+    findings = (row for row in state.get("findings") or [] if row["id"] == claim.finding_id)
+    ids = {name for row in findings for name in row.get("evidence_ids") or []}
+    return [row["quote"] for row in state.get("evidence") or [] if row["id"] in ids]
 
 
 def _added(state: State, channel: str, rows: Iterable[Record]) -> list[dict[str, Any]]:

@@ -146,6 +146,24 @@ def test_the_users_words_are_theirs_and_never_proved() -> None:
     assert again.kinds["user"] == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "support", "is_scored"),
+    [
+        ("An average year brings 412 gigawatt hours by sixteen bulb turbines.", ["src-report0001"], True),
+        ("Ninety bulb turbines produce 412 gigawatt hours in an average year.", [], False),
+    ],
+)
+def test_sources_stand_for_a_claim_in_the_users_words_only_where_their_quotes_do(
+    text: str, support: list[str], is_scored: bool
+) -> None:
+    edit = Edit(what="turbines", at=AT, sentence=study.TURBINES["quote"], claim_id="claim-0000000001", text=text)
+    after = report(edit)
+    [claim] = [one for one in after.claims if one.id == "claim-0000000001"]
+    assert (claim.text, claim.support, claim.confidence > 0, claim.edited) == (text, support, is_scored, True)
+    [row] = [one for one in after.matrix if one.claim == claim.id]
+    assert row.supports == support
+
+
 def test_a_claim_that_the_user_drops_or_doubts_changes_the_confidence_of_the_whole() -> None:
     dropped, doubted = report(DROPPED), report(DOUBTED)
     assert study.TURBINES["quote"] not in texts_of(dropped)

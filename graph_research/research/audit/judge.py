@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import PurePath
 
 from graph_research.research.audit.model import AuditedSentence, AuditQuote, Verdict
@@ -312,10 +313,17 @@ def _content(text: str, language: str) -> set[str]:
 
 
 def _is_other(text: str, passage: str) -> bool:
-    """Whether two texts give values of the same units, and none that agree."""
-    ours, theirs = values(text), values(passage)
+    """Whether two texts give values of the same units, and none that agree; of limits on one side the limits."""
+    ours, theirs = ([_limit(one) for one in values(each)] for each in (text, passage))
     is_alike = bool(ours) and {one.unit for one in ours} == {one.unit for one in theirs}
     return is_alike and not any(agree(one, other) for one in ours for other in theirs)
+
+
+def _limit(value: Value) -> Value:
+    """The end of what is open on the other side: of "up to 120 metres" 120 metres."""
+    if value.high == inf:
+        return replace(value, high=value.low)
+    return replace(value, low=value.high) if value.low == 0.0 else value
 
 
 def _same_columns(ours: Sequence[tuple[str, str]], theirs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -180,6 +180,9 @@ FLEET = "Boat,Built,Weight (kg)\nOld Tom,1987,61\nHeron,2019,53\n"
     [
         ("Women were admitted in 1936.", "# Between the wars\n\nWomen were admitted in 1926.", "a.md"),
         ("Old Tom was built in 1978.", FLEET, "fleet.csv"),
+        ("No boat may turn within 120 metres of a weir.", "No boat may turn within 150 metres of a weir.", "a.md"),
+        ("The policy covers up to 25,000 pounds.", "The policy covers up to 30,000 pounds.", "a.md"),
+        ("Rowers are at least 16 years old.", "Rowers are at least 18 years old.", "a.md"),
     ],
 )
 def test_the_same_few_words_with_another_value_contradict(text: str, said: str, path: str) -> None:

@@ -118,10 +118,9 @@ class _Layout:
             yield from self._blocks(section.blocks)
 
     def _open(self) -> Iterator[Element]:
-        """What stays open, what follows, and what no section quotes."""
+        """On what the sources disagree, what follows, and what no section quotes."""
         report, labels = self.report, self.labels
         yield from self._disagreements()
-        yield from self._open_questions()
         if report.conclusions:
             yield Heading(labels.conclusions, 1)
             yield from self._blocks(report.conclusions)
@@ -130,10 +129,10 @@ class _Layout:
             yield Items(self.sentences.items([[statement] for statement in more]))
 
     def _apparatus(self) -> Iterator[Element]:
-        """What the report rests on."""
+        """What the report leaves open and rests on."""
         report, labels = self.report, self.labels
         yield Heading(labels.basis, 1)
-        yield bullets(basis_of(report, labels))
+        yield bullets([*self._open_questions(), *basis_of(report, labels)])
         yield from self._sources()
         if self.for_print:
             yield from self._passages()
@@ -201,14 +200,14 @@ class _Layout:
                 yield Paragraph(line(description))
             yield self.sentences.sides(contradiction)
 
-    def _open_questions(self) -> Iterator[Element]:
-        """The gaps, but for those of which a section says that nothing was found."""
+    def _open_questions(self) -> Iterator[str]:
+        """The gaps on one line, but for those of which a section says that nothing was found."""
         limits = [row.text for row in self.report.statements() if row.kind is StatementKind.LIMIT]
         questions = [gap.description for gap in open_gaps(self.report)]
         again = said_again(questions, limits)
         if left := [text for n, text in enumerate(questions) if n not in again]:
-            yield Heading(self.labels.open_questions, 1)
-            yield bullets(left)
+            value = self.labels.semicolon.join(map(one_line, left))
+            yield self.labels.pair.format(name=self.labels.open_questions, value=value)
 
     def _sources(self) -> Iterator[Element]:
         cited = grouped_sources(self.report)

@@ -196,7 +196,7 @@ def test_a_description_that_only_strings_the_values_together_is_left_out():
 def test_a_closed_gap_is_no_open_question_and_the_page_says_when_it_was_closed():
     row = {"id": "gap-1", "description": "Cost of the locks", "addressed": True, "addressed_in": 3}
     report = built(gaps=[row])
-    assert "## Open questions" not in render_markdown(report)
+    assert "Open questions" not in render_markdown(report)
     assert "Cost of the locks (resolved in iteration 3)" in render_html(report, texts=finished_research.texts())
 
 
@@ -321,7 +321,7 @@ def test_the_contents_lead_to_every_part_of_a_report_of_many_sections():
     assert [name for name, _ in named] == [line.lstrip("# ") for line in text.splitlines() if line.startswith("##")][1:]
     assert [anchor for _, anchor in named] == [
         *("was-kostets-und-wer-zahlt", "teil-15-sql_x", "methodology", "第二部分费用", "part-0"),
-        *("open-questions", "what-follows-from-this", "basis-and-limits", "sources", "methodology-1"),
+        *("what-follows-from-this", "basis-and-limits", "sources", "methodology-1"),
     ]
 
 

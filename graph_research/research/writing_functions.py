@@ -189,12 +189,13 @@ def sections_to_mend(
     checks: Rows,
     verdicts: Rows,
     inconsistencies: Rows,
-    edited: Rows,
+    others: Rows,
     missing: Rows,
 ) -> list[Row]:
-    """`parts_to_mend` of the sections of this round, of one that is kept only what the editor found inconsistent; each
-    also with what it does not tell, as `missing`: `{after, what}`. What was not found is looked up by the words of the
-    editor, which are `sought`."""
+    """`parts_to_mend` of the sections of this round, of one that is kept only what the editor found inconsistent, also
+    with what stands in `others`: what the editor wrote, and the sections with what was left out of them; each also with
+    what it does not tell, as `missing`: `{after, what}`. What was not found is looked up by the words of the editor,
+    which are `sought`."""
     sought = {row["after"]: row["what"] for row in missing if row.get("is_limit")}
     written = {row["id"] for row in sections_to_write(outline)}
     named = {name for row in inconsistencies for name in row["change"]}
@@ -204,7 +205,7 @@ def sections_to_mend(
             for row in part["failing"]
             if part["section"]["id"] in written or row["id"] in named
         ]
-        for part in parts_to_mend(sections, checks, verdicts, inconsistencies, edited)
+        for part in parts_to_mend(sections, checks, verdicts, inconsistencies, others)
     }
     parts = (
         {
@@ -228,13 +229,12 @@ def without_repeated(
 ) -> list[Row]:
     """The sections without the sentences and rows that are `repeated`, or cut: no place tells the same, and a block to
     copy no longer sets what the row is about. One stays where the place that tells the same is left out itself, or
-    fails a check or agrees less than it does, and where something depends on it: what is `missing` stands behind it,
-    something does not agree with it, or a gap or limit is `answered` by it."""
+    fails a check or agrees less than it does, and where something depends on it: what is `missing` stands behind it, or
+    a gap or limit is `answered` by it."""
     failing = {row["id"] for row in checks if row["problem"]}
     failing |= {row["id"] for row in verdicts if row["verdict"] != VerdictWord.SUPPORTED}
     failing |= {name for row in inconsistencies for name in row["change"]}
     kept = {row["after"] for row in missing}
-    kept |= {name for row in inconsistencies for name in row["against"]}
     kept |= {name for row in answered for name in row["statements"]}
     gone: set[str] = set()
     for row in repeated:

@@ -28,7 +28,7 @@ from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Finding
 from graph_research.research.models.source import Source
 from graph_research.research.report.run_metadata import asks_outside
-from graph_research.research.revision.model import Exclusion, FollowUp, holding
+from graph_research.research.revision.model import Exclusion, FollowUp, Refresh, holding
 from graph_research.research.revision.revise import State
 from graph_research.research.revision.sentences import cited_evidence, without_evidence
 
@@ -143,12 +143,15 @@ async def create_follow_up(
     question = _checked(question)
     store = app.store
     record = await store.run(run_id)
-    version = len(await stored_revisions(store, run_id)) + 1
+    revisions = await stored_revisions(store, run_id)
+    version = len(revisions) + 1
     if follow_up is None:
         follow_up, is_there = await _id_for(store, run_id, question, version)
         if is_there:
             return follow_up
+    outdated = {name for row in holding(revisions) if isinstance(row, Refresh) for name in row.source_ids}
     state = await revised_state(store, run_id, version)
+    state = {**state, "sources": [row for row in state.get("sources") or [] if row["id"] not in outdated]}
     request = with_limits(_request(request_of(record), question, state), *limits)
     if not accept_changes:
         refuse_foreign(record, request)

@@ -116,6 +116,7 @@ async def refresh_run(
                 what="; ".join(titles)[:200],
                 at=timestamp(clock),
                 evidence_ids=gone,
+                source_ids=now.other_sources(),
                 evidence=_cited(mending, contradictions),
                 sentences=mending.sentences,
                 rows=mending.rows,

@@ -76,10 +76,11 @@ class Refresh(_Revision):
     """Evidence whose source changed since is left out, with every sentence that rests only on it; `left_out` as of an
     exclusion. `sentences` take the place of sentences by their text, `rows` that of the cells of a table's row by the
     evidence that it quotes, and `evidence` is what they and `contradictions` cite: passages of the sources as they are
-    now."""
+    now. `source_ids` are the sources of which the archive has another text than there is now, or that are gone."""
 
     kind: Literal[RevisionKind.REFRESH] = RevisionKind.REFRESH
     evidence_ids: list[str]
+    source_ids: list[str] = Field(default_factory=list)
     left_out: list[str] = Field(default_factory=list)
     evidence: list[Evidence] = Field(default_factory=list)
     sentences: dict[str, Statement] = Field(default_factory=dict)

@@ -90,6 +90,11 @@ class Freshness(Record):
     sources: list[SourceNow]
     sentences: list[TouchedSentence]
 
+    def other_sources(self) -> list[str]:
+        """The ids of the sources that are not as they were archived."""
+        kept = (SourceStatus.UNCHANGED, SourceStatus.NOT_CHECKED)
+        return [source.source_id for source in self.sources if source.status not in kept]
+
     def touched_evidence(self) -> list[str]:
         """The ids of the evidence that no longer stands."""
         return [quote.evidence_id for source in self.sources for quote in source.quotes if is_touched(source, quote)]

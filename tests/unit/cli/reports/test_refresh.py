@@ -80,6 +80,25 @@ def test_the_new_wording_that_is_shown_is_quoted_and_nothing_that_stood_there_be
     assert (said if quoted else "without the sentences whose source changed: Tariff") in notice
 
 
+@pytest.mark.parametrize(("now", "said"), [("165 crowns", "165 crowns"), (None, "")])
+def test_a_question_after_a_refresh_is_not_answered_from_what_was_archived_of_changed_sources(
+    user: User, now: str | None, said: str
+) -> None:
+    page = "# Tariff\n\nA return ticket for an adult costs {} on the ferry to Sandholm.\n"
+    user.write("tariff/tariff.md", page.format("140 crowns"))
+    user.write("tariff/dogs.md", "# Dogs\n\nA dog on the ferry to Sandholm wears a muzzle.\n")
+    user.run("run", "What does the ferry to Sandholm cost?", "--library", "tariff", "--run-id", "tides")
+    if now:
+        user.write("tariff/tariff.md", page.format(now))
+    else:
+        (user.folder / "tariff/tariff.md").unlink()
+    user.run("refresh", "tides", "--rewrite")
+    answered = user.run("ask", "tides", "What does an adult pay for a return ticket to Sandholm?", "--json").json
+    added = " ".join(answered["sentences_added"])
+    assert "140 crowns" not in added
+    assert said in added
+
+
 BOATS = "# Boats\n\n| Boat | Built | Inspected | Seats |\n|---|---|---|---|\n| Heron | 1998 | 12 May 2023 | 4 |\n"
 TEAL = "| Teal | 2016 | 3 March 2024 | 4 |\n"
 

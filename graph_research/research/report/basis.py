@@ -65,15 +65,16 @@ def _is_one_of(templates: Sequence[str], text: str) -> bool:
 
 
 def as_of(report: Report, labels: Labels) -> str:
-    """What stands below the title: which versions the sources name, how sure the report is, and how old the cited
-    sources are. Empty where nothing is cited and no version is named."""
+    """What stands below the title: which versions the sources name, that the report is not sure where it is not, and
+    how old the cited sources are. Empty where nothing is cited and no version is named."""
     cited = [source for source in report.sources if source.citations]
     named = labels.comma.join(f"{row.name} {row.version}" for row in report.newest_versions)
     versions = [labels.newest_versions.format(names=named)] if named else []
     names = [row.name for row in report.newest_versions]
     is_told = all(source.published_at or is_maker(source.publisher, names) for source in cited)
     level = labels.levels[report.confidence.level].lower()
-    confidence = [labels.confidence_above.format(level=level)] if report.written and cited else []
+    is_unsure = report.written and cited and report.confidence.level not in ("high", "medium")
+    confidence = [labels.confidence_above.format(level=level)] if is_unsure else []
     return side_by_side([*versions, *confidence, *_dates(cited, labels, is_told=is_told)])
 
 
@@ -137,9 +138,11 @@ def _confidence(report: Report, labels: Labels) -> Iterator[str]:
         *([labels.reason_failed.format(n=failed)] if failed else []),
         *([labels.reason_unscored] if confidence.value is None else []),
     ]
+    level = labels.levels[confidence.level].lower()
     if reasons:
-        level = labels.levels[confidence.level].lower()
         yield labels.basis_confidence.format(level=level, reasons=labels.semicolon.join(reasons))
+    else:
+        yield labels.confidence_above.format(level=level)
 
 
 def _claims(report: Report, labels: Labels) -> Iterator[str]:

@@ -76,6 +76,16 @@ def test_that_every_cited_source_has_a_date_is_not_told() -> None:
     assert said == "Confidence: low. Date of the cited sources: 4 March 2021."
 
 
+@pytest.mark.parametrize(("level", "is_above"), [("low", True), ("medium", False), ("high", False)])
+def test_below_the_title_stands_that_a_report_is_not_sure_and_among_its_limits_how_sure_it_is(
+    level: str, is_above: bool
+) -> None:
+    report = built()
+    report = report.model_copy(update={"confidence": report.confidence.model_copy(update={"level": level})})
+    assert as_of(report, ENGLISH).startswith(f"Confidence: {level}.") is is_above
+    assert any(row.startswith(f"Confidence: {level}") for row in basis_of(report, ENGLISH))
+
+
 def test_claims_of_one_publisher_alone_are_told_with_how_many_of_them_are_authoritative() -> None:
     weak = [
         {**row, "tier": "UNVERIFIED"} if row["id"] == finished_research.SOURCES[1]["id"] else row

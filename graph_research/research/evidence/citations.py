@@ -248,17 +248,21 @@ class _Numbering:
 
 
 class Described(Protocol):
-    """What a reader is told of a source beside its quotes: its title and date."""
+    """What a reader is told of a source beside its quotes: its title, its folder in a library, and its date."""
 
     @property
     def title(self) -> str: ...
+
+    @property
+    def folder(self) -> str | None: ...
 
     @property
     def published_at(self) -> str | None: ...
 
 
 def passage_of(citation: Citation, archive: Archive, sources: Mapping[str, Described]) -> CitedPassage:
-    """What a citation shows of its source: the quote with the text around it, under the source's title and date."""
+    """What a citation shows of its source: the quote with the text around it, under the source's title, with its
+    folder, which may name the version ("postgresql-doc-15"), and date."""
     around = beside = text = ""
     if citation.valid:
         proof = archive.prove(citation.quote, citation.locator, citation.archive_hash)
@@ -272,11 +276,15 @@ def passage_of(citation: Citation, archive: Archive, sources: Mapping[str, Descr
         quote=citation.quote,
         valid=citation.valid,
         surroundings=around,
-        title=source.title if source else "",
+        title=title_with_folder(source) if source else "",
         beside=beside,
         published_at=source.published_at if source else None,
         text=text,
     )
+
+
+def title_with_folder(source: Described) -> str:
+    return f"{source.title} ({source.folder})" if source.folder else source.title
 
 
 def _selectors(text: str, proof: Proof) -> list[QuoteSelector | PositionSelector]:

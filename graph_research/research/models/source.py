@@ -100,6 +100,11 @@ class Source(Record):
         return self.published_at.partition("T")[0] if self.published_at else None
 
     @property
+    def folder(self) -> str | None:
+        """The name of the folder of the library that a local document was found in."""
+        return self.metadata.get("library")
+
+    @property
     def media_type(self) -> str:
         """The media type of the document, also where `content` is a digest."""
         return str(self.metadata["media_type"]) if self.is_digest else self.content_type

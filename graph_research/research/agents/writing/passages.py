@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from graph_research.research.evidence.citations import AROUND_CHARS
+from graph_research.research.evidence.citations import AROUND_CHARS, title_with_folder
 from graph_research.research.evidence.claim_support import CitedPassage
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.source import Source, folders_apart
@@ -46,9 +46,9 @@ class Passages:
                 quote=row.quote,
                 valid=True,
                 surroundings="".join(self._around(row, AROUND_CHARS)),
-                title=self._title(row),
+                title=title_with_folder(source) if (source := self._sources.get(row.source_id)) else "",
                 beside=self._beside(row),
-                published_at=source.published_at if (source := self._sources.get(row.source_id)) else None,
+                published_at=source.published_at if source else None,
                 text=document.text if (document := self._documents.get(row.source_id)) else "",
             )
             for number, row in enumerate(self._known(evidence_ids), 1)

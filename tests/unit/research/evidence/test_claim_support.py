@@ -243,6 +243,25 @@ def test_an_analysis_may_state_the_numbers_that_its_writer_judges_and_what_follo
     assert judged(text, held, judged=own).status is Status.UNSUPPORTED
 
 
+def test_the_whole_that_a_formula_takes_a_share_from_is_no_new_number_of_an_analysis() -> None:
+    held = "Writers wait for the lock of a file."
+    for text, problem in (
+        ("The mean wait is the hold times u / (1 - u).", ""),
+        ("The wait lasts from 1 - 5 s.", "not in the cited quotes: 1, 5 s"),
+        ("In 1 gate they wait.", "not in the cited quotes: 1"),
+    ):
+        assert judged(text, held, kind=StatementKind.ANALYSIS).problem == problem
+    assert judged("The mean wait is the hold times u / (1 - u).", held).status is Status.UNSUPPORTED
+
+
+def test_the_folder_of_a_source_may_name_the_version_that_a_sentence_is_about() -> None:
+    quote = "Data pages are not checksummed by default."
+    for title, problem in (("Checksums (larch-doc-15)", ""), ("Checksums", "not in the cited quotes: 15")):
+        passage = CitedPassage(1, quote, valid=True, surroundings=f"Larch. {quote}", title=title)
+        found = judge("Larch 15 does not checksum data pages by default.", StatementKind.FACT, [passage])
+        assert found.problem == problem
+
+
 def test_an_analysis_may_compute_with_the_numbers_of_the_question_and_a_fact_may_not() -> None:
     text, quote = "The 200 calls take 100 seconds in a row.", "A call takes 0.5 seconds."
     more = {"computed": ("200 * 0.5",), "question": "How long do 200 calls take?"}

@@ -35,8 +35,8 @@ def with_additions(section: DraftSection, additions: Iterable[Addition]) -> Draf
     """The section with the additions, in their order: a row behind the row of a table that it belongs to, as wide as
     the table; sentences at the end of the list's item that they belong to, as an item of their own only where they say
     what they are about ("Night fares: …"); at the end of a paragraph, since its sentences lean on each other; of any
-    other block behind the paragraph that follows it, since that speaks of the block. Where the statement is not there,
-    or a row does not fit, nothing is added."""
+    other block behind the paragraphs that follow it, which lead on from each other, too: several as items of a list.
+    Where the statement is not there, or a row does not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
         number = _block_of(section.blocks, addition.after)
@@ -46,12 +46,10 @@ def with_additions(section: DraftSection, additions: Iterable[Addition]) -> Draf
     waiting: list[Block] = []
     for number, block in enumerate(section.blocks):
         longer, *behind = _with_own(block, of_blocks.get(number, []))
-        if block.type is BlockType.PARAGRAPH:
-            blocks += [longer, *behind, *waiting]
-            waiting = []
-        else:
-            blocks += [*waiting, longer]
+        if block.type is not BlockType.PARAGRAPH:
+            blocks += waiting
             waiting = behind
+        blocks.append(longer)
     return section.model_copy(update={"blocks": [*blocks, *waiting]})
 
 
@@ -63,7 +61,7 @@ def _block_of(blocks: Sequence[Block], after: str) -> int | None:
 
 
 def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
-    """The block with its additions, and the paragraph that they make behind it."""
+    """The block with its additions, and the paragraph, or list, that those make which stand behind it."""
     rows = [row for row in additions if block.type is BlockType.TABLE and 1 < len(row.row) <= len(block.header)]
     said = [row for row in additions if row not in rows and row.sentences]
     if rows:
@@ -74,10 +72,12 @@ def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
         items = [_longer(item, joined) for item in block.items]
         left = [row for row in said if not any(_holds(item, row.sentences[0].id) for item in items)]
         return [block.model_copy(update={"items": _inserted(items, [(row.after, row.sentences) for row in left])})]
-    sentences = [sentence for row in said for sentence in row.sentences]
     if block.type is BlockType.PARAGRAPH:
-        return [block.model_copy(update={"sentences": [*block.sentences, *sentences]})]
-    return [block, Block(sentences=sentences)] if sentences else [block]
+        sentences = [*block.sentences, *(sentence for row in said for sentence in row.sentences)]
+        return [block.model_copy(update={"sentences": sentences})]
+    if len(said) > 1:
+        return [block, Block(type=BlockType.LIST, items=[row.sentences for row in said])]
+    return [block, *(Block(sentences=row.sentences) for row in said)]
 
 
 def _is_labelled(sentences: Sequence[Statement]) -> bool:

@@ -241,6 +241,19 @@ def test_additions_to_a_paragraph_stand_at_its_end_and_part_none_of_its_sentence
     assert [row.text for row in block.sentences] == [load.text, writer.text, *texts]
 
 
+def test_several_additions_to_a_table_are_a_list_behind_the_paragraphs_on_it() -> None:
+    cells = [Statement(text=text) for text in ("Failover", "none", "Restore", "by hand")]
+    table = Block(type=BlockType.TABLE, header=["What", "How"], rows=[cells[:2], cells[2:]])
+    gap, closed = Statement(text="What came later is lost."), Statement(text="An archive closes this gap.")
+    section = DraftSection(heading="S", blocks=[table, Block(sentences=[gap]), Block(sentences=[closed])])
+    new = [Addition(cell.id, [Statement(text=f"More on {cell.text}.")], []) for cell in (cells[0], cells[2])]
+    *before, added = with_additions(section, new).blocks
+    assert before == section.blocks
+    assert [[row.text for row in item] for item in added.items] == [["More on Failover."], ["More on Restore."]]
+    *_, alone = with_additions(section, new[:1]).blocks
+    assert [row.text for row in alone.sentences] == ["More on Failover."]
+
+
 @pytest.mark.parametrize("labels", [("Night fares: they", "Dogs: they"), ("Night fares", "Dogs")])
 def test_an_addition_belongs_to_its_item_unless_it_says_itself_what_it_is_about(labels: tuple[str, str]) -> None:
     fares, dogs = (Statement(text=f"{label} are cheap.") for label in labels)

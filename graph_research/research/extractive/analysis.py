@@ -20,7 +20,7 @@ from graph_research.research.extractive.sources import (
 )
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Block, Document, announces
-from graph_research.text.language.words import held_share, language_of, terms
+from graph_research.text.language.words import held_share, terms, written_in
 from graph_research.text.relevance.alike import numbers_in, says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
@@ -379,9 +379,8 @@ def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document
         texts = {start: " ".join(filter(None, document.rows[start])) for start in rows}
         known = [own for start in rows if (own := ranked.get((source, start)))]
         picked = any(own.lead.extreme for own in known)
-        answers = (
-            is_header and not picked and not any(map(query.own_terms.intersection, map(_own_words, texts.values())))
-        )
+        named = (not query.own_terms.isdisjoint(_own_words(text, query.language)) for text in texts.values())
+        answers = is_header and not picked and not any(named)
         if not is_header:
             found.setdefault((source, lead.start), replace(group, lead=lead))
         for start, text in texts.items():
@@ -395,5 +394,5 @@ def _with_whole_tables(groups: Sequence[Group], documents: Mapping[str, Document
     return list(found.values())
 
 
-def _own_words(text: str) -> list[str]:
-    return terms(text, language_of(text))
+def _own_words(text: str, asked: str) -> list[str]:
+    return terms(text, written_in(text, asked))

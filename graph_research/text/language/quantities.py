@@ -110,6 +110,8 @@ def _behind(subject: str, signs: str) -> re.Pattern[str]:
 
 _OR_MORE = _behind("or_more", r"\s?\+")
 _OR_LESS = _behind("or_less", "(?!)")
+_SINCE = _before("since", "(?!)")
+_UNTIL = _before("until", "(?!)")
 ARTICLE_BEFORE = re.compile(rf"\b(?:{any_of('articles')})\s$", re.IGNORECASE)
 """The end of a text before a number that says which things are meant ("the two"), and not how many there are."""
 _PERCENT_BEFORE = "百分之"
@@ -130,6 +132,7 @@ _ITEM = re.compile(r"\(?\d+(?:\.\d+)*[.)]$")
 """The number of an item or a heading with what follows it, at the beginning of a text."""
 _COUNTED = re.compile(r"\s[^\W\d_]{4,}")
 """The word behind a number with a `K` that means thousand; otherwise it may be kelvin, or a size of a file."""
+_FEWEST_OF_A_LIST = 3
 _ROUNDED = 0.025
 _ABOUT_SHARE = 0.05
 _LONGEST_BEFORE = 40
@@ -142,6 +145,19 @@ def values(sentence: str) -> list[Value]:
     dates = [one for one in found if one.date]
     numbers = [one for one in found if not one.date]
     return sorted([*dates, *_bounded(sentence, numbers)], key=lambda value: value.start)
+
+
+def period(text: str) -> Value | None:
+    """The time from the first date of a short text to its last, or on its open side; None without a date, or where the
+    text has three or more."""
+    dates = [one for one, _ in _dates(text) if one.date and one.date.year]
+    if not 0 < len(dates) < _FEWEST_OF_A_LIST:
+        return None
+    first, last = dates[0], dates[-1]
+    is_one = len(dates) == 1
+    opens = is_one and _SINCE.search(text[: first.start])
+    begins = is_one and _UNTIL.search(text[: first.start])
+    return replace(last, start=first.start, low=-inf if begins else first.low, high=inf if opens else last.high)
 
 
 def figures(text: str, *, with_one: bool = False) -> list[Value]:

@@ -12,6 +12,8 @@ from graph_research.text.language.words import stem
 
 DATE = "DATE"
 """Among the measures of a superlative: anything that is a date, as `oldest` asks for the earliest."""
+MONEY = "MONEY"
+"""Among the measures of a superlative: anything that is an amount of money, as `cheapest` asks for the least."""
 _DATE_COLUMNS = listed("date_columns")
 """What columns of dates are called."""
 
@@ -19,7 +21,7 @@ _DATE_COLUMNS = listed("date_columns")
 @dataclass(frozen=True)
 class Superlative:
     """`text[start:end]` asks for the largest or the smallest. `measures` are the terms for what it measures by itself,
-    as `cheapest` does prices, or `DATE`; none where the question names that."""
+    as `cheapest` does prices, `DATE` or `MONEY`; none where the question names that."""
 
     start: int
     end: int
@@ -49,6 +51,6 @@ def _meanings(language: str) -> Sequence[tuple[re.Pattern[str], bool, tuple[str,
         sign, *written = said.split()
         pattern = rf"(?<!\w)(?:{'|'.join(written)})(?!\w)".replace("_", r"\s+")
         named = [*measured.split(), *(_DATE_COLUMNS[language] if DATE in measured else ())]
-        measures = tuple(name if name == DATE else stem(name, language) for name in named)
+        measures = tuple(name if name in (DATE, MONEY) else stem(name, language) for name in named)
         meanings.append((re.compile(pattern, re.IGNORECASE), sign == "+", measures))
     return meanings

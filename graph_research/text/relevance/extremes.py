@@ -11,8 +11,8 @@ from math import isclose
 
 from graph_research.text.document import Document
 from graph_research.text.language.dates import dates_in
-from graph_research.text.language.quantities import Value, holds, values
-from graph_research.text.language.superlatives import DATE, Superlative, superlatives_in
+from graph_research.text.language.quantities import Value, holds, period, values
+from graph_research.text.language.superlatives import DATE, MONEY, Superlative, superlatives_in
 from graph_research.text.language.terms import STOP_WORDS
 from graph_research.text.language.words import held_share, held_weight, stem, weights_of, words
 from graph_research.text.relevance.query import ALL_COMMON, Query
@@ -20,8 +20,10 @@ from graph_research.text.relevance.query import ALL_COMMON, Query
 _NAMED = 0.6
 """Of the question's weight, for a table and its row that it is about."""
 _FEWEST = 2
-_ABOUT_THE_TABLE = 0.5
-"""Of the question's weight but for its value, for a table of ranges and its row that hold the value."""
+_ABOUT_THE_TABLE, _WITH_ITS_UNIT = 0.5, 0.3
+"""Of the question's weight but for its value, for a table of ranges and its row that hold the value; where it has a
+unit, which few tables have, less is enough."""
+_YEAR_DAYS = 366
 _DASH = re.compile(r"(?<=\d)\s?[-–—]\s?(?=\d)")
 _UNIT = re.compile(r"[(\[]([^()\[\]]{1,20})[)\]]|,?\sin\s(\S{1,10})$")
 _MINUS = re.compile(r"\s*[-−–]\s*(?=\d)")
@@ -47,7 +49,7 @@ def rows_holding(document: Document, language: str, query: Query) -> dict[int, f
     the weight of what else the query says that the table and the row hold."""
     found: dict[int, float] = {}
     for value in values(query.own):
-        for table in document.tables if value.kind == "number" else ():
+        for table in document.tables:
             found |= _holding(document, table, language, query, value)
     return found
 
@@ -60,26 +62,34 @@ def _holding(document: Document, table: Sequence[int], language: str, query: Que
     asked = {term: weight for term, weight in query.weights(language).items() if term not in named}
     names = document.header_at(header)
     context = _terms(" ".join([document.title, *document.path_at(header), *names]), language)
+    least = _WITH_ITS_UNIT if value.unit else _ABOUT_THE_TABLE
     found: dict[int, float] = {}
     for column, name in enumerate(names):
         ranges = {row: _ranges(document.rows[row][column], name) for row in rows}
-        if sum(any(one.low < one.high for one in some) for some in ranges.values()) < max(_FEWEST, len(rows) / 2):
+        if sum(any(map(_is_span, some)) for some in ranges.values()) < max(_FEWEST, len(rows) / 2):
             continue
         for row, some in ranges.items():
             cells = _terms(" ".join(document.rows[row]), language)
             is_named = value.unit or asked.keys() & {*_terms(f"{name} {document.rows[row][column]}", language)}
             is_held = is_named and any(holds(one, value) for one in some)
-            if is_held and held_share(asked, {*context, *cells}) >= _ABOUT_THE_TABLE:
+            if is_held and held_share(asked, {*context, *cells}) >= least:
                 found[row] = held_weight(asked, {*context, *cells})
     return found
 
 
 def _ranges(cell: str, header: str) -> list[Value]:
-    """What the first value of a cell may be: as it is written, and in the unit that the header names."""
+    """What the first value of a cell may be: as it is written, and in the unit that the header names; of dates the time
+    from the first to the last."""
+    if (time := period(cell)) is not None:
+        return [time]
     written = _DASH.sub(" – ", cell) if len(_DASH.findall(cell)) == 1 else cell
     found = [first for first in values(written)[:1] if first.kind == "number"]
     units = [unit for match in _UNIT.finditer(header) for unit in values(f"1 {match[1] or match[2]}")[:1]]
     return [*found, *(_in_unit(one, unit) for one in found for unit in units if not one.unit)]
+
+
+def _is_span(value: Value) -> bool:
+    return value.high - value.low >= (_YEAR_DAYS if value.kind == "date" else 0) and value.low < value.high
 
 
 def _in_unit(value: Value, unit: Value) -> Value:
@@ -96,12 +106,10 @@ def _extremes(
     columns = [frozenset(_terms(name, language)) for name in names]
     context = frozenset().union(*columns, _terms(" ".join([document.title, *document.path_at(header)]), language))
     kept = _about(document, rows, frozenset(asked.keys() - context), language)
-    dated = [
-        n
-        for n in range(len(columns))
-        if _dates([document.rows[row][n] for row in kept], not columns[n].isdisjoint(asked))
-    ]
-    for column in _named_columns(columns, asked, meaning, dated):
+    cells = [[document.rows[row][n] for row in kept] for n in range(len(columns))]
+    dated = [n for n, some in enumerate(cells) if _dates(some, not columns[n].isdisjoint(asked))]
+    priced = [n for n, some in enumerate(cells) if _are_money(some)]
+    for column in _named_columns(columns, asked, meaning, {DATE: dated, MONEY: priced}):
         amounts = _without_total(_amounts({row: document.rows[row][column] for row in kept}))
         if amounts:
             name = weights_of(words(names[column], language))
@@ -117,14 +125,14 @@ def _extremes(
 
 
 def _named_columns(
-    columns: Sequence[frozenset[str]], asked: Mapping[str, float], meaning: Superlative, dated: Sequence[int]
+    columns: Sequence[frozenset[str]], asked: Mapping[str, float], meaning: Superlative, of: Mapping[str, Sequence[int]]
 ) -> list[int]:
     """The columns of what the superlative measures by itself, those with more of the query first; else those that the
-    query names, the nearest to the superlative first. `dated` are the columns of dates."""
+    query names, the nearest to the superlative first. `of` has the columns of dates and of money."""
     order = list(asked)
     if meaning.measures:
         measured = [n for n, named in enumerate(columns) if not named.isdisjoint(meaning.measures)]
-        measured += [n for n in dated if DATE in meaning.measures and n not in measured]
+        measured += [n for kind in of if kind in meaning.measures for n in of[kind] if n not in measured]
         return sorted(measured, key=lambda n: -held_weight(asked, columns[n]))
     nearest = {n: min(map(order.index, named & asked.keys()), default=-1) for n, named in enumerate(columns)}
     return sorted(
@@ -182,6 +190,12 @@ def _dates(cells: Sequence[str], asked: bool) -> bool:
     filled = list(filter(None, cells))
     found = [next(dates_in(cell), None) for cell in filled]
     return len(filled) >= _FEWEST and all(one and one.year and (one.month or asked) for one in found)
+
+
+def _are_money(cells: Sequence[str]) -> bool:
+    """Whether all cells of a column that are not empty are amounts of money."""
+    amounts = [_amount(cell) for cell in cells if cell]
+    return len(amounts) >= _FEWEST and all(amount and amount[0].startswith("money") for amount in amounts)
 
 
 def _without_total(amounts: Mapping[int, float]) -> dict[int, float]:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable
 
-from graph_research.text.language.superlatives import DATE, superlatives_in
+from graph_research.text.language.superlatives import DATE, MONEY, superlatives_in
 from graph_research.text.language.terms import STOP_WORDS
 from graph_research.text.language.words import language_of, words
 
@@ -43,7 +43,8 @@ def name_shares(text: str, languages: Iterable[str]) -> dict[str, float]:
 def _measures(text: str, language: str) -> list[str]:
     """The terms for what the superlatives of a text measure, without accents, as columns of tables have them."""
     found = superlatives_in(text, language)
-    return [without_accents(term) for one in found for term in one.measures if DATE not in one.measures]
+    named = (term for one in found if DATE not in one.measures for term in one.measures if term != MONEY)
+    return [*map(without_accents, named)]
 
 
 def without_accents(terms: str) -> str:

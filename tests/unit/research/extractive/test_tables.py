@@ -157,6 +157,15 @@ def test_a_row_that_is_asked_for_by_a_value_is_alone_though_it_is_made_of_names_
     assert [[cell["text"] for cell in row] for row in table["rows"]] == cells
 
 
+def test_a_row_that_a_question_names_is_quoted_alone_though_a_table_of_names_tells_no_language() -> None:
+    rows = "| Blütenhonig | 4,50 € | 7,60 € |\n| Waldhonig | 5,90 € | 10,20 € |\n| Lindenhonig | 5,30 € | 9,10 € |\n"
+    page = f"| Sorte | 250-g-Glas | 500-g-Glas |\n|---|---|---|\n{rows}"
+    others = [f"# Markt {number}\n\nWaldhonig, Stand {number}.\n" for number in range(2)]
+    handoff = {**written([page, *others]), "question": "Was kostet ein 500-g-Glas Waldhonig?"}
+    table, *_ = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))["summary"]
+    assert [row[0]["text"] for row in table["rows"]] == ["Waldhonig"]
+
+
 def test_no_row_answers_a_superlative_of_what_no_column_tells() -> None:
     material = {**written([HUTS]), "question": "Which hut has the most showers?"}
     assert not any(group.lead.extreme for group in analyze(material).groups)

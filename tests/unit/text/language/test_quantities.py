@@ -1,5 +1,6 @@
 """Numbers and dates in sentences as intervals."""
 
+from datetime import date
 from math import inf
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.text.language.quantities import agree, values
+from graph_research.text.language.quantities import agree, period, values
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,30 @@ from graph_research.text.language.quantities import agree, values
 def test_a_number_is_read_with_its_unit_and_bounds(text: str, unit: str, low: float, high: float) -> None:
     value = values(text)[0]
     assert (value.unit, value.low, value.high) == (unit, pytest.approx(low), pytest.approx(high))
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("1972 bis 1998", (1972, 1, 1), (1998, 12, 31)),
+        ("1921–1933", (1921, 1, 1), (1933, 12, 31)),
+        ("March 2019 to 5 April 2020", (2019, 3, 1), (2020, 4, 5)),
+        ("since 2019", (2019, 1, 1), None),
+        ("bis 1933", None, (1933, 12, 31)),
+    ],
+)
+def test_a_period_goes_from_its_first_date_to_its_last(
+    text: str, first: tuple[int, int, int] | None, last: tuple[int, int, int] | None
+) -> None:
+    found = period(text)
+    assert found is not None
+    assert found.low == (date(*first).toordinal() if first else -inf)
+    assert found.high == (date(*last).toordinal() if last else inf)
+
+
+def test_what_has_no_date_or_a_list_of_them_is_no_period() -> None:
+    assert period("3 to 10 kg") is None
+    assert period("2019, 2020 and 2021") is None
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,9 @@ def test_german_superlatives_measure_what_compounds_in_a_header_name(question: s
 RANGES = separated_document(
     "Group,Crew weight (kg),Fee,Season\nOne,50 to 65,12,2019\nTwo,66–80,14,2020\nThree,81 and more,17,2021\n"
 )
+CHAIRS = separated_document(
+    "Zeitraum,Vorsitz,Mitglieder\n1946 bis 1971,Rau,112\n1972–1998,Specht,148\nseit 1999,Demir,96\n"
+)
 POST = separated_document("Gewicht der Sendung,Porto\nbis 3 kg,7 €\nab 3 bis 10 kg,12 €\nab 10 kg,Spedition\n")
 
 
@@ -164,6 +167,10 @@ POST = separated_document("Gewicht der Sendung,Porto\nbis 3 kg,7 €\nab 3 bis 1
         (RANGES, "Which group has a crew weight of 70 m?", "en", []),
         (RANGES, "Which group has 70 members?", "en", []),
         (RANGES, "How many moths of 70 kg has a museum?", "en", []),
+        (CHAIRS, "Wer hatte 1985 den Vorsitz?", "de", ["1972–1998"]),
+        (CHAIRS, "Wer hatte im Mai 2012 den Vorsitz?", "de", ["seit 1999"]),
+        (CHAIRS, "Wer hatte 1930 den Vorsitz?", "de", []),
+        (CHAIRS, "Wer hatte 148 Mitglieder im Vorsitz?", "de", []),
         (POST, "Wie hoch ist das Porto einer Sendung von 5 kg?", "de", ["ab 3 bis 10 kg"]),
         (POST, "Wie hoch ist das Porto einer Sendung von 500 g?", "de", ["bis 3 kg"]),
         (POST, "Wie hoch ist das Porto einer Sendung von 10 kg?", "de", ["ab 3 bis 10 kg", "ab 10 kg"]),
@@ -174,6 +181,16 @@ def test_a_value_in_a_question_names_the_row_whose_range_holds_it(
 ) -> None:
     found = [table.rows[start] for start in rows_holding(table, language, parse(question, language))]
     assert [row[1] if table is RANGES else row[0] for row in found] == expected
+
+
+def test_the_cheapest_is_told_by_amounts_of_money_where_no_column_is_called_price() -> None:
+    table = separated_document('Sorte,250-g-Glas,Ernte (kg)\nWaldhonig,"5,90 €",61\nBlütenhonig,"4,50 €",412\n')
+    for question, sort in (
+        ("Welche Sorte ist am billigsten?", "Blütenhonig"),
+        ("Welche ist die teuerste Sorte?", "Waldhonig"),
+    ):
+        [row] = extreme_rows(table, "de", parse(question, "de"))
+        assert table.rows[row][0] == sort
 
 
 def test_a_value_that_a_range_holds_is_no_word_that_the_texts_lack() -> None:

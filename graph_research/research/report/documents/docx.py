@@ -14,7 +14,7 @@ from docx.document import Document as WordDocument
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
-from docx.shared import Length, Pt, RGBColor
+from docx.shared import Length, Mm, Pt, RGBColor
 from docx.text.paragraph import Paragraph as WordParagraph
 
 from graph_research.research.report.documents.elements import (
@@ -39,7 +39,10 @@ _CODE_FONT, _CODE_SIZE = "Courier New", Pt(9)
 _LINK_COLOUR = RGBColor(0x1F, 0x4F, 0x8F)
 _LONG_TITLE = Pt(15)
 _AFTER_ITEM = Pt(3)
-_LONGEST_CELL, _CELL_MARGINS = 40, 7  # characters
+_PAGE, _MARGINS = (Mm(210), Mm(297)), (Mm(22), Mm(24))
+_CELL_SIZE, _CELL_CODE_SIZE = Pt(9), Pt(8)
+_LINE, _LONGEST_CELL, _CELL_MARGINS = 90, 40, 3
+"""Characters of the cells' size: those of a whole line, the most that a column asks for, and the margins of a cell."""
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 """The time of every entry of the ZIP file, so that the same report gives the same bytes."""
 
@@ -47,6 +50,7 @@ _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 def render_docx(report: Report) -> bytes:
     """The file's bytes; the same report gives the same bytes."""
     document = Document()
+    _set_page(document)
     document.core_properties.title = _text(report.headline)[:250]
     document.core_properties.author = "graph-research"
     document.core_properties.comments = report.run_id
@@ -76,6 +80,14 @@ def _dated(package: bytes) -> bytes:
     return out.getvalue()
 
 
+def _set_page(document: WordDocument) -> None:
+    """The size and margins of the pages, which are those of the PDF."""
+    for section in document.sections:
+        section.page_width, section.page_height = _PAGE
+        section.left_margin = section.right_margin = _MARGINS[0]
+        section.top_margin = section.bottom_margin = _MARGINS[1]
+
+
 def _set_language(document: WordDocument, language: str) -> None:
     """The language in which Word checks the spelling and chooses the forms of Chinese and Japanese characters."""
     for proofed in document.styles.element.iter(qn("w:lang")):
@@ -101,7 +113,9 @@ class _Writer:
             case Table():
                 self._table(element)
             case Code(text, _, marks):
-                run = self._document.add_paragraph().add_run(_text(text))
+                block = self._document.add_paragraph()
+                block.paragraph_format.keep_together = True
+                run = block.add_run(_text(text))
                 run.font.name, run.font.size = _CODE_FONT, _CODE_SIZE
                 if marks:
                     self._spans(self._document.add_paragraph(), marks)
@@ -135,10 +149,10 @@ class _Writer:
             row = grid.add_row()
             row._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
             for cell, head in zip(row.cells, table.header, strict=True):
-                cell.paragraphs[0].add_run(_text(head)).bold = True
+                self._spans(cell.paragraphs[0], [Span(head, Style.STRONG)], _CELL_SIZE)
         for spans_of_row in table.rows:
             for cell, spans in zip(grid.add_row().cells, spans_of_row, strict=True):
-                self._spans(cell.paragraphs[0], spans)
+                self._spans(cell.paragraphs[0], spans, _CELL_SIZE)
         widths = _widths(table, sum(column.width or 0 for column in grid.columns))
         for row in grid.rows:
             row._tr.get_or_add_trPr().insert(0, OxmlElement("w:cantSplit"))
@@ -160,13 +174,14 @@ class _Writer:
         self._spans(paragraph, [Span(f"[{passage.number}] "), Span(f"{passage.quote} "), Span(passage.source)])
         self._spans(paragraph, [Span(passage.where)])
 
-    def _spans(self, paragraph: WordParagraph, spans: Iterable[Span]) -> None:
+    def _spans(self, paragraph: WordParagraph, spans: Iterable[Span], size: Length | None = None) -> None:
         for span in spans:
             run = paragraph.add_run(_text(span.text))
+            run.font.size = size
             run.bold = span.style in (Style.STRONG, Style.STRONG_CODE) or None
             run.italic = (span.style is Style.EMPHASIS and self._has_italics) or None
             if is_code(span):
-                run.font.name = _CODE_FONT
+                run.font.name, run.font.size = _CODE_FONT, _CELL_CODE_SIZE if size else None
             if span.citation or span.url:
                 run.font.color.rgb = _LINK_COLOUR
                 link = OxmlElement("w:hyperlink")
@@ -180,20 +195,34 @@ class _Writer:
 
 
 def _widths(table: Table, whole: int) -> list[Length]:
-    """The width of the page, shared by the longest cell of each column; a long one wraps and counts no further."""
-    columns = zip(table.header, *([_plain(cell) for cell in row] for row in table.rows), strict=True)
-    needed = [min(max(map(_width, cells)), _LONGEST_CELL) + _CELL_MARGINS for cells in columns]
-    return [Length(whole * share // sum(needed)) for share in needed]
+    """The width of the page, shared by the columns: each has room for its longest word, and of what is left as much as
+    its longest cell asks for."""
+    columns = list(zip([(Span(head),) for head in table.header], *table.rows, strict=True))
+    least = [max(map(_longest_word, cells)) + _CELL_MARGINS for cells in columns]
+    wanted = [min(max(map(_longest_line, cells)), _LONGEST_CELL) + _CELL_MARGINS for cells in columns]
+    more = [max(0, most - word) for most, word in zip(wanted, least, strict=True)]
+    left = max(0, _LINE - sum(least)) / (sum(more) or 1)
+    shares = [word + left * further for word, further in zip(least, more, strict=True)]
+    return [Length(int(whole * share / sum(shares))) for share in shares]
 
 
-def _plain(spans: Iterable[Span]) -> str:
-    """The longest line of a cell."""
-    return max("".join(span.text for span in spans).split("\n"), key=_width)
+def _longest_line(spans: Iterable[Span]) -> int:
+    return max(map(_width, "".join(span.text for span in spans).split("\n")))
+
+
+def _longest_word(spans: Iterable[Span]) -> int:
+    """Of what a line does not break; it does behind every Chinese or Japanese character."""
+    text = "".join(span.text for span in spans)
+    return max(map(len, "".join("  " if _is_wide(character) else character for character in text).split()), default=0)
+
+
+def _is_wide(character: str) -> bool:
+    return east_asian_width(character) in "WF"
 
 
 def _width(text: str) -> int:
     """In Latin characters; one of Chinese or Japanese is as wide as two."""
-    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
+    return sum(2 if _is_wide(character) else 1 for character in text)
 
 
 def _bookmark(citation: str) -> str:

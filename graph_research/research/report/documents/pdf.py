@@ -53,6 +53,10 @@ _MOST_MISSING = 0.1
 """The largest share of characters without a font with which a PDF is still worth having."""
 
 
+_MOST_LINES, _LINE_CHARS = 30, 90
+"""What is kept on one page: code and rows of tables of up to so many lines, each of about so many characters."""
+
+
 class PdfNotMade(GraphResearchError):
     """The PDF could not be set, or no installed font has the characters of the report."""
 
@@ -130,6 +134,8 @@ def _element(element: Element) -> str:
             return _table(element)
         case Code(text, language, marks):
             block = f"#raw({_string(text)}, block: true, lang: {_string(language)})"
+            if text.count("\n") < _MOST_LINES:
+                block = f"#block(breakable: false)[{block}]"
             return f"{block}\n#par[{_spans(marks)}]" if marks else block
         case Passage(citation, number, quote, source, where):
             said = [Span(f"[{number}] {quote} "), Span(source, Style.EMPHASIS), Span(where)]
@@ -141,7 +147,10 @@ def _table(table: Table) -> str:
     header = f"table.header({', '.join(heads)})," if any(table.header) else ""
     cells = ", ".join(f"[{_spans(cell)}]" for row in table.rows for cell in row)
     made = f"#table(columns: {len(table.header)}, {header} {cells})"
-    return f"#par[#strong({_string(table.caption)})]\n{made}" if table.caption else made
+    longest = max((sum(len(span.text) for span in cell) for row in table.rows for cell in row), default=0)
+    if longest * len(table.header) < _MOST_LINES * _LINE_CHARS:
+        made = f"#[#set table.cell(breakable: false)\n{made}]"
+    return f"#block(sticky: true)[#strong({_string(table.caption)})]\n{made}" if table.caption else made
 
 
 def _spans(spans: Iterable[Span]) -> str:

@@ -117,15 +117,16 @@ class Sentences:
         return tuple(spans)
 
     def of_block(self, statement: CitedStatement, others: Iterable[CitedBlock]) -> Spans:
-        """The caption of a block to copy: the numbers of its sources, marked where the writer composed it. None where
-        the `others` of its section have them all."""
+        """The caption of a block to copy: its sources, marked where the writer composed it. None where the `others` of
+        its section have them all."""
         shown = {
             name for block in others for row in block.statements() if row is not statement for name in row.citations
         }
         is_shown = self._sources_of(statement.citations) <= self._sources_of(shown)
         numbers = () if is_shown else self.numbers(statement.citations)
+        named = (Span(self._labels.pair.format(name=self._labels.sources, value="")), *numbers) if numbers else ()
         mark = line(ANALYSIS) if statement.status is Status.ANALYSIS and numbers else ()
-        return joined([(*numbers, *mark), self._status(statement)])
+        return joined([(*named, *mark), self._status(statement)])
 
     def _row(self, row: Sequence[CitedStatement]) -> list[Spans]:
         """The cells of a row. Where all that state something rest on one source, its number stands once, behind the

@@ -256,8 +256,9 @@ def test_a_block_to_copy_says_what_it_is_made_of() -> None:
     quoted, own = fact("turbines = 16", TURBINES), analysis("interest = 0  # judgement", INTEREST)
     whole = report(conclusions=[code(quoted), code(own)])
     written = rendered("md", whole).decode()
-    assert re.search(r"```\n\n\[\d\]\n", written)
-    assert re.search(r"```\n\n\[\d\]°\n", written), "with the mark of analysis"
+    assert re.search(r"```\n\nSources: \[\d\]\n", written)
+    assert re.search(r"```\n\nSources: \[\d\]°\n", written), "with the mark of analysis"
+    assert re.search(r"```\n\n来源：\[\d\]\n", rendered("md", whole.model_copy(update={"language": "zh"})).decode())
     page = rendered("html", whole).decode()
     assert re.search(r'<figcaption class="by"><(?!span class="analysis")', page)
     assert re.search(r'<figcaption class="by"><span class="analysis" title="[^"]+">analysis</span> <', page)
@@ -280,6 +281,44 @@ def test_the_columns_of_a_word_table_are_as_wide_as_what_stands_in_them() -> Non
     assert number * 2 < title
     assert "w:tblHeader" in sources.rows[0]._tr.xml
     assert all("w:cantSplit" in row._tr.xml for row in sources.rows)
+
+
+def test_a_word_is_not_cut_in_a_narrow_column_of_a_word_file() -> None:
+    name = "synchronous_commit=remote_apply"
+    cell = {**fact(name, COST_AUDIT), "code": [name]}
+    rest = [fact("as much is said about it as a cell of a wide table may hold", COST_AUDIT) for _ in range(4)]
+    whole = report(conclusions=[{"type": "table", "header": ["Set", *"ABCD"], "rows": [[cell, *rest]]}])
+    document = Document(io.BytesIO(rendered("docx", whole)))
+    cell_of_name = next(table.cell(1, 0) for table in document.tables if table.cell(0, 0).text == "Set")
+    [code, *_] = cell_of_name.paragraphs[0].runs
+    width_of_a_character = 0.6 * code.font.size  # of Courier
+    assert code.text == name and cell_of_name.width > len(name) * width_of_a_character
+    assert document.sections[0].page_width.mm == pytest.approx(210, abs=0.1)
+
+
+def pages_of_pdf(whole: Report) -> list[str]:
+    return [page.extract_text() for page in PdfReader(io.BytesIO(rendered("pdf", whole))).pages]
+
+
+def test_a_row_a_block_of_code_and_a_caption_with_its_table_stay_on_one_page_of_a_pdf() -> None:
+    cell = fact("First. " + "One of several lines. " * 8 + "Last.", COST_AUDIT)
+    tables = [
+        {"type": "table", "caption": f"Caption {n}", "header": [f"Head {n}"], "rows": [[cell]] * (8 + n)}
+        for n in range(6)
+    ]
+    lines = "first = 1\n" + "a = 1\n" * 18 + "last = 1"
+    code = {"type": "code", "language": "ini", "sentences": [fact(lines, TURBINES)]}
+    pages = pages_of_pdf(report(conclusions=[*tables, code, code, code]))
+    for page in pages[:-1]:
+        assert page.count("First.") == page.count("Last.")
+        assert page.count("first = 1") == page.count("last = 1")
+        assert not page.rstrip(" \n0123456789").endswith("Caption")
+
+
+def test_a_long_cell_of_a_pdf_goes_on_on_the_next_page() -> None:
+    cell = fact("word " * 3000 + "end.", COST_AUDIT)
+    whole = report(conclusions=[{"type": "table", "header": ["What"], "rows": [[cell]]}])
+    assert "end." in "".join(pages_of_pdf(whole))
 
 
 def test_a_long_question_is_set_in_a_smaller_type() -> None:

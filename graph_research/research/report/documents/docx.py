@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from unicodedata import east_asian_width
 
@@ -25,6 +25,7 @@ from graph_research.research.report.documents.elements import (
     Paragraph,
     Passage,
     Span,
+    Spans,
     Style,
     Table,
     is_code,
@@ -34,13 +35,16 @@ from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 from graph_research.text.language.tags import has_italics, primary
 
+Column = Sequence[Spans]
+"""The cells of a column, the first of the header."""
+
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _CODE_FONT, _CODE_SIZE = "Courier New", Pt(9)
 _LINK_COLOUR = RGBColor(0x1F, 0x4F, 0x8F)
 _LONG_TITLE = Pt(15)
 _AFTER_ITEM = Pt(3)
 _PAGE, _MARGINS = (Mm(210), Mm(297)), (Mm(22), Mm(24))
-_CELL_SIZE, _CELL_CODE_SIZE = Pt(9), Pt(8)
+_CELL_SIZE, _SMALLEST_CELL_SIZE, _CODE_IN_CELL = Pt(9), Pt(7), 0.88
 _LINE, _LONGEST_CELL, _CELL_MARGINS = 90, 40, 3
 """Characters of the cells' size: those of a whole line, the most that a column asks for, and the margins of a cell."""
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
@@ -143,17 +147,19 @@ class _Writer:
     def _table(self, table: Table) -> None:
         if table.caption:
             self._document.add_paragraph(_text(table.caption), style="Caption").paragraph_format.keep_with_next = True
+        columns = list(zip([(Span(head, Style.STRONG),) for head in table.header], *table.rows, strict=True))
+        size = _cell_size(columns)
         grid = self._document.add_table(rows=0, cols=len(table.header), style="Table Grid")
         grid.autofit = False
         if any(table.header):
             row = grid.add_row()
             row._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
-            for cell, head in zip(row.cells, table.header, strict=True):
-                self._spans(cell.paragraphs[0], [Span(head, Style.STRONG)], _CELL_SIZE)
+            for cell, (head, *_) in zip(row.cells, columns, strict=True):
+                self._spans(cell.paragraphs[0], head, size)
         for spans_of_row in table.rows:
             for cell, spans in zip(grid.add_row().cells, spans_of_row, strict=True):
-                self._spans(cell.paragraphs[0], spans, _CELL_SIZE)
-        widths = _widths(table, sum(column.width or 0 for column in grid.columns))
+                self._spans(cell.paragraphs[0], spans, size)
+        widths = _widths(columns, sum(column.width or 0 for column in grid.columns))
         for row in grid.rows:
             row._tr.get_or_add_trPr().insert(0, OxmlElement("w:cantSplit"))
             for cell, width in zip(row.cells, widths, strict=True):
@@ -181,7 +187,7 @@ class _Writer:
             run.bold = span.style in (Style.STRONG, Style.STRONG_CODE) or None
             run.italic = (span.style is Style.EMPHASIS and self._has_italics) or None
             if is_code(span):
-                run.font.name, run.font.size = _CODE_FONT, _CELL_CODE_SIZE if size else None
+                run.font.name, run.font.size = _CODE_FONT, Length(int(size * _CODE_IN_CELL)) if size else None
             if span.citation or span.url:
                 run.font.color.rgb = _LINK_COLOUR
                 link = OxmlElement("w:hyperlink")
@@ -194,16 +200,25 @@ class _Writer:
                 paragraph._p.append(link)
 
 
-def _widths(table: Table, whole: int) -> list[Length]:
+def _cell_size(columns: Sequence[Column]) -> Length:
+    """The size of the type, smaller where a line has no room for the longest word of every column."""
+    room = min(1.0, _LINE / sum(map(_least, columns)))
+    return Length(max(int(_CELL_SIZE * room), _SMALLEST_CELL_SIZE))
+
+
+def _widths(columns: Sequence[Column], whole: int) -> list[Length]:
     """The width of the page, shared by the columns: each has room for its longest word, and of what is left as much as
     its longest cell asks for."""
-    columns = list(zip([(Span(head),) for head in table.header], *table.rows, strict=True))
-    least = [max(map(_longest_word, cells)) + _CELL_MARGINS for cells in columns]
-    wanted = [min(max(map(_longest_line, cells)), _LONGEST_CELL) + _CELL_MARGINS for cells in columns]
+    least = [_least(column) for column in columns]
+    wanted = [min(max(map(_longest_line, column)), _LONGEST_CELL) + _CELL_MARGINS for column in columns]
     more = [max(0, most - word) for most, word in zip(wanted, least, strict=True)]
     left = max(0, _LINE - sum(least)) / (sum(more) or 1)
     shares = [word + left * further for word, further in zip(least, more, strict=True)]
     return [Length(int(whole * share / sum(shares))) for share in shares]
+
+
+def _least(column: Column) -> int:
+    return max(map(_longest_word, column)) + _CELL_MARGINS
 
 
 def _longest_line(spans: Iterable[Span]) -> int:

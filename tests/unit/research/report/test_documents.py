@@ -286,13 +286,14 @@ def test_the_columns_of_a_word_table_are_as_wide_as_what_stands_in_them() -> Non
 def test_a_word_is_not_cut_in_a_narrow_column_of_a_word_file() -> None:
     name = "synchronous_commit=remote_apply"
     cell = {**fact(name, COST_AUDIT), "code": [name]}
-    rest = [fact("as much is said about it as a cell of a wide table may hold", COST_AUDIT) for _ in range(4)]
+    rest = [fact("as much is said about it as a cell of_a_very_wide_table may hold", COST_AUDIT) for _ in range(4)]
     whole = report(conclusions=[{"type": "table", "header": ["Set", *"ABCD"], "rows": [[cell, *rest]]}])
     document = Document(io.BytesIO(rendered("docx", whole)))
     cell_of_name = next(table.cell(1, 0) for table in document.tables if table.cell(0, 0).text == "Set")
     [code, *_] = cell_of_name.paragraphs[0].runs
-    width_of_a_character = 0.6 * code.font.size  # of Courier
+    width_of_a_character = 0.6 * code.font.size  # of Courier, which is 8 points in most tables
     assert code.text == name and cell_of_name.width > len(name) * width_of_a_character
+    assert 7 <= cell_of_name.paragraphs[0].runs[-1].font.size.pt < 9, "smaller, since it is a wide table"
     assert document.sections[0].page_width.mm == pytest.approx(210, abs=0.1)
 
 

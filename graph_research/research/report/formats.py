@@ -79,9 +79,9 @@ def _evidence(proved: ProvedReport) -> bytes:
 
 def _bibliography(name: str) -> Callable[[ProvedReport], bytes]:
     def render(proved: ProvedReport) -> bytes:
-        from graph_research.research.report.documents.bibliography import RENDERERS
+        from graph_research.research.report.documents.bibliography import RENDERERS, listed_sources
 
-        return RENDERERS[name]([source.to_json() for source in proved.report.sources]).encode()
+        return RENDERERS[name](listed_sources(proved.report)).encode()
 
     return render
 

@@ -1,5 +1,6 @@
 """A report's sources for reference managers: BibTeX, RIS and CSL-JSON.
 
+They are named as in the report's own list. Only an address on the web is a URL; the path of a local file is a note.
 Nothing of a source is trusted: characters that are markup in BibTeX are escaped, and a line break never starts a new
 RIS field.
 """
@@ -11,10 +12,14 @@ from typing import Any
 
 import orjson
 
-from graph_research.research.report.formatting import one_line
+from graph_research.research.report.formatting import listed_title, local_file, one_line, publisher, web_link
+from graph_research.research.report.labels.languages import labels_for
+from graph_research.research.report.model import Report
+from graph_research.research.report.reading import cited_folders, cited_makers
 from graph_research.text.language.dates import date_parts
 
 Sources = Sequence[Mapping[str, Any]]
+"""As `listed_sources` gives them."""
 
 _TEX = {
     "\\": r"\textbackslash{}",
@@ -30,6 +35,23 @@ _TEX = {
 }
 
 
+def listed_sources(report: Report, *, only_cited: bool = False) -> Sources:
+    """The report's sources as its own list names them, with `note`: the path of a local file."""
+    products = [row.name for row in report.newest_versions]
+    makers, folders, labels = cited_makers(report, products), cited_folders(report), labels_for(report.language)
+    return [
+        {
+            **source.to_json(),
+            "title": listed_title(source, makers, labels),
+            "publisher": publisher(source, products) if source.publisher else None,
+            "url": web_link(source.url),
+            "note": None if web_link(source.url) else local_file(source, folders),
+        }
+        for source in report.sources
+        if source.n is not None or not only_cited
+    ]
+
+
 def _bibtex_entry(source: Mapping[str, Any]) -> str:
     year, *_ = _date(source)
     fields = {
@@ -39,6 +61,7 @@ def _bibtex_entry(source: Mapping[str, Any]) -> str:
         "year": year,
         "url": source.get("url"),
         "doi": source.get("doi"),
+        "note": source.get("note"),
     }
     lines = [
         f"  {name} = {{{value if name == 'author' else _tex(str(value))}}}," for name, value in fields.items() if value
@@ -52,17 +75,17 @@ def _tex(text: str) -> str:
 
 def _ris_entry(source: Mapping[str, Any]) -> str:
     year, *rest = _date(source)
-    url = source.get("url") or ""
     fields = [
-        ("TY", "ELEC" if url.startswith(("http://", "https://")) else "GEN"),
+        ("TY", "ELEC" if source.get("url") else "GEN"),
         ("ID", source["id"]),
         ("TI", source.get("title")),
         *(("AU", author) for author in source.get("authors") or ()),
         ("PB", source.get("publisher")),
         ("PY", year),
         ("DA", "/".join([year, *rest]) if rest else None),
-        ("UR", url),
+        ("UR", source.get("url")),
         ("DO", source.get("doi")),
+        ("N1", source.get("note")),
     ]
     lines = [f"{tag}  - {one_line(str(value))}" for tag, value in fields if value]
     return "\n".join([*lines, "ER  - ", "", ""])
@@ -79,16 +102,16 @@ def csl_items(sources: Sources) -> list[dict[str, Any]]:
 
 def _csl_entry(source: Mapping[str, Any]) -> dict[str, Any]:
     year, *rest = _date(source)
-    url = source.get("url") or ""
     entry = {
         "id": source["id"],
-        "type": "webpage" if url.startswith(("http://", "https://")) else "document",
+        "type": "webpage" if source.get("url") else "document",
         "title": one_line(source.get("title") or ""),
         "author": [{"literal": one_line(author)} for author in source.get("authors") or ()],
         "publisher": one_line(source.get("publisher") or ""),
         "issued": {"date-parts": [[int(part) for part in (year, *rest)]]} if year else None,
-        "URL": one_line(url),
+        "URL": one_line(source.get("url") or ""),
         "DOI": one_line(source.get("doi") or ""),
+        "note": one_line(source.get("note") or ""),
     }
     return {name: value for name, value in entry.items() if value}
 
@@ -103,4 +126,4 @@ RENDERERS: Mapping[str, Callable[[Sources], str]] = {
     "ris": lambda sources: "".join(map(_ris_entry, sources)),
     "csl-json": _csl_json,
 }
-"""Renderers of the `sources` of a `report.json`, by the name of the format."""
+"""Renderers of `listed_sources`, by the name of the format."""

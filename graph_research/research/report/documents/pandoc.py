@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable
 
-from graph_research.research.report.documents.bibliography import csl_items
+from graph_research.research.report.documents.bibliography import csl_items, listed_sources
 from graph_research.research.report.documents.elements import (
     LINE_BREAK,
     Code,
@@ -33,7 +33,6 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~^$@\"'&:])")
 
 def render_pandoc(report: Report) -> str:
     """The file's text: `[@src-…, c7]` cites passage c7 of a source. Pandoc and its citeproc make any format of it."""
-    sources = {source.id: source for source in report.sources if source.n is not None}
     labels = labels_for(report.language)
     metadata = {
         "title": report.headline,
@@ -44,7 +43,7 @@ def render_pandoc(report: Report) -> str:
             f"graph {report.graph} {report.graph_hash}",
             f"model {labels.semicolon.join(who_served(report, labels))}",
         ],
-        "references": csl_items([source.to_json() for source in sources.values()]),
+        "references": csl_items(listed_sources(report, only_cited=True)),
     }
     front = f"---\n{json.dumps(metadata, ensure_ascii=False, indent=1)}\n---"  # JSON is YAML
     cited = {citation.id: citation.source_id for citation in report.citations}

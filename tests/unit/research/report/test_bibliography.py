@@ -6,6 +6,10 @@ from typing import Any
 import pytest
 
 from graph_research.research.report.documents.bibliography import RENDERERS
+from graph_research.research.report.documents.pandoc import render_pandoc
+from graph_research.research.report.formats import REPORT_FORMATS, ProvedReport
+from graph_research.research.report.model import NamedVersion, Report
+from tests.support.research.written_report import built
 
 
 def source(**changes: Any) -> dict[str, Any]:
@@ -56,3 +60,42 @@ def test_a_source_of_which_little_is_known_is_still_written(format: str) -> None
     assert "None" not in text
     assert "null" not in text
     assert "Cold climates" in text
+
+
+def manuals() -> Report:
+    """Sources that are pages of the manuals of two products, in two folders, and one on the web."""
+    whole = built()
+    changes = [
+        {
+            "title": "13.3. Explicit Locking",
+            "publisher": "postgresql",
+            "url": "locking.html",
+            "folder": "postgresql-doc",
+        },
+        {"title": "Write-Ahead Logging", "publisher": "sqlite3", "url": "wal.html", "folder": "sqlite3"},
+        {"url": "https://forum.example/7"},
+    ]
+    sources = [
+        source.model_copy(update={"n": n, **change})
+        for n, (source, change) in enumerate(zip(whole.sources, changes, strict=True), 1)
+    ]
+    versions = [NamedVersion(name="PostgreSQL", version="15.13"), NamedVersion(name="SQLite", version="3.40.1")]
+    return whole.model_copy(update={"sources": sources, "newest_versions": versions})
+
+
+@pytest.mark.parametrize("format", RENDERERS)
+def test_sources_are_named_as_in_the_report_and_only_an_address_on_the_web_is_one(format: str) -> None:
+    proved = ProvedReport(report=manuals(), texts={}, layouts={})
+    text = REPORT_FORMATS[format].render(proved).decode()
+    addresses = [line for line in text.splitlines() if "url = " in line or "UR  - " in line or '"URL": ' in line]
+    assert len(addresses) == 1 and "https://forum.example/7" in addresses[0]
+    for said in ("PostgreSQL: 13.3. Explicit Locking", "postgresql-doc/locking.html", "sqlite3/wal.html"):
+        assert said in text
+    assert text.count("SQLite") == 2, "a publisher and the product before its title"
+
+
+def test_the_bibliography_of_a_text_for_pandoc_names_them_likewise() -> None:
+    metadata = json.loads(render_pandoc(manuals()).split("---")[1])
+    first, *_, last = metadata["references"]
+    assert (first["title"], first["note"]) == ("PostgreSQL: 13.3. Explicit Locking", "postgresql-doc/locking.html")
+    assert "URL" not in first and last["URL"] == "https://forum.example/7"

@@ -117,14 +117,6 @@ def _forgiving(quote: str) -> str:
     return r"\s+".join("".join(_MARKS.get(char, re.escape(char)) for char in word) for word in quote.split())
 
 
-class _Section(NamedTuple):
-    """What is read with a quote: the title and headings above it, and the other units below these headings, each with
-    its distance from the quote in characters."""
-
-    headings: Sequence[str]
-    units: Sequence[tuple[int, Unit]]
-
-
 class _Figure(NamedTuple):
     """A figure as a text writes it, and the words that it is said with, weighed, in their language."""
 
@@ -194,34 +186,32 @@ class QuoteFinder:
     def completing(self, evidence: Sequence[Evidence], text: str) -> list[Evidence]:
         """What `text` says beyond its evidence, two units at most: those that state its other figures, then those that
         say its other words."""
-        found = self._stating(evidence, text)
-        while len(found) < _MOST_COMPLETING and (more := self._saying([*evidence, *found], text)):
+        found: list[Evidence] = []
+        while len(found) < _MOST_COMPLETING:
+            known = [*evidence, *found]
+            if not (more := self._stating(known, text) or self._saying(known, text)):
+                break
             found += more
         return found
 
     def _stating(self, evidence: Sequence[Evidence], text: str) -> list[Evidence]:
-        """For figures of `text` that stand neither in its evidence nor in the headings above it: the units nearest to
-        the evidence, in the same sections, that state them together with a word that the text says them with. What
+        """The unit that states most of the figures of `text` which stand neither in its evidence nor in the headings
+        above it, each with a word that the text says it with: the nearest to the evidence, in the same section. What
         explains another term than the evidence does, and than the text names, speaks of another thing."""
         if not _in_digits(text, [one.quote for one in evidence]):
             return []
-        sections = [self._section(one, text) for one in evidence]
-        known = [one.quote for one in evidence] + [heading for section in sections for heading in section.headings]
+        known = [said for one in evidence for said in (one.quote, *self._headings(one))]
         missing = _in_digits(text, known)
-        found: list[Evidence] = []
-        while missing and len(found) < _MOST_COMPLETING:
-            told = [
-                (len(left), distance, one, unit)
-                for one, section in zip(evidence, sections, strict=True)
-                for distance, unit in section.units
-                if len(left := [figure for figure in missing if not _is_same(figure, unit)]) < len(missing)
-            ]
-            if not told:
-                break
-            *_, one, unit = min(told, key=lambda row: row[:2])
-            missing = [figure for figure in missing if not _is_same(figure, unit)]
-            found += self.evidence([{"source_id": one.source_id, "quote": unit.text, "start": unit.start}])
-        return found
+        told = [
+            (-stated, distance, one, unit)
+            for one in evidence
+            for distance, unit in self._beside(one, text)
+            if (stated := sum(_is_same(figure, unit) for figure in missing))
+        ]
+        *_, nearest, unit = min(told, key=lambda row: row[:2], default=(None, None))
+        if nearest is None or unit is None:
+            return []
+        return self.evidence([{"source_id": nearest.source_id, "quote": unit.text, "start": unit.start}])
 
     def _saying(self, evidence: Sequence[Evidence], text: str) -> list[Evidence]:
         """The unit near the evidence that says most of the words of `text` which neither the evidence has, nor the
@@ -265,17 +255,15 @@ class QuoteFinder:
         start, _ = resolve(document.text, evidence.locator, document.pages)
         return self.sources[evidence.source_id].title, *document.path_at(start)
 
-    def _section(self, evidence: Evidence, text: str) -> _Section:
+    def _beside(self, evidence: Evidence, text: str) -> Iterator[tuple[int, Unit]]:
+        """The other units below the headings of the evidence, each with its distance in characters; without those that
+        explain a term which `text` does not name."""
         document = self.documents[evidence.source_id]
         start, end = resolve(document.text, evidence.locator, document.pages)
         terms = term_weights(text)
-        beside = [
-            unit
-            for unit in analysed(document).units
-            if not start <= unit.start < unit.end <= end and _is_beside(document, start, unit, terms)
-        ]
-        distances = [max(unit.start - end, start - unit.end, 0) for unit in beside]
-        return _Section(self._headings(evidence), tuple(zip(distances, beside, strict=True)))
+        for unit in analysed(document).units:
+            if not start <= unit.start < unit.end <= end and _is_beside(document, start, unit, terms):
+                yield max(unit.start - end, start - unit.end, 0), unit
 
     def holds(self, quote: Mapping[str, Any]) -> bool:
         """Whether the quote stands in its source."""

@@ -14,12 +14,9 @@ from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.retrieval.excerpts import fair_share, reading_of
 from graph_research.text.document import Document
 from graph_research.text.relevance.coverage import Aspect, CoveringPassage, covering_passages
-from graph_research.text.relevance.entries import Entries, Entry
 from graph_research.text.wording import one_line
 
 _HEADLINE = LEAST_SHARES[BudgetTier.PROTECTED]
-_ENTRY_CHARS = 500
-"""Of what explains a thing so much comes first."""
 _OF_A_LIMIT = 2
 """So many passages of a source come first for each thing that an earlier reading lacked there: the nearest is often one
 that this reading saw."""
@@ -43,9 +40,9 @@ def chars_of_each(settings: ResearchSettings, lengths: Iterable[int], most_chars
 class Reading:
     """What a prompt shows of several sources: their passages compete for the room by what they say on the aspects.
 
-    What explains the things that the texts `naming` name comes first. Of each source that is not `competing` the
-    passage that its search ranked best comes next. `lacking` has, by the id of a source, texts that say what an earlier
-    reading did not find there; the passages nearest to these come instead."""
+    Of each source that is not `competing` the passage that its search ranked best comes first. `lacking` has, by the
+    id of a source, texts that say what an earlier reading did not find there; the passages nearest to these come
+    instead."""
 
     def __init__(
         self,
@@ -54,7 +51,6 @@ class Reading:
         aspects: Sequence[Aspect],
         lacking: Mapping[str, Sequence[str]] | None = None,
         competing: Collection[str] = (),
-        naming: Sequence[str] = (),
     ) -> None:
         self._sources = {source.id: source for source in sources}
         self._documents = {source.id: documents[source.id] for source in sources}
@@ -66,7 +62,7 @@ class Reading:
                 for text in texts
                 for near in islice(covering_passages(own, [Aspect(text)]), _OF_A_LIMIT)
             ]
-        self._next = covering_passages(self._documents, aspects, first, self._explaining(naming))
+        self._next = covering_passages(self._documents, aspects, first)
         self._chosen: list[CoveringPassage] = []
         self._shown: set[tuple[str, str]] = set()
 
@@ -111,11 +107,6 @@ class Reading:
             room[id_] += more
             left -= more
         return {id_: self.text(id_, length) for id_, length in room.items()}
-
-    def _explaining(self, texts: Sequence[str]) -> list[Entry]:
-        """What explains each thing that a text names, as far as `_ENTRY_CHARS` go."""
-        found = Entries(self._documents).named("\n".join(texts)) if texts else ()
-        return [entry.opening(self._documents[entry.source], _ENTRY_CHARS) for entry in found]
 
     def _passages(self) -> Iterator[CoveringPassage]:
         """The passages, best first, without those that repeat a better one under the same heading. Each is computed

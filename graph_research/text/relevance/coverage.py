@@ -13,7 +13,6 @@ from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.document import Document
 from graph_research.text.language.words import index_text, language_of
 from graph_research.text.passages import PassageSpan, passages
-from graph_research.text.relevance.entries import Entry
 from graph_research.text.relevance.query import parse
 
 AROUND = 0.5  # what a term counts that stands in a heading above the passage only
@@ -60,11 +59,10 @@ def covering_passages(
     documents: Mapping[str, Document],
     aspects: Sequence[Aspect],
     first: Mapping[str, Sequence[tuple[int, int]]] | None = None,
-    entries: Iterable[Entry] = (),
 ) -> Iterator[CoveringPassage]:
     """The passages of all documents that share a term with an aspect, in the order in which each adds the most to those
-    before it; before them these `entries`, and of each document that `first` names the passage that says the most in
-    each of these stretches of its text.
+    before it; before them of each document that `first` names the passage that says the most in each of these stretches
+    of its text.
 
     A passage is worth the sum of BM25 over the terms of each aspect, with a term's rarity among the passages of all
     documents; terms of the headings above it count `AROUND`. A term counts less the more earlier passages hold it
@@ -75,12 +73,6 @@ def covering_passages(
     read = {source: _read(document) for source, document in documents.items()}
     candidates = _candidates(read, aspects)
     held: Counter[str] = Counter()
-    for entry in entries:
-        text = documents[entry.source].text[entry.start : entry.end]
-        held.update(set(index_text(text, read[entry.source].language).split()))
-        yield CoveringPassage(
-            entry.source, entry.start, entry.end, " > ".join(documents[entry.source].path_at(entry.start))
-        )
     leading = dict.fromkeys(
         place
         for source, stretches in (first or {}).items()

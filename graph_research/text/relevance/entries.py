@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, takewhile
+from itertools import islice
 
 from graph_research.text.document import Block, Document
 from graph_research.text.language.words import MOST_WEIGHT, language_of, weight
-from graph_research.text.sentences import SENTENCE_ENDS, sentence_spans
+from graph_research.text.sentences import SENTENCE_ENDS
 
 _MOST_KEPT = 128
 _HEAD_CHARS = {"item": 80, "paragraph": 120, "heading": 80, "code": 300}
@@ -39,18 +38,6 @@ class Entry:
     source: str
     start: int
     end: int
-
-    def opening(self, document: Document, most_chars: int) -> Entry:
-        """The entry up to the end of the last sentence that ends within `most_chars` characters."""
-        if self.end - self.start <= most_chars:
-            return self
-        most = self.start + most_chars
-        begun = bisect_left(document.blocks, self.start, key=lambda block: block.start)
-        within = takewhile(lambda block: block.start < most, document.blocks[begun:])
-        ends = [
-            end for block in within for _, end in sentence_spans(document.text, block.start, block.end) if end <= most
-        ]
-        return replace(self, end=max(ends, default=most))
 
 
 def names_in(text: str) -> list[str]:

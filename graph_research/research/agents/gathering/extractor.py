@@ -67,9 +67,8 @@ def extractor(services: Services) -> Handler:
         limits, lacking = _lacking(handoff, sources)
         competing = {source.id for source in sources} if handoff.get("gaps") else set(rest)
         in_part = {source.id for source in sources if source.id in competing and "shown_share" in source.metadata}
-        naming = [*(gap["description"] for gap in handoff.get("gaps") or ()), *limits, *asked]
         read_of = [without_passages(source) if source.id in rest else source for source in sources]
-        reading = await asyncio.to_thread(Reading, read_of, {**documents, **rest}, aspects, lacking, competing, naming)
+        reading = await asyncio.to_thread(Reading, read_of, {**documents, **rest}, aspects, lacking, competing)
         agent = _agent(services, reading)
         refused = ""
         for share in _SHARES:

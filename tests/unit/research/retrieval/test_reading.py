@@ -167,14 +167,3 @@ def test_sources_that_were_read_before_leave_the_room_to_new_ones() -> None:
     texts = reading.texts(most_chars=1_200, most_each=1_200, least_each=0)
     assert [name for name, text in texts.items() if text] == ["src-new"]
     assert "ten connections" in texts["src-new"]
-
-
-def test_what_explains_a_named_setting_is_read_whole_before_what_stands_beside_it() -> None:
-    def entry(name: str, text: str) -> str:
-        return f"<dt><code>{name}</code> (integer)</dt><dd><p>{text}</p><p>The default is a number.</p></dd>"
-
-    others = "".join(entry(f"pool_{n}", f"Slots beside max_slots, and slots of the pool. {FILLER}") for n in range(9))
-    document = html_document(f"<h1>Slots</h1><dl>{others}{entry('max_slots', 'How many there are.')}</dl>")
-    reading = Reading([source("a", document)], {"a": document}, [Aspect("max_slots default")], naming=["max_slots"])
-    text = reading.texts(most_chars=700, most_each=None, least_each=0)["a"]
-    assert "max_slots (integer) How many there are. The default is a number." in " ".join(text.split())

@@ -65,10 +65,5 @@ def test_a_page_and_a_list_of_names_explain_nothing() -> None:
     assert not list(Entries({"a": page}).named("tool_merge and log_one"))
 
 
-def test_the_beginning_of_an_entry_ends_with_a_sentence() -> None:
-    [entry] = Entries(DOCUMENTS).named("max_slots")
-    assert TERMS.text[entry.start : entry.opening(TERMS, 45).end] == "max_slots (integer) The most slots."
-
-
 def test_names_are_told_in_the_order_of_the_text() -> None:
     assert names_in("Set fsync and max_slots, then --no-ff; max_slots again") == ["fsync", "max_slots", "--no-ff"]

@@ -15,6 +15,7 @@ from graph_research.research.extractive.sources import (
     SourceFacts,
     as_asked,
     options_of,
+    outdated_rows,
     question_of,
     read_sources,
 )
@@ -46,6 +47,8 @@ _UNCAPITALISED = re.compile(r"\b[^\W\d_A-ZÀ-Þ][^\W\d_]{3}")
 
 _Place = tuple[str, int]
 """Source and position of a unit."""
+_OlderRows = Mapping[str, Collection[int]]
+"""By source, where the rows of tables start that a newer table of the same document has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,11 +160,12 @@ def _analysed(
     allowed = {key: _titled(document, sources[key].file) for key, document in documents}
     pool = Pool(allowed, embedder)
     parts = [_part(pool, part) for part in query.parts]
-    whole = _weighed(rank(pool, query), sources, pool)
-    ranked = [_weighed(rank(pool, part.query), sources, pool) if len(parts) > 1 else whole for part in parts]
+    older = {key: outdated_rows(document, question) for key, document in allowed.items()}
+    whole = _weighed(rank(pool, query), sources, pool, older)
+    ranked = [_weighed(rank(pool, part.query), sources, pool, older) if len(parts) > 1 else whole for part in parts]
     compared = [item for item in _about(whole, parts, pool) if item.unit.kind != "line"]
     near = [_near(items, part.query, pool)[: 2 * most] for items, part in zip(ranked, parts, strict=True)]
-    candidates = _in_turn(near, parts, pool) or _openings(pool)
+    candidates = _in_turn(near, parts, pool, older) or _openings(pool)
     return Analysis(
         query=query,
         sources=sources,
@@ -197,7 +201,7 @@ def confidence(source_ids: Iterable[str], sources: Mapping[str, SourceFacts], *,
     return "medium" if behind > 1 or authoritative else "low"
 
 
-def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Part], pool: Pool) -> list[Quote]:
+def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Part], pool: Pool, older: _OlderRows) -> list[Quote]:
     """The best of each part, then the second of each, so that no part crowds out another. A unit belongs to one
     quotation, and to the part for which it ranks highest."""
     scores = [{_place(item): round(item.score / items[0].score, 4) for item in items} for items in ranked]
@@ -212,21 +216,23 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Part], pool: Po
                 first, last = _first_position(item, parts[number].query, pool, taken), _last_position(item, pool)
                 taken |= {(item.source, position) for position in range(first, last + 1)}
                 quote = _quote(pool, item.source, first, last, shares)
-                earlier = _is_earlier(item, pool)
+                earlier = _is_earlier(item, pool, older)
                 quotes.append(replace(quote, part=number, extreme=item.extreme, earlier=earlier))
     return quotes
 
 
-def _weighed(items: Sequence[Ranked], sources: Mapping[str, SourceFacts], pool: Pool) -> list[Ranked]:
+def _weighed(
+    items: Sequence[Ranked], sources: Mapping[str, SourceFacts], pool: Pool, older: _OlderRows
+) -> list[Ranked]:
     """The units by what they are worth to a reader: those that are nothing but names less, and those of superseded
     sources, and of earlier mails in a mail, less and never more than the best of what is newer."""
     best: dict[str, float] = {}
     for item in items:
-        if not _is_earlier(item, pool):
+        if not _is_earlier(item, pool, older):
             best.setdefault(item.source, item.score)
 
     def weighed(item: Ranked) -> Ranked:
-        newer = item.source if _is_earlier(item, pool) else sources[item.source].newer
+        newer = item.source if _is_earlier(item, pool, older) else sources[item.source].newer
         is_less = not item.covered and not item.extreme and _is_of_names(item.unit.text)
         share = _OF_NAMES if is_less else 1.0
         score = item.score if newer is None else OLD_VERSION * min(item.score, best.get(newer, item.score))
@@ -235,9 +241,12 @@ def _weighed(items: Sequence[Ranked], sources: Mapping[str, SourceFacts], pool: 
     return sorted(map(weighed, items), key=lambda item: -item.score)
 
 
-def _is_earlier(item: Ranked, pool: Pool) -> bool:
-    """Whether a unit stands in an earlier mail that a mail quotes."""
-    return any(block.is_earlier for block in pool.documents[item.source].blocks[item.unit.block :][:1])
+def _is_earlier(item: Ranked, pool: Pool, older: _OlderRows) -> bool:
+    """Whether a unit stands in an earlier mail that a mail quotes, or in a table of which there is a newer one beside
+    it."""
+    return item.unit.start in older[item.source] or any(
+        block.is_earlier for block in pool.documents[item.source].blocks[item.unit.block :][:1]
+    )
 
 
 def _is_of_names(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -15,7 +16,7 @@ from graph_research.research.scoring.origin import origins
 from graph_research.research.scoring.site import host_of
 from graph_research.research.scoring.versions import later_versions, newer_versions, pages
 from graph_research.text.document import Document
-from graph_research.text.language.versions import asked_version
+from graph_research.text.language.versions import VersionMark, asked_version, title_key, version_mark
 
 TIER_RANK: Mapping[str, int] = {tier.value: rank for rank, tier in enumerate(Tier)}
 """0 for the most credible tier, 4 for flagged ones."""
@@ -90,6 +91,26 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
         )
         for source in sources
     }
+
+
+def outdated_rows(document: Document, question: str) -> frozenset[int]:
+    """Where the rows of tables start that stand again, with the same label and header, below the heading of a newer
+    version or in its sheet, such as `2024` after `2023`; none of a version that the question names."""
+    editions: dict[tuple[tuple[str, ...], str], list[tuple[VersionMark, str, Mapping[str, int]]]] = defaultdict(list)
+    for header, *rows in document.tables:
+        heading = "".join(document.path_at(header)[-1:])
+        mark = version_mark(heading)
+        if mark.number or mark.date:
+            labels = {label.casefold(): row for row in rows if (label := document.rows[row][0])}
+            editions[document.header_at(header), title_key(heading)].append((mark, heading, labels))
+    return frozenset(
+        row
+        for tables in editions.values()
+        for mark, heading, labels in tables
+        if not asked_version(question, heading)
+        for label, row in labels.items()
+        if any(mark < newer and label in others for newer, _, others in tables)
+    )
 
 
 def as_asked(sources: Mapping[str, SourceFacts], question: str) -> dict[str, SourceFacts]:

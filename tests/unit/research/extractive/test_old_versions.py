@@ -10,6 +10,7 @@ import pytest
 from graph_research.research.extractive.analysis import analyze
 from graph_research.research.extractive.sections import outline
 from graph_research.research.extractive.short_answer import short_answer
+from graph_research.research.extractive.sources import outdated_rows
 from graph_research.text.readers.markdown import markdown_document
 from tests.support.research.extractive_sources import written
 
@@ -82,3 +83,27 @@ def test_what_a_mail_quotes_of_an_earlier_one_ranks_behind_it_and_is_no_answer_b
         analysis = analyze({**material, "documents": {"s0": read}})
         assert [group.lead.text for group in short_answer(analysis)] == answers
         assert [group.lead.text for group in analysis.groups] == [*answers, *({said, reply} - {*answers})]
+
+
+BERTHS = "## {}\n\n| Berth | Monthly fee (EUR) |\n|---|---|\n| Pontoon A | {} |\n| Mooring | {} |\n\n"
+FEES = "# Harbour fees\n\n" + BERTHS.format(2022, 140, 60) + BERTHS.format(2023, 150, 61) + BERTHS.format(2024, 162, 62)
+
+
+@pytest.mark.parametrize(
+    ("question", "fees"),
+    [
+        ("What is the monthly fee for pontoon A?", ["162"]),
+        ("What was the monthly fee for pontoon A in 2023?", ["150"]),
+        ("What is the monthly fee for a mooring?", ["62"]),
+    ],
+)
+def test_of_tables_of_several_years_in_one_document_the_newest_answers(question: str, fees: list[str]) -> None:
+    groups = short_answer(analyze({**written([FEES]), "question": question}))
+    assert [group.lead.text.rsplit(" ", 1)[1] for group in groups] == fees
+
+
+def test_a_row_that_no_newer_table_has_is_not_old() -> None:
+    page = markdown_document(FEES + "## 2025\n\n| Berth | Yearly fee (EUR) |\n|---|---|\n| Pontoon A | 900 |\n")
+    old = [page.rows[start] for start in sorted(outdated_rows(page, "What is the fee?"))]
+    assert old == [("Pontoon A", "140"), ("Mooring", "60"), ("Pontoon A", "150"), ("Mooring", "61")]
+    assert [page.rows[start] for start in sorted(outdated_rows(page, "What was the fee in 2022?"))] == old[2:]

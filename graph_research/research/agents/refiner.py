@@ -165,9 +165,11 @@ def _follow_ups(
 
 
 def _sent(handoff: Mapping[str, Any]) -> list[str]:
-    """Every query that was sent: those of the sub-queries and what their researchers made of them."""
+    """Every query that was sent, once: those of the sub-queries and what their researchers made of them. A sub-query of
+    several open points was sent point by point."""
+    made = list(handoff.get("queries") or [])
     planned = [search["query"] for search in first_searches(handoff["sub_queries"])]
-    return list(dict.fromkeys([*planned, *(handoff.get("queries") or [])]))
+    return list(dict.fromkeys([*(query for query in planned if not {*query.split("; ")} <= {*made}), *made]))
 
 
 def _weighed(gaps: Sequence[Gap], analysis: Sequence[Mapping[str, Any]]) -> list[Gap]:

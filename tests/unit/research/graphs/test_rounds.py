@@ -477,6 +477,20 @@ async def test_a_later_round_reads_only_the_sources_that_were_not_read_before() 
     assert (await more.nodes()).count("analyze") == 2
 
 
+async def test_a_sub_query_of_several_searches_is_told_the_refiner_search_by_search() -> None:
+    searches = ["fish passage at the Tarn plant", "cost of the gates at Tarn"]
+
+    def outline(request: ModelRequest) -> dict[str, Any]:
+        answer = one_section(request)
+        return {**answer, "sections": [{**row, "searches": searches} for row in answer["sections"]]}
+
+    more = bench("cost of fish passage", [], outliner=[outline])
+    await more.run(max_iterations=2)
+    sent = more.model.asked("refiner")[0].material["queries_sent"]
+    assert [query for query in sent if "Tarn" in query and "gates" in query] == [searches[1]]
+    assert searches[0] in sent
+
+
 async def test_rules_for_what_a_prompt_does_not_show_are_not_sent() -> None:
     more = bench("cost of fish passage", [])
     await more.run(max_iterations=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Set
 from functools import lru_cache
 from typing import Any
 
@@ -28,10 +28,24 @@ class _NotSaid(Exception):
     """A keyword of JSON Schema that the notation has no words for."""
 
 
-def answer_type(schema: Mapping[str, Any]) -> str:
+def answer_type(schema: Mapping[str, Any], unasked: Collection[str] = ()) -> str:
     """The declaration of the type `answer` and of the types that it names, or the JSON Schema itself where the notation
-    cannot say all of it. The schema's own description, which is for readers of the schema, is left out."""
-    return _declared(json.dumps(schema, ensure_ascii=False))
+    cannot say all of it. The schema's own description, which is for readers of the schema, is left out, and so are the
+    `unasked` members that no object requires: a prompt explains a member only where it asks for it."""
+    return _declared(json.dumps(_without(schema, frozenset(unasked)), ensure_ascii=False))
+
+
+def _without(schema: Any, unasked: Set[str]) -> Any:
+    """The schema without these members of its objects, but for those that an object requires."""
+    if isinstance(schema, list):
+        return [_without(part, unasked) for part in schema]
+    if not isinstance(schema, Mapping) or not unasked:
+        return schema
+    left_out = unasked - {*schema.get("required", ())} if isinstance(schema.get("properties"), Mapping) else set()
+    parts = {name: _without(part, unasked) for name, part in schema.items()}
+    if left_out:
+        parts["properties"] = {name: part for name, part in parts["properties"].items() if name not in left_out}
+    return parts
 
 
 @lru_cache(maxsize=64)

@@ -14,6 +14,16 @@ from graph_research.research.llm.answer_type import answer_type
 ROW = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}, "why": {"type": "string"}}}
 
 
+def test_members_that_a_prompt_does_not_ask_for_are_left_out_unless_they_are_required() -> None:
+    schema = {
+        "type": "object",
+        "required": ["rows"],
+        "properties": {"rows": {"type": "array", "items": ROW}, "why": {"type": "string"}},
+    }
+    assert answer_type(schema, ["why", "n", "rows"]) == "type answer = {rows: {n: integer}[]}"
+    assert answer_type(schema).count("why?: string") == 2
+
+
 def test_members_choices_limits_and_descriptions_are_stated() -> None:
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -57,7 +57,7 @@ def demo_material(question: str = "") -> Material:
     return material(question or PLANTED["question"], rows, documents)
 
 
-def written(texts: Sequence[str], tiers: Sequence[str] = (), publishers: Sequence[str | None] = ()) -> Material:
+def written(texts: Sequence[str], tiers: Sequence[str] = ()) -> Material:
     """A handoff without a question of one Markdown document for each text, with ids `s0`, `s1`, …"""
     documents = {f"s{number}": markdown_document(text) for number, text in enumerate(texts)}
     rows = [
@@ -65,7 +65,7 @@ def written(texts: Sequence[str], tiers: Sequence[str] = (), publishers: Sequenc
             name,
             document,
             tiers[number] if tiers else "SECONDARY",
-            publishers[number] if publishers else f"publisher {number}",
+            f"publisher {number}",
             None,
         )
         for number, (name, document) in enumerate(documents.items())

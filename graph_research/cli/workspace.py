@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -42,7 +42,7 @@ def open_with(
     `settings` are those that an option sets as they are called, `source_rules` more of them, as `RULE=VALUE`."""
     options = {
         **settings,
-        **_rules_of(source_rules or ()),
+        **_rules_of(source_rules or (), {name for name, value in settings.items() if value}),
         "default_provider": llm or None,
         "search_providers": ",".join(search) if search else None,
         "library": library or None,
@@ -53,8 +53,8 @@ def open_with(
     return open_here(options)
 
 
-def _rules_of(texts: Sequence[str]) -> dict[str, str]:
-    """Several values of one rule are joined with commas."""
+def _rules_of(texts: Sequence[str], given: Collection[str]) -> dict[str, str]:
+    """Several values of one rule are joined with commas; one that is `given` by its own option is refused."""
     from graph_research.app.request import RequestInvalid, rule_settings
 
     rules: dict[str, str] = {}
@@ -63,6 +63,8 @@ def _rules_of(texts: Sequence[str]) -> dict[str, str]:
         if not equals or not value:
             hint = Hint(Action.SET_OPTION, options={"source_rules": ""})
             raise RequestInvalid(f"{text[:80]!r} is not RULE=VALUE", help="such as licences=cc-by,cc0", hint=hint)
+        if name in given:
+            raise RequestInvalid(f"{name} is given by --source-rule and by its own option", help="give one of them")
         rules[name] = f"{rules[name]},{value}" if name in rules else value
     return rule_settings(rules)
 

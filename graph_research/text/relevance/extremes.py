@@ -24,6 +24,8 @@ _ABOUT_THE_TABLE, _WITH_ITS_UNIT = 0.5, 0.3
 """Of the question's weight but for its value, for a table of ranges and its row that hold the value; where it has a
 unit, which few tables have, less is enough."""
 _YEAR_DAYS = 366
+_TOLD_BY = 40
+"""Rows at the beginning of a table that tell whether a column has ranges: to read a long one whole takes seconds."""
 _DASH = re.compile(r"(?<=\d)\s?[-–—]\s?(?=\d)")
 _UNIT = re.compile(r"[(\[]([^()\[\]]{1,20})[)\]]|,?\sin\s(\S{1,10})$")
 _MINUS = re.compile(r"\s*[-−–]\s*(?=\d)")
@@ -65,9 +67,10 @@ def _holding(document: Document, table: Sequence[int], language: str, query: Que
     least = _WITH_ITS_UNIT if value.unit else _ABOUT_THE_TABLE
     found: dict[int, float] = {}
     for column, name in enumerate(names):
-        ranges = {row: _ranges(document.rows[row][column], name) for row in rows}
-        if sum(any(map(_is_span, some)) for some in ranges.values()) < max(_FEWEST, len(rows) / 2):
+        first = [_ranges(document.rows[row][column], name) for row in rows[:_TOLD_BY]]
+        if sum(any(map(_is_span, some)) for some in first) < max(_FEWEST, len(first) / 2):
             continue
+        ranges = {row: _ranges(document.rows[row][column], name) for row in rows}
         for row, some in ranges.items():
             cells = _terms(" ".join(document.rows[row]), language)
             is_named = value.unit or asked.keys() & {*_terms(f"{name} {document.rows[row][column]}", language)}

@@ -114,6 +114,11 @@ def test_rules_for_sources_hold_when_a_run_goes_on_later_or_in_the_background(us
         assert gathering["excluded"].keys() == {"media_type"}
 
 
+def test_a_rule_for_sources_is_given_once(user: User) -> None:
+    options = ["--deny-domain", "a.org", "--source-rule", "deny_domains=b.org"]
+    assert "deny_domains is given by" in user.run("run", QUESTION, "--library", "library", *options, expect=2).err
+
+
 @pytest.mark.parametrize(
     ("rule", "message"),
     [

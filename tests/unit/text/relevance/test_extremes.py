@@ -183,6 +183,13 @@ def test_a_value_in_a_question_names_the_row_whose_range_holds_it(
     assert [row[1] if table is RANGES else row[0] for row in found] == expected
 
 
+def test_a_long_table_without_ranges_is_not_read_to_its_end() -> None:
+    table = separated_document(
+        "Group,Crew weight (kg)\n" + "\n".join(f"{n},{n % 90}" for n in range(200)) + "\nLast,60 to 80\n"
+    )
+    assert rows_holding(table, "en", parse("Which group has a crew weight of 70 kg?")) == {}
+
+
 def test_the_cheapest_is_told_by_amounts_of_money_where_no_column_is_called_price() -> None:
     table = separated_document('Sorte,250-g-Glas,Ernte (kg)\nWaldhonig,"5,90 €",61\nBlütenhonig,"4,50 €",412\n')
     for question, sort in (

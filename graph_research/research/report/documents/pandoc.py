@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from graph_research.research.report.documents.bibliography import csl_items, listed_sources
 from graph_research.research.report.documents.elements import (
@@ -77,21 +79,35 @@ def _table(table: Table, cited: dict[str, str]) -> str:
 
 
 def _spans(spans: Iterable[Span], cited: dict[str, str]) -> str:
-    return "".join(_run(style, run, cited) for style, run in emphasised(spans))
+    """Citations that stand side by side are one: pandoc reads two pairs of brackets in a row as a link."""
+    held = list(spans)
+    of_citations = [bool(span.citation) or _is_between(held[n - 1 : n + 2]) for n, span in enumerate(held)]
+    text = ""
+    for is_cited, group in groupby(zip(of_citations, held, strict=True), key=itemgetter(0)):
+        run = [span for _, span in group]
+        if is_cited:
+            names = (span.citation for span in run if span.citation)
+            text += f"[{'; '.join(f'@{cited[name]}, [{name}](#{name})' for name in names)}]"
+        else:
+            text += "".join(_run(style, part) for style, part in emphasised(run))
+    return text
 
 
-def _run(style: Style, run: Spans, cited: dict[str, str]) -> str:
+def _is_between(spans: Sequence[Span]) -> bool:
+    """Whether the second of three is the space between two citations."""
+    return len(spans) == 3 and bool(spans[0].citation and spans[2].citation) and spans[1].text.isspace()
+
+
+def _run(style: Style, run: Spans) -> str:
     """One span, or bold or emphasis with code in it."""
     if len(run) == 1 and style is not Style.STRONG_CODE:
-        return _span(run[0], cited)
+        return _span(run[0])
     return around(style, "".join(code(span.text) if is_code(span) else _escaped(span.text) for span in run))
 
 
-def _span(span: Span, cited: dict[str, str]) -> str:
+def _span(span: Span) -> str:
     if span is LINE_BREAK:
         return "; "
-    if span.citation:
-        return f"[@{cited[span.citation]}, [{span.citation}](#{span.citation})]"
     if is_code(span):
         return code(span.text)
     text = _escaped(span.text)

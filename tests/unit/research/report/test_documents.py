@@ -365,6 +365,14 @@ def test_markdown_for_pandoc_cites_sources_of_its_own_bibliography() -> None:
     assert "<b>x" not in body
 
 
+def test_citations_side_by_side_are_one_for_pandoc_which_reads_two_pairs_of_brackets_as_a_link() -> None:
+    said = fact("The audit counts interest, and so do we.", COST_AUDIT, INTEREST, TURBINES)
+    body = rendered("pandoc", report(conclusions=[paragraph(said, said)])).decode()
+    one = r"@src-[a-z0-9]+, \[c\d+\]\(#c\d+\)"
+    assert re.search(rf" \[{one}; {one}", body)
+    assert not re.search(r"\)\] ?\[@", body)
+
+
 @pytest.mark.parametrize("name", ["html", "pandoc", "csv", "docx"])
 def test_a_format_names_the_run_its_graph_and_model_and_no_address_of_a_model(name: str) -> None:
     written = report()

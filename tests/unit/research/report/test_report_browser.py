@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader
 
 from graph_research.research.report.model import ModelFailure, Retries, RoleUse
 from tests.support.research import finished_research, written_report
@@ -201,7 +203,10 @@ def test_a_printed_report_has_its_text_and_tables_and_no_panels(visit):
     assert page.locator(".grid").is_visible() and page.locator("#basis").is_visible()
     for hidden in (".contents", "#c-c1", "#texts", ".card"):
         assert not page.locator(hidden).first.is_visible(), hidden
-    assert page.pdf(format="A4").startswith(b"%PDF")
+    assert page.locator(".flow").is_visible() and page.get_by_text("run-1", exact=True).first.is_visible()
+    assert not page.locator(".methodology details").first.is_visible(), "long lists to unfold"
+    printed = PdfReader(io.BytesIO(page.pdf(format="A4")))
+    assert "run-1" in "".join(sheet.extract_text() for sheet in printed.pages)
 
 
 def test_right_to_left_text_keeps_its_direction_beside_the_numbers(visit):

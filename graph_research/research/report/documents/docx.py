@@ -7,7 +7,6 @@ import re
 import zipfile
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from unicodedata import east_asian_width
 
 from docx import Document
 from docx.document import Document as WordDocument
@@ -18,25 +17,27 @@ from docx.shared import Length, Mm, Pt, RGBColor
 from docx.text.paragraph import Paragraph as WordParagraph
 
 from graph_research.research.report.documents.elements import (
+    CELL_MARGINS,
+    LINE_CHARS,
     Code,
+    Column,
     Element,
     Heading,
     Items,
     Paragraph,
     Passage,
     Span,
-    Spans,
     Style,
     Table,
     is_code,
+    least_width,
+    text_of,
+    width_of,
 )
 from graph_research.research.report.documents.layout import elements_of
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 from graph_research.text.language.tags import has_italics, primary
-
-Column = Sequence[Spans]
-"""The cells of a column, the first of the header."""
 
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _CODE_FONT, _CODE_SIZE = "Courier New", Pt(9)
@@ -45,8 +46,8 @@ _LONG_TITLE = Pt(15)
 _AFTER_ITEM = Pt(3)
 _PAGE, _MARGINS = (Mm(210), Mm(297)), (Mm(22), Mm(24))
 _CELL_SIZE, _SMALLEST_CELL_SIZE, _CODE_IN_CELL = Pt(9), Pt(7), 0.88
-_LINE, _LONGEST_CELL, _CELL_MARGINS = 90, 40, 3
-"""Characters of the cells' size: those of a whole line, the most that a column asks for, and the margins of a cell."""
+_LONGEST_CELL = 40
+"""The most characters that a column asks for."""
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 """The time of every entry of the ZIP file, so that the same report gives the same bytes."""
 
@@ -147,7 +148,7 @@ class _Writer:
     def _table(self, table: Table) -> None:
         if table.caption:
             self._document.add_paragraph(_text(table.caption), style="Caption").paragraph_format.keep_with_next = True
-        columns = list(zip([(Span(head, Style.STRONG),) for head in table.header], *table.rows, strict=True))
+        columns = table.columns()
         size = _cell_size(columns)
         grid = self._document.add_table(rows=0, cols=len(table.header), style="Table Grid")
         grid.autofit = False
@@ -202,42 +203,23 @@ class _Writer:
 
 def _cell_size(columns: Sequence[Column]) -> Length:
     """The size of the type, smaller where a line has no room for the longest word of every column."""
-    room = min(1.0, _LINE / sum(map(_least, columns)))
+    room = min(1.0, LINE_CHARS / sum(map(least_width, columns)))
     return Length(max(int(_CELL_SIZE * room), _SMALLEST_CELL_SIZE))
 
 
 def _widths(columns: Sequence[Column], whole: int) -> list[Length]:
     """The width of the page, shared by the columns: each has room for its longest word, and of what is left as much as
     its longest cell asks for."""
-    least = [_least(column) for column in columns]
-    wanted = [min(max(map(_longest_line, column)), _LONGEST_CELL) + _CELL_MARGINS for column in columns]
+    least = [least_width(column) for column in columns]
+    wanted = [min(max(map(_longest_line, column)), _LONGEST_CELL) + CELL_MARGINS for column in columns]
     more = [max(0, most - word) for most, word in zip(wanted, least, strict=True)]
-    left = max(0, _LINE - sum(least)) / (sum(more) or 1)
+    left = max(0, LINE_CHARS - sum(least)) / (sum(more) or 1)
     shares = [word + left * further for word, further in zip(least, more, strict=True)]
     return [Length(int(whole * share / sum(shares))) for share in shares]
 
 
-def _least(column: Column) -> int:
-    return max(map(_longest_word, column)) + _CELL_MARGINS
-
-
 def _longest_line(spans: Iterable[Span]) -> int:
-    return max(map(_width, "".join(span.text for span in spans).split("\n")))
-
-
-def _longest_word(spans: Iterable[Span]) -> int:
-    """Of what a line does not break; it does behind every Chinese or Japanese character."""
-    text = "".join(span.text for span in spans)
-    return max(map(len, "".join("  " if _is_wide(character) else character for character in text).split()), default=0)
-
-
-def _is_wide(character: str) -> bool:
-    return east_asian_width(character) in "WF"
-
-
-def _width(text: str) -> int:
-    """In Latin characters; one of Chinese or Japanese is as wide as two."""
-    return sum(2 if _is_wide(character) else 1 for character in text)
+    return max(map(width_of, text_of(spans).split("\n")))
 
 
 def _bookmark(citation: str) -> str:

@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
+from unicodedata import east_asian_width
 
 from graph_research.research.report.formatting import one_line
 
 _LONG_TITLE_CHARS = 120
+LINE_CHARS, CELL_MARGINS = 90, 4
+"""Characters of a printed line in the type of a table, and those for which the margins of a cell take the room."""
 
 
 class Style(StrEnum):
@@ -40,6 +43,7 @@ class Span:
 
 
 Spans = tuple[Span, ...]
+Column = Sequence[Spans]
 
 SPACE = Span(" ")
 LINE_BREAK = Span("\n")
@@ -93,6 +97,10 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[Spans, ...], ...]
     caption: str = ""
+
+    def columns(self) -> list[Column]:
+        """The cells of each column, the first of the header."""
+        return list(zip([(Span(head, Style.STRONG),) for head in self.header], *self.rows, strict=True))
 
 
 @dataclass(frozen=True)
@@ -157,3 +165,24 @@ def _around(span: Span) -> Style:
 
 def is_code(span: Span) -> bool:
     return span.style in (Style.CODE, Style.STRONG_CODE)
+
+
+def least_width(column: Column) -> int:
+    """The characters that a printed column needs, so that no word of it is cut. A line may end behind every Chinese or
+    Japanese character, which is as wide as two others."""
+    texts = ("".join("  " if _is_wide(character) else character for character in text_of(cell)) for cell in column)
+    return max((len(word) for text in texts for word in text.split()), default=0) + CELL_MARGINS
+
+
+def width_of(text: str) -> int:
+    """In characters of which one of Chinese or Japanese is two."""
+    return sum(2 if _is_wide(character) else 1 for character in text)
+
+
+def text_of(spans: Iterable[Span]) -> str:
+    """The text alone."""
+    return "".join(span.text for span in spans)
+
+
+def _is_wide(character: str) -> bool:
+    return east_asian_width(character) in "WF"

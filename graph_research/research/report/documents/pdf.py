@@ -13,6 +13,7 @@ from pypdf import PdfReader
 from graph_research.errors import GraphResearchError
 from graph_research.research.report.documents.elements import (
     LINE_BREAK,
+    LINE_CHARS,
     Code,
     Element,
     Heading,
@@ -23,6 +24,8 @@ from graph_research.research.report.documents.elements import (
     Style,
     Table,
     is_code,
+    least_width,
+    text_of,
 )
 from graph_research.research.report.documents.layout import elements_of
 from graph_research.research.report.formatting import breakable
@@ -53,8 +56,8 @@ _MOST_MISSING = 0.1
 """The largest share of characters without a font with which a PDF is still worth having."""
 
 
-_MOST_LINES, _LINE_CHARS = 30, 90
-"""What is kept on one page: code and rows of tables of up to so many lines, each of about so many characters."""
+_MOST_LINES = 30
+"""What is kept on one page: code and rows of tables of up to so many lines."""
 
 
 class PdfNotMade(GraphResearchError):
@@ -69,7 +72,7 @@ def render_pdf(report: Report) -> bytes:
     labels = labels_for(report.language)
     elements = elements_of(report, labels, for_print=True)
     made = _set(_source(report, elements))
-    text = _text_of(made)
+    text = _shown(made)
     if _MISSING not in text:
         return made
     missing = _missing(elements, report.language)
@@ -89,7 +92,7 @@ def _set(source: str) -> bytes:
         raise PdfNotMade("the report cannot be set as PDF", help=str(error)) from error
 
 
-def _text_of(made: bytes) -> str:
+def _shown(made: bytes) -> str:
     """The text of all pages, in which a glyph of no font is `_MISSING`."""
     return "".join(page.extract_text() for page in PdfReader(io.BytesIO(made)).pages)
 
@@ -147,9 +150,11 @@ def _table(table: Table) -> str:
     header = f"table.header({', '.join(heads)})," if any(table.header) else ""
     cells = ", ".join(f"[{_spans(cell)}]" for row in table.rows for cell in row)
     made = f"#table(columns: {len(table.header)}, {header} {cells})"
-    longest = max((sum(len(span.text) for span in cell) for row in table.rows for cell in row), default=0)
-    if longest * len(table.header) < _MOST_LINES * _LINE_CHARS:
+    longest = max((len(text_of(cell)) for row in table.rows for cell in row), default=0)
+    if longest * len(table.header) < _MOST_LINES * LINE_CHARS:
         made = f"#[#set table.cell(breakable: false)\n{made}]"
+    if sum(map(least_width, table.columns())) > LINE_CHARS:
+        made = f"#[#show table: set text(hyphenate: true)\n{made}]"
     return f"#block(sticky: true)[#strong({_string(table.caption)})]\n{made}" if table.caption else made
 
 

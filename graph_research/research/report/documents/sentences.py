@@ -31,9 +31,11 @@ from graph_research.research.report.reading import (
     source_marks,
 )
 from graph_research.research.report.sentence_parts import Clause, InlineMarks, clauses_of
+from graph_research.text.language.tags import has_italics
 
 ANALYSIS = "°"
-"""Stands behind a sentence of analysis; the report says once what it means. A table has analysis in italics."""
+"""Stands behind a sentence of analysis; the report says once what it means. A table has analysis in italics, but in
+Chinese and Japanese, where it has the mark, too."""
 _MARKED = {(True, False): Style.CODE, (False, True): Style.STRONG, (True, True): Style.STRONG_CODE}
 """By whether a stretch is code and in bold."""
 
@@ -43,6 +45,7 @@ class Sentences:
 
     def __init__(self, report: Report, labels: Labels) -> None:
         self._labels = labels
+        self._has_italics = has_italics(report.language)
         self._citations = {citation.id: citation for citation in report.citations}
         self._sources = {source.id: source for source in report.sources}
         cited = {c.source_id: self._sources[c.source_id] for c in report.citations if c.source_id in self._sources}
@@ -154,9 +157,11 @@ class Sentences:
         return tuple(Span("", citation=name, is_further=True) for name in names)
 
     def _cell(self, cell: CitedStatement, *, is_numbered: bool = True) -> Spans:
-        style = Style.EMPHASIS if cell.status is Status.ANALYSIS else Style.PLAIN
-        text = self._set(cell, self._said(cell), style)
-        return joined([text, self.numbers(cell.citations) if is_numbered else (), self._status(cell)])
+        is_analysis = cell.status is Status.ANALYSIS
+        text = self._set(cell, self._said(cell), Style.EMPHASIS if is_analysis and self._has_italics else Style.PLAIN)
+        numbered = joined([text, self.numbers(cell.citations) if is_numbered else ()])
+        mark = line(ANALYSIS) if is_analysis and numbered and not self._has_italics else ()
+        return joined([(*numbered, *mark), self._status(cell)])
 
     def _status(self, statement: CitedStatement) -> Spans:
         return joined(

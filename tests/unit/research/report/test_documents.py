@@ -316,6 +316,23 @@ def test_a_row_a_block_of_code_and_a_caption_with_its_table_stay_on_one_page_of_
         assert not page.rstrip(" \n0123456789").endswith("Caption")
 
 
+def test_words_that_are_too_long_for_their_column_of_a_pdf_are_hyphenated_and_overlap_nothing() -> None:
+    cells = [fact("Wiederherstellungszeitpunkt", COST_AUDIT)] * 8
+    wide = {"type": "table", "header": [f"Spalte {n}" for n in range(8)], "rows": [cells]}
+    narrow = {"type": "table", "header": ["Spalte"], "rows": [cells[:1]]}
+    [wide_page] = pages_of_pdf(report(conclusions=[wide], sections=[]).model_copy(update={"language": "de"}))[:1]
+    [narrow_page] = pages_of_pdf(report(conclusions=[narrow], sections=[]).model_copy(update={"language": "de"}))[:1]
+    assert "Wiederherstellungszeitpunkt" not in wide_page and "Wiederher" in wide_page
+    assert "Wiederherstellungszeitpunkt" in narrow_page
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "*much higher* [2] |"), ("ja", "much higher [2]° |")])
+def test_analysis_in_a_cell_has_the_mark_in_scripts_without_slanted_letters(language: str, said: str) -> None:
+    cells = [fact("Cost", COST_AUDIT), analysis("much higher", COST_AUDIT)]
+    whole = report(conclusions=[{"type": "table", "header": ["What", "How much"], "rows": [cells]}])
+    assert said in rendered("md", whole.model_copy(update={"language": language})).decode()
+
+
 def test_a_long_cell_of_a_pdf_goes_on_on_the_next_page() -> None:
     cell = fact("word " * 3000 + "end.", COST_AUDIT)
     whole = report(conclusions=[{"type": "table", "header": ["What"], "rows": [[cell]]}])

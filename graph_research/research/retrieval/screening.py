@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 from graph_research.providers.search.base import SearchHit
 from graph_research.research.retrieval.rank_fusion import FusedHit
-from graph_research.research.scoring.origin import NEAR_DUPLICATE, word_runs
+from graph_research.research.scoring.origin import NEAR_DUPLICATE, all_word_runs, word_runs
 from graph_research.text.name_lists import lists_names
+
+_SHORT_CHARS = 16_000
+"""A text of so many characters has no more words than those of which the runs are kept."""
 
 
 def screened(fused: Sequence[FusedHit], known: Sequence[tuple[str, str]] = ()) -> list[tuple[FusedHit, bool]]:
@@ -18,7 +21,7 @@ def screened(fused: Sequence[FusedHit], known: Sequence[tuple[str, str]] = ()) -
     `known` are the libraries and texts of sources that are there already.
     """
     libraries = {document.hit.metadata.get("library") for document in fused}
-    better = [(library, word_runs(text)) for library, text in known if library in libraries]
+    better = [(library, _whole(text)) for library, text in known if library in libraries]
     kept: list[tuple[FusedHit, bool]] = []
     judged = [(document, lists_names(document.hit.document)) for document in fused]
     for document, names_only in sorted(judged, key=lambda pair: pair[1]):
@@ -28,8 +31,13 @@ def screened(fused: Sequence[FusedHit], known: Sequence[tuple[str, str]] = ()) -
             continue
         kept.append((document, names_only))
         if library:
-            better.append((library, word_runs(document.hit.document.text)))
+            better.append((library, _whole(document.hit.document.text)))
     return kept
+
+
+def _whole(text: str) -> frozenset[str]:
+    """The runs of a whole text: what was found of a copy may stand anywhere, as in a manual on one page."""
+    return word_runs(text) if len(text) <= _SHORT_CHARS else all_word_runs(text)
 
 
 def _found(hit: SearchHit) -> frozenset[str]:

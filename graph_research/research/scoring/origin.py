@@ -72,7 +72,12 @@ def _copies(texts: Mapping[str, str]) -> dict[str, str]:
 @lru_cache(maxsize=_MOST_KEPT)
 def word_runs(text: str) -> _Runs:
     """The runs of five words in the first 4,000 words of a text."""
-    words = re.findall(r"\w+", text.casefold())[: _MOST_RUNS + _RUN_WORDS]
+    return all_word_runs(text, _MOST_RUNS)
+
+
+def all_word_runs(text: str, most_words: int = 100_000) -> _Runs:
+    """The runs of five words in so many words of a text, which are not kept."""
+    words = re.findall(r"\w+", text.casefold())[: most_words + _RUN_WORDS]
     return frozenset(" ".join(words[start : start + _RUN_WORDS]) for start in range(len(words) - _RUN_WORDS + 1))
 
 

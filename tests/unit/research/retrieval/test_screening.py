@@ -52,3 +52,11 @@ def test_the_same_text_in_another_format_or_version_of_one_library_is_left_out()
     assert kept(found("3_11_1.html", newer), known=(("docs", html_document(CHAPTER).text),)) == []
     both = kept(found("a.html", CHAPTER), found("b.html", newer, 0.7, library="others"))
     assert both == ["a.html", "b.html"]
+
+
+def test_what_was_found_of_a_copy_is_looked_for_in_the_whole_of_a_long_document() -> None:
+    before = "".join(
+        f"<p>Chapter {n} says of the {WORDS[n % 10]} what chapter {n - 1} left out.</p>" for n in range(600)
+    )
+    manual = found("manual.html", before + CHAPTER)
+    assert kept(manual, found("chapter.html", CHAPTER, 0.7)) == ["manual.html"]

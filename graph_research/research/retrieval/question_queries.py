@@ -62,5 +62,5 @@ def _of_parts(query: Query, most: int) -> list[tuple[str, str]]:
     shared = query.text
     for name in query.names:
         shared = shared.replace(name, " ")
-    common = " ".join(shared.split()).strip(" ,?.")
-    return [(f"{name} {common}", f"The question names “{name}”.") for name in query.names]
+    common = " ".join(shared[word.start : word.end] for word in words(shared, query.language) if word.weight)
+    return [(f"{name} {common}".strip(), f"The question names “{name}”.") for name in query.names]

@@ -156,7 +156,7 @@ class _Layout:
             yield Paragraph(line(labels.not_answered))
         yield from self._blocks(report.short_answer)
         if report.searched:
-            yield Paragraph(line(f"{labels.searched_for}:"))
+            yield Paragraph(line(labels.pair.format(name=labels.searched_for, value="")))
             yield bullets(report.searched)
 
     def _what_exists(self) -> list[str]:

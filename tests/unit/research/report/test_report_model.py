@@ -306,7 +306,8 @@ def test_not_found_says_what_was_searched_and_what_came_nearest():
     }
     text = render_markdown(built(draft=draft))
     assert "## Not found" in text and "## Short answer" not in text
-    assert "- age of the moon" in text
+    assert "Searched for:\n\n- age of the moon" in text
+    assert "搜索内容：\n\n- age" in render_markdown(built(draft=draft).model_copy(update={"language": "zh"}))
     assert finished_research.FISH["quote"] in text
     nothing = built(draft={"found": False, "searched": ["age of the moon"]})
     for shown in (render_markdown(nothing), render_html(nothing, texts={})):

@@ -52,3 +52,14 @@ def test_no_query_stands_twice_and_the_question_comes_first() -> None:
     assert queries[0] == "What did the Tarn plant cost, and when did it open?"
     assert len(queries) == len(set(queries)) == 3
     assert len(queries_of(QUESTION, 3)) == 3
+
+
+@pytest.mark.parametrize(
+    ("question", "queries"),
+    [
+        ("Was tut die Lagune den Lachsen?", ["Lagune tut", "Lachsen tut"]),
+        ("Is Larch faster than Alder?", ["Larch faster", "Alder faster"]),
+    ],
+)
+def test_a_query_for_a_name_of_the_question_has_no_words_that_say_nothing(question: str, queries: list[str]) -> None:
+    assert [query for query, _ in queries_of(question, 5)[1:]] == queries

@@ -50,7 +50,7 @@ def test_a_token_budget_ends_gathering_early_and_the_report_says_so(user: User) 
     assert 10_000 < sum(row["input_tokens"] + row["output_tokens"] for row in usage) <= 28_000
     assert "gathering ended early, to keep within 28,000 tokens" in done["saved"]
     said = limitations(user, "dear")
-    assert "Left out to keep within 28,000 tokens: a shorter report than was asked for; fewer sub-questions" in said
+    assert "To keep within 28,000 tokens: a shorter report than was asked for; fewer sub-questions" in said
     assert "; gathering ended early" in said
     assert "No model gave a usable answer, so a fallback was used, for: reflector" not in said
     assert user.run("verify", "dear", "--json").json["invalid"] == 0
@@ -73,7 +73,7 @@ def test_a_budget_in_money_does_the_same(user: User) -> None:
 def test_a_budget_that_is_large_enough_leaves_nothing_out(user: User) -> None:
     script = {**WASTEFUL, "reflector": ["{}"]}
     assert research(user, "rich", script, "--max-tokens", "2000000", "--json").json["status"] == "completed"
-    assert "Left out to keep within" not in limitations(user, "rich")
+    assert "To keep within" not in limitations(user, "rich")
 
 
 @pytest.mark.parametrize("slow", ["planner", "reflector", "analyzer"])
@@ -82,7 +82,7 @@ def test_a_time_limit_leads_to_a_report_in_time(user: User, slow: str) -> None:
     done = research(user, "late", script, "--timeout", "6", "--json").json
     assert done["status"] == "completed"
     assert done["statistics"]["wall_seconds"] < 6
-    assert "Left out to keep within 6 s: " in limitations(user, "late")
+    assert "To keep within 6 s: " in limitations(user, "late")
     assert user.run("replay", "late", "--json").json["identical"] is True
 
 

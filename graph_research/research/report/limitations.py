@@ -14,7 +14,7 @@ from graph_research.research.models.draft import Writer, stored_draft, words_of
 from graph_research.research.models.fidelity import LOW_FIDELITY
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.plan import SubQueryStatus
-from graph_research.research.models.report_options import ReportOptions
+from graph_research.research.models.report_options import ReportOptions, ReportType
 from graph_research.research.quality_gates import source_gate
 from graph_research.research.report.formatting import model_name, one_line
 from graph_research.research.report.labels.languages import has_labels, labels_for
@@ -166,16 +166,18 @@ def _about_the_writing(cited: Cited, degraded: Sequence[Mapping[str, Any]], labe
 
 
 def _about_the_wishes(state: Mapping[str, Any], labels: Labels) -> list[str]:
-    """Where a model wrote more words than were asked for, or code wrote, which knows nothing of readers."""
+    """Where a model wrote more words than were asked for, or code wrote, which knows nothing of readers and types."""
     draft = stored_draft(state.get("draft") or {})
     options = ReportOptions.model_validate(state.get("report_options") or {})
     most, audience = options.words[1], one_line(options.audience or "")
     blocks = [*draft.summary, *(block for section in draft.sections for block in section.blocks), *draft.conclusions]
     words = words_of(blocks)
     is_written = any(section.writer is Writer.MODEL and section.id for section in draft.sections)
+    by_code = bool(draft.sections) and not is_written
     return _those_that_apply(
         (is_written and words > most, labels.limit_length.format(n=words, most=most)),
-        (draft.sections and audience and not is_written, labels.limit_audience.format(audience=audience)),
+        (by_code and audience, labels.limit_audience.format(audience=audience)),
+        (by_code and options.type is not ReportType.REPORT, labels.limit_type.format(type=options.type)),
     )
 
 

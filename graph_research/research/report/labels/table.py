@@ -237,6 +237,7 @@ class Labels:
     limit_reduced: str
     limit_length: str
     limit_audience: str
+    limit_type: str
     limit_archive: str
     limit_window: str
     limit_window_full: str

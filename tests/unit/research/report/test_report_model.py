@@ -102,13 +102,17 @@ def test_a_source_is_reported_with_the_hashes_of_its_text_and_of_its_bytes():
 
 
 @pytest.mark.parametrize(("writer", "is_told"), [("extractive", True), ("model", False)])
-def test_readers_that_were_named_are_a_limitation_where_no_model_wrote_for_them(writer: str, is_told: bool) -> None:
+def test_readers_and_a_type_that_were_named_are_limitations_where_no_model_wrote(writer: str, is_told: bool) -> None:
     draft = state()["draft"]
     sections = [{**section, "id": "sec-1", "writer": writer} for section in draft["sections"]]
     report = built(draft={**draft, "sections": sections}, report_options={"audience": "a fishing\nclub"})
     told = [line for line in report.limitations if "a fishing club" in line]
     assert bool(told) is is_told
     assert not any("readers" in line for line in built(draft={**draft, "sections": sections}).limitations)
+    for type in ("report", "timeline"):
+        typed = built(draft={**draft, "sections": sections}, report_options={"type": type})
+        told = [line for line in typed.limitations if line.startswith(f"Not built up as was asked for ({type})")]
+        assert bool(told) is (is_told and type == "timeline")
 
 
 def test_only_the_last_word_on_a_phase_is_a_limitation():

@@ -22,6 +22,13 @@ def test_what_states_nothing_is_not_the_answer(text: str) -> None:
     assert chosen(QUESTION, [Candidate(text, 1.0), ANSWER]) == [1]
 
 
+def test_a_question_for_yes_or_no_is_answered_by_a_statement_before_figures() -> None:
+    statement = Candidate("The lagoon kept more smolts alive than the weir did.", 0.9)
+    figures = Candidate("Of the smolts in the lagoon 83 of 212 (39 %) died, 95 % CI 31 to 47.", 1.0)
+    assert chosen(parse("Does the lagoon harm the smolts?"), [figures, statement])[0] == 1
+    assert chosen(parse("How many smolts died in the lagoon?"), [figures, statement])[0] == 0
+
+
 def test_a_heading_is_not_the_answer() -> None:
     heading = Candidate("How the Marrow Bay lagoon prepared for its commercial operation", 1.0, kind="heading")
     assert chosen(QUESTION, [heading, ANSWER]) == [1]

@@ -104,11 +104,14 @@ class _Writer:
         self._document = document
         self._has_italics = has_italics
         self._bookmarks = 0
+        self._headings = 0
 
     def add(self, element: Element) -> None:
         match element:
             case Heading(text, level):
                 heading = self._document.add_heading(_text(text), level)
+                self._bookmark(heading, _of_heading(self._headings))
+                self._headings += 1
                 if element.is_long:
                     heading.runs[0].font.size = _LONG_TITLE
             case Paragraph(spans, is_quoted):
@@ -171,15 +174,19 @@ class _Writer:
 
     def _passage(self, passage: Passage) -> None:
         paragraph = self._document.add_paragraph()
+        self._bookmark(paragraph, _of_citation(passage.citation))
+        self._spans(paragraph, [Span(f"[{passage.number}] "), Span(f"{passage.quote} "), Span(passage.source)])
+        self._spans(paragraph, [Span(passage.where)])
+
+    def _bookmark(self, paragraph: WordParagraph, name: str) -> None:
+        """Give the paragraph a name to which links lead."""
         self._bookmarks += 1
         for tag in ("w:bookmarkStart", "w:bookmarkEnd"):
             mark = OxmlElement(tag)
             mark.set(qn("w:id"), str(self._bookmarks))
             if tag == "w:bookmarkStart":
-                mark.set(qn("w:name"), _bookmark(passage.citation))
+                mark.set(qn("w:name"), name)
             paragraph._p.append(mark)
-        self._spans(paragraph, [Span(f"[{passage.number}] "), Span(f"{passage.quote} "), Span(passage.source)])
-        self._spans(paragraph, [Span(passage.where)])
 
     def _spans(self, paragraph: WordParagraph, spans: Iterable[Span], size: Length | None = None) -> None:
         for span in spans:
@@ -189,11 +196,12 @@ class _Writer:
             run.italic = (span.style is Style.EMPHASIS and self._has_italics) or None
             if is_code(span):
                 run.font.name, run.font.size = _CODE_FONT, Length(int(size * _CODE_IN_CELL)) if size else None
-            if span.citation or span.url:
+            leads_to = _of_citation(span.citation) if span.citation else _of_heading(span.leads_to)
+            if leads_to or span.url:
                 run.font.color.rgb = _LINK_COLOUR
                 link = OxmlElement("w:hyperlink")
-                if span.citation:
-                    link.set(qn("w:anchor"), _bookmark(span.citation))
+                if leads_to:
+                    link.set(qn("w:anchor"), leads_to)
                 else:
                     target = self._document.part.relate_to(span.url, RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
                     link.set(qn("r:id"), target)
@@ -222,8 +230,12 @@ def _longest_line(spans: Iterable[Span]) -> int:
     return max(map(width_of, text_of(spans).split("\n")))
 
 
-def _bookmark(citation: str) -> str:
+def _of_citation(citation: str) -> str:
     return f"citation_{citation}"
+
+
+def _of_heading(place: int | None) -> str:
+    return "" if place is None else f"heading_{place}"
 
 
 def _text(text: str) -> str:

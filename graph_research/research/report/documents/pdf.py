@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import count
 
 import typst
 from pypdf import PdfReader
@@ -109,7 +110,10 @@ def _missing(elements: Sequence[Element], language: str) -> str:
 def _source(report: Report, elements: Sequence[Element]) -> str:
     """The report in Typst's language. All text of others is in string literals, so that none of it is markup."""
     title = f"#set document(title: {_string(report.headline)}, author: {_string('graph-research')})"
-    return "\n".join([title, _head(report.language), *map(_element, elements)]) + "\n"
+    headings = count()
+    places = (f" <heading-{next(headings)}>" if isinstance(element, Heading) else "" for element in elements)
+    body = (f"{_element(element)}{place}" for element, place in zip(elements, places, strict=True))
+    return "\n".join([title, _head(report.language), *body]) + "\n"
 
 
 def _head(language: str) -> str:
@@ -171,6 +175,8 @@ def _span(span: Span) -> str:
     text = f"#{_text(span.text)}"
     if span.citation:
         return f"#link(<{span.citation}>)[{text}]"
+    if span.leads_to is not None:
+        return f"#link(<heading-{span.leads_to}>)[{text}]"
     text = f"#link({_string(span.url)})[{text}]" if span.url else text
     functions = {Style.STRONG: "strong", Style.EMPHASIS: "emph"}
     return f"#{functions[span.style]}[{text}]" if span.style in functions else text

@@ -264,6 +264,21 @@ def test_a_block_to_copy_says_what_it_is_made_of() -> None:
     assert re.search(r'<figcaption class="by"><span class="analysis" title="[^"]+">analysis</span> <', page)
 
 
+def test_the_contents_of_a_word_file_and_of_a_pdf_lead_to_the_headings() -> None:
+    names = [f"Part {n}" for n in range(6)]
+    block = paragraph(fact(TURBINES["quote"], TURBINES))
+    whole = report(sections=[{"heading": name, "level": 1, "blocks": [block]} for name in names])
+    rows = [row for row in Document(io.BytesIO(rendered("docx", whole))).paragraphs if row.text in names]
+    contents, headings = rows[: len(names)], rows[len(names) :]
+    for entry, heading in zip(contents, headings, strict=True):
+        [anchor] = re.findall(r'w:anchor="(\w+)"', entry._p.xml)
+        assert entry.text == heading.text and f'w:name="{anchor}"' in heading._p.xml
+    reader = PdfReader(io.BytesIO(rendered("pdf", whole)))
+    annotations = [one.get_object() for page in reader.pages for one in page.get("/Annots", [])]
+    linked = {str(one.get("/Dest") or one["/A"]["/D"]) for one in annotations if "/URI" not in (one.get("/A") or {})}
+    assert sum("heading-" in place for place in linked) >= len(names)
+
+
 def test_each_numbered_list_of_a_word_file_begins_with_one() -> None:
     steps = {"type": "list", "ordered": True, "items": [[fact(TURBINES["quote"], TURBINES)] * 2]}
     document = Document(io.BytesIO(rendered("docx", report(conclusions=[steps, steps]))))

@@ -60,8 +60,8 @@ class Sentences:
         return bool(self._disputed)
 
     def paragraph(self, statements: Sequence[CitedStatement]) -> Spans:
-        """Running text. Each sentence of analysis has the mark, so that a fact before it is not taken for analysis, and
-        no numbers where those before it have them all: what it infers is not what its sources say."""
+        """Running text. A sentence of analysis has the mark behind its numbers. Where those before it have them all it
+        has neither: what it infers is not what its sources say, and only analysis stands without a number."""
         spans: list[Span] = []
         shown: set[int] = set()
         for statement in statements:
@@ -196,7 +196,7 @@ class Sentences:
             numbered = tuple(span for clause in clauses for span in self._clause(statement, clause))
         else:
             numbered = (*self._set(statement, self._said(statement)), *self._unnumbered(statement.citations))
-        mark = line(ANALYSIS) if statement.status is Status.ANALYSIS else ()
+        mark = line(ANALYSIS) if statement.status is Status.ANALYSIS and is_numbered else ()
         return joined([(*numbered, *mark), self._status(statement)])
 
     def _clause(self, statement: CitedStatement, clause: Clause) -> Spans:

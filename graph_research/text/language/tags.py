@@ -27,7 +27,8 @@ _FEWEST_WORDS, _FEWEST_KNOWN = 5, 0.3
 UNDETERMINED = "und"
 """The BCP 47 tag of a language that nobody could tell."""
 _MOST_CHARS = 4_000
-_WORD = re.compile(r"[^\W\d_]{2,}")
+_WORD = re.compile(r"\b[^\W\d_]{2,}\b")
+"""The letters of CO2 and IPv6 are no words."""
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]{2,}")
 

@@ -35,6 +35,7 @@ from graph_research.research.report.formatting import (
     clean,
     day,
     description_beside_values,
+    gap_behind,
     identifiers,
     listed_title,
     local_file,
@@ -65,6 +66,7 @@ _CONTENTS_FROM, _MOST_CONTENTS = 5, 20
 """Sections from which on there are contents, and headings of sections up to which they list those below others."""
 
 _EMPTY = "–"
+_ENDS = frozenset("?.？。")
 
 
 def elements_of(report: Report, labels: Labels, *, for_print: bool) -> list[Element]:
@@ -206,7 +208,10 @@ class _Layout:
         questions = [gap.description for gap in open_gaps(self.report)]
         again = said_again(questions, limits)
         if left := [text for n, text in enumerate(questions) if n not in again]:
-            value = self.labels.semicolon.join(map(one_line, left))
+            value = one_line(left[0])
+            for text in left[1:]:
+                value += gap_behind(value) if value[-1:] in _ENDS else self.labels.semicolon
+                value += one_line(text)
             yield self.labels.pair.format(name=self.labels.open_questions, value=value)
 
     def _sources(self) -> Iterator[Element]:

@@ -178,13 +178,14 @@ def test_a_gap_of_which_a_section_says_that_nothing_was_found_is_no_open_questio
     report = built()
     gap = report.gaps[0].model_copy(update={"description": "What a licence costs.", "addressed": False})
     other = gap.model_copy(update={"id": "gap-0000000002", "description": "Who repairs the turbines."})
-    report = report.model_copy(update={"gaps": [gap, other]})
+    asked = gap.model_copy(update={"id": "gap-0000000003", "description": "Who pays?"})
+    report = report.model_copy(update={"gaps": [gap, asked, other]})
     section = report.sections[0]
     [first, *_] = statements_of(section.blocks)
     limit = first.model_copy(update={"text": "What a licence costs was not found.", "kind": StatementKind.LIMIT})
     with_limit = section.model_copy(update={"blocks": [CitedBlock(sentences=[first, limit])]})
     told = render_markdown(report.model_copy(update={"sections": [with_limit]}))
-    assert f"\n- Open questions: {other.description}\n" in told
+    assert f"\n- Open questions: {asked.description} {other.description}\n" in told
     assert gap.description not in told
 
 

@@ -291,9 +291,9 @@ def _missing(
             ctx.emit("addition.unknown_place", place=row["place"], what=row["what"])
         elif row["what"].strip():
             stated = _at(place, parts)
-            limits = [one.id for one in stated if one.kind is StatementKind.LIMIT]
-            after = next(iter([*limits, *(one.id for one in stated)]), "")
-            found.append({"section": parts[number].id, "after": after, "what": row["what"], "is_limit": bool(limits)})
+            after = stated[0].id if stated else ""
+            is_limit = [one.kind for one in stated] == [StatementKind.LIMIT]
+            found.append({"section": parts[number].id, "after": after, "what": row["what"], "is_limit": is_limit})
     return found
 
 

@@ -744,6 +744,27 @@ async def test_a_cell_in_which_nothing_was_found_says_so_once() -> None:
     assert row.endswith("| not found in Bolivia |")
 
 
+async def test_what_is_missing_behind_a_row_is_added_though_a_cell_of_it_was_not_found() -> None:
+    what = "reader in shared mode may block the writer of Larch"
+
+    def table(write: Writer) -> Row:
+        cells = [write.fact("40 s", CALM), {"text": "not found in Bolivia", "kind": "limit"}]
+        rows = [{"label": "spin_wait", "cells": cells}]
+        return {"type": "table", "header": ["Setting", "Value", "Default"], "rows": rows, "sentences": []}
+
+    def edits(request: ModelRequest) -> Row:
+        shown = "\n".join(row["text"] for row in request.material["sections"])
+        [place] = re.findall(r"^\((\d+\.\d+)\) \| spin_wait", shown, re.MULTILINE)
+        missing = [{"place": place, "what": what}, {"place": f"{place}.3", "what": f"{what}, in Bolivia"}]
+        return {**STORES.edit(request), "missing": missing}
+
+    bench = bench_of(table, editor=[edits], section_mender=[lambda request: {"sentences": []}])
+    await report_of(bench)
+    [asked] = bench.model.asked("section_mender")
+    assert [(row["what"], row["after"]) for row in asked.material["missing"]] == [(what, "spin_wait")]
+    assert "not found in Bolivia" in [row["text"] for row in asked.material["failing"]]
+
+
 MANUAL = f"""# Settings
 
 lock_wait (integer)

@@ -146,6 +146,21 @@ def test_the_same_contradiction_is_kept_once_across_iterations() -> None:
     assert isinstance(second.contradictions[0], Contradiction)
 
 
+def test_the_same_contradiction_with_a_longer_quote_is_kept_once() -> None:
+    sides = [{"value": "March 2016", "evidence": [OPENED_2016]}, {"value": "May 2017", "evidence": [OPENED_2017]}]
+    named = {"kind": "date", "topic": "opening", "sides": sides}
+    first = analysed(finding("It opened.", OPENED_2016, OPENED_2017), contradictions=[named])
+    again = known(
+        iteration=2,
+        findings=first.findings,
+        evidence={one.id: one for one in first.evidence},
+        contradictions=first.contradictions,
+    )
+    longer = [{"value": "March 2016", "evidence": [quote(1, TEXTS["src-0000000001"])]}, sides[1]]
+    second = analysed(to=again, contradictions=[{**named, "sides": longer}])
+    assert [one.id for one in second.contradictions] == [one.id for one in first.contradictions]
+
+
 def test_findings_of_earlier_iterations_stay_and_keep_their_iteration() -> None:
     first = analysed(finding("It opened in 2016.", OPENED_2016))
     later = known(iteration=2, findings=first.findings, evidence={one.id: one for one in first.evidence})

@@ -102,7 +102,7 @@ async def test_the_synthesis_is_shown_numbered_sources_with_addresses_and_claims
     scored = f"{claim['level']}, a source contradicts it"
     assert f"- The plant opened in March 2016. ({scored}; ev-" in request.user
     overall = round(100 * state["confidence"]["confidence"])
-    assert f"Confidence of the research as a whole: {overall} %." in request.user
+    assert f"Confidence of the research as a whole: {overall} %;" in request.user
     [opening] = [row for row in state["sources"] if row["url"] == "https://tarn.gov/opening"]
     assert f"source 1: {opening['id'][:8]}, Opening, County, https://tarn.gov/opening" in request.user
     assert [row["role"] for row in state["usage"]].count("report") >= 1

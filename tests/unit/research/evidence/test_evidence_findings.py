@@ -128,6 +128,15 @@ def test_a_contradiction_of_which_only_one_side_is_proved_is_none() -> None:
     assert [one for one in result.contradictions if one.topic == "opening"] == []
 
 
+def next_round(first: Analysed) -> Known:
+    return known(
+        iteration=2,
+        findings=first.findings,
+        evidence={one.id: one for one in first.evidence},
+        contradictions=first.contradictions,
+    )
+
+
 def test_the_same_contradiction_is_kept_once_across_iterations() -> None:
     named = {
         "kind": "date",
@@ -135,12 +144,7 @@ def test_the_same_contradiction_is_kept_once_across_iterations() -> None:
         "sides": [{"value": "March 2016", "evidence": [OPENED_2016]}, {"value": "May 2017", "evidence": [OPENED_2017]}],
     }
     first = analysed(finding("It opened.", OPENED_2016, OPENED_2017), contradictions=[named])
-    again = known(
-        iteration=2,
-        findings=first.findings,
-        evidence={one.id: one for one in first.evidence},
-        contradictions=first.contradictions,
-    )
+    again = next_round(first)
     second = analysed(to=again, contradictions=[{**named, "topic": "the opening"}])
     assert [one.id for one in second.contradictions] == [one.id for one in first.contradictions]
     assert isinstance(second.contradictions[0], Contradiction)
@@ -150,12 +154,7 @@ def test_the_same_contradiction_with_a_longer_quote_is_kept_once() -> None:
     sides = [{"value": "March 2016", "evidence": [OPENED_2016]}, {"value": "May 2017", "evidence": [OPENED_2017]}]
     named = {"kind": "date", "topic": "opening", "sides": sides}
     first = analysed(finding("It opened.", OPENED_2016, OPENED_2017), contradictions=[named])
-    again = known(
-        iteration=2,
-        findings=first.findings,
-        evidence={one.id: one for one in first.evidence},
-        contradictions=first.contradictions,
-    )
+    again = next_round(first)
     longer = [{"value": "March 2016", "evidence": [quote(1, TEXTS["src-0000000001"])]}, sides[1]]
     second = analysed(to=again, contradictions=[{**named, "sides": longer}])
     assert [one.id for one in second.contradictions] == [one.id for one in first.contradictions]

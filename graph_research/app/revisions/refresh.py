@@ -164,7 +164,7 @@ async def _from_files(
     allowed = None if may_read is None else await asyncio.to_thread(lambda: {folder.resolve() for folder in may_read})
     indexed = [path for row in await library.list() if (path := Path(row.path)) in wanted or not wanted]
     roots = {path for path in indexed if allowed is None or path in allowed}
-    named = {name: str(source.metadata.get("library") or "") for name, source in sources.items()}
+    named = {name: source.folder or "" for name, source in sources.items()}
     files = {
         name: [file for file in await library.files(source.url or "") if file.root in roots]
         for name, source in sources.items()

@@ -35,8 +35,8 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 _NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w+")
 _NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*[\s/-]v?$")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\s$")
-_WHOLE_BEFORE, _LESS = re.compile(r"(?:^|[\s(/])$"), re.compile(r"\s?[-−–]\s?[^\W\d]")
-"""Around the 1 from which a formula takes a share: "u / (1 - u)"."""
+_ONE_LESS = re.compile(r"(?<![^\s(/])1\s?[-−–]\s?[^\W\d]")
+"""The 1 from which a formula takes a share: "u / (1 - u)"."""
 _REFERS = re.compile(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]\s?|\s\w+\s))*$", re.IGNORECASE)
 """The end of a text before the number of a row, step or section of the report ("rows 1 to 6")."""
 _JUDGED = deferred(rf"(?:#|--|;|//|%)[^\n]*{word_of('judgement')}", re.IGNORECASE)
@@ -273,14 +273,7 @@ class _Ground:
             return False
         if figure.date:
             return bool(unstated(written, [*self.titles, *self.dates]))
-        if is_analysis and _REFERS.search(text[: figure.start]):
-            return False
-        if (
-            is_analysis
-            and written == "1"
-            and _LESS.match(text, figure.end)
-            and _WHOLE_BEFORE.search(text[: figure.start])
-        ):
+        if is_analysis and (_REFERS.search(text[: figure.start]) or _ONE_LESS.match(text, figure.start)):
             return False
         refers = is_analysis or written.isdigit() or self._says_which(text[: figure.start])
         if _counts(figure, text) and (refers or self._is_own_count(figure, text)):

@@ -167,10 +167,12 @@ def _contradiction(kind: str, topic: str, description: str, sides: list[Side]) -
 def _same(one: Contradiction, other: Contradiction) -> bool:
     """Two tell of the same disagreement where topic and values are the same, of whatever passages, or evidence of both
     sides is shared, unless their values show that they are about two things of which that evidence tells."""
+    if one.id == other.id or one.kind != other.kind:
+        return one.id == other.id
     values, others = ({side.value for side in each.sides} for each in (one, other))
-    if one.id == other.id or (one.kind == other.kind and _same_topic(one, other) and values == others):
+    if _same_topic(one, other) and values == others:
         return True
-    return one.kind == other.kind and share_two_sides(one, other) and _share_a_value(one, other)
+    return share_two_sides(one, other) and _share_a_value(one, other)
 
 
 def _share_a_value(one: Contradiction, other: Contradiction) -> bool:

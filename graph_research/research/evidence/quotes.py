@@ -208,9 +208,9 @@ class QuoteFinder:
             for distance, unit in self._beside(one, text)
             if (stated := sum(_is_same(figure, unit) for figure in missing))
         ]
-        *_, nearest, unit = min(told, key=lambda row: row[:2], default=(None, None))
-        if nearest is None or unit is None:
+        if not told:
             return []
+        *_, nearest, unit = min(told, key=lambda row: row[:2])
         return self.evidence([{"source_id": nearest.source_id, "quote": unit.text, "start": unit.start}])
 
     def _saying(self, evidence: Sequence[Evidence], text: str) -> list[Evidence]:

@@ -92,7 +92,7 @@ class Source(Record):
         """What the versions of a page in several languages have in common: its library and path without language; the
         source's id where no other version is known."""
         page = self.metadata.get("page")
-        return self.id if page is None else f"{self.metadata.get('library', '')}/{page}"
+        return self.id if page is None else f"{self.folder or ''}/{page}"
 
     @property
     def published_on(self) -> str | None:
@@ -113,5 +113,5 @@ class Source(Record):
 def folders_apart(sources: Iterable[Source]) -> dict[str, str]:
     """The folder that each local source was found in, by the source's id, where they are of several: titles such as
     "FAQ" and the files' paths below the folders do not tell one product's manual from the other's."""
-    folders = {source.id: str(folder) for source in sources if (folder := source.metadata.get("library"))}
+    folders = {source.id: source.folder for source in sources if source.folder}
     return folders if len(set(folders.values())) > 1 else {}

@@ -362,7 +362,7 @@ def _source(
         citations=[citation.id for citation in citations],
         superseded=source.metadata.get("superseded"),
         bytes_hash=source.metadata.get("bytes_hash"),
-        folder=source.metadata.get("library"),
+        folder=source.folder,
         licence=source.metadata.get("licence") or layout.get("licence"),
         warnings=list(layout.get("warnings") or ()),
     )

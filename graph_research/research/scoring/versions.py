@@ -71,8 +71,7 @@ def newest_versions(
     notes on a release are seldom a source of what is written."""
     rows = [dict(row.get("versions") or {}) for row in scouted]
     for source in sources:
-        folder = str(source.metadata.get("library") or "")
-        rows.append(versions_in(question, source.title, source.publisher, folder=folder))
+        rows.append(versions_in(question, source.title, source.publisher, folder=source.folder or ""))
         rows.append(dict(source.metadata.get("versions") or {}))
     return highest_versions(question, rows)
 
@@ -85,9 +84,9 @@ def highest_versions(question: str, rows: Sequence[Mapping[str, str]]) -> dict[s
 
 def newer_versions(sources: Sequence[Source]) -> dict[str, str | None]:
     """The id of the source that supersedes each, by id: empty where that is not among them, None for a current one."""
-    files = {(source.metadata.get("library"), source.url): source.id for source in sources}
+    files = {(source.folder, source.url): source.id for source in sources}
     urls = {source.id: source.metadata.get("superseded") for source in sources}
-    libraries = {source.id: source.metadata.get("library") for source in sources}
+    libraries = {source.id: source.folder for source in sources}
     return {name: None if url is None else files.get((libraries[name], url), "") for name, url in urls.items()}
 
 

@@ -236,11 +236,7 @@ def _unknown(fused: Sequence[FusedHit], seen: Seen) -> list[FusedHit]:
 
 async def _texts_of_libraries(sources: Sequence[Source], ctx: Context) -> list[tuple[str, str]]:
     """The library and the text of each source that comes from a library."""
-    return [
-        (source.metadata["library"], await ctx.get_text(source.archive_hash))
-        for source in sources
-        if source.metadata.get("library")
-    ]
+    return [(source.folder, await ctx.get_text(source.archive_hash)) for source in sources if source.folder]
 
 
 def _distinct(fused: Sequence[FusedHit], known: Seen) -> list[FusedHit]:

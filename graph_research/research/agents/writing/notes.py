@@ -67,21 +67,23 @@ def passages_of_note(words: str, said: str, documents: Mapping[str, Document]) -
         if item.covered >= _LEAST_HELD
     }
     of_note, of_said = term_weights(words), term_weights(said)
-    quotes = [
-        {"source_id": name, "quote": unit.text, "start": start}
-        for (name, start), unit in units.items()
-        if len(of_note.keys() & (held := term_weights(unit.text)).keys()) > 1
-        and (of_said.keys() & held.keys() or language_of(said) != language_of(unit.text))
+    held = {place: term_weights(unit.text) for place, unit in units.items()}
+    fitting = [
+        place
+        for place, unit in units.items()
+        if len(of_note.keys() & held[place].keys()) > 1
+        and (of_said.keys() & held[place].keys() or language_of(said) != language_of(unit.text))
     ]
-    left = wanted = Counter(of_note) + Counter(of_said)
+    left = Counter(of_note) + Counter(of_said)
+    least = _LEAST_ADDED * left.total()
     chosen: list[dict[str, Any]] = []
-    while len(chosen) < _MOST_PASSAGES and (others := [quote for quote in quotes if quote not in chosen]):
-        best = max(others, key=lambda quote: held_weight(left, term_weights(quote["quote"])))
-        held = term_weights(best["quote"])
-        if held_weight(left, held) < _LEAST_ADDED * wanted.total():
+    while fitting and len(chosen) < _MOST_PASSAGES:
+        best = max(fitting, key=lambda place: held_weight(left, held[place]))
+        if held_weight(left, held[best]) < least:
             break
-        left = Counter({term: weight for term, weight in left.items() if term not in held})
-        chosen.append(best)
+        fitting.remove(best)
+        left = Counter({term: weight for term, weight in left.items() if term not in held[best]})
+        chosen.append({"source_id": best[0], "quote": units[best].text, "start": best[1]})
     return chosen
 
 

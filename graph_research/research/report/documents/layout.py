@@ -61,12 +61,12 @@ from graph_research.research.report.reading import (
     opens_with_limit,
 )
 from graph_research.text.relevance.alike import said_again
+from graph_research.text.sentences import SENTENCE_ENDS
 
 _CONTENTS_FROM, _MOST_CONTENTS = 5, 20
 """Sections from which on there are contents, and headings of sections up to which they list those below others."""
 
 _EMPTY = "–"
-_ENDS = frozenset("?.？。")
 
 
 def elements_of(report: Report, labels: Labels, *, for_print: bool) -> list[Element]:
@@ -207,11 +207,10 @@ class _Layout:
         limits = [row.text for row in self.report.statements() if row.kind is StatementKind.LIMIT]
         questions = [gap.description for gap in open_gaps(self.report)]
         again = said_again(questions, limits)
-        if left := [text for n, text in enumerate(questions) if n not in again]:
-            value = one_line(left[0])
+        if left := [one_line(text) for n, text in enumerate(questions) if n not in again]:
+            value = left[0]
             for text in left[1:]:
-                value += gap_behind(value) if value[-1:] in _ENDS else self.labels.semicolon
-                value += one_line(text)
+                value += (gap_behind(value) if value.endswith(SENTENCE_ENDS) else self.labels.semicolon) + text
             yield self.labels.pair.format(name=self.labels.open_questions, value=value)
 
     def _sources(self) -> Iterator[Element]:

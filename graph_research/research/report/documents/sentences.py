@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from graph_research.research.evidence.cited import Citation, CitedBlock, CitedContradiction, CitedStatement
 from graph_research.research.evidence.claim_support import Status
-from graph_research.research.models.draft import EMPTY_CELL, StatementKind
+from graph_research.research.models.draft import EMPTY_CELL, BlockType, StatementKind
 from graph_research.research.report.documents.elements import (
     LINE_BREAK,
     Item,
@@ -121,11 +121,10 @@ class Sentences:
 
     def of_block(self, statement: CitedStatement, others: Iterable[CitedBlock]) -> Spans:
         """The caption of a block to copy: its sources, marked where the writer composed it. None where the `others` of
-        its section have them all."""
-        shown = {
-            name for block in others for row in block.statements() if row is not statement for name in row.citations
-        }
-        is_shown = self._sources_of(statement.citations) <= self._sources_of(shown)
+        its section that are no such blocks have them all."""
+        told = (row for block in others if block.type is not BlockType.CODE for row in block.statements())
+        shown = self._sources_of(name for row in told for name in row.citations)
+        is_shown = self._sources_of(statement.citations) <= shown
         numbers = () if is_shown else self.numbers(statement.citations)
         named = (Span(self._labels.pair.format(name=self._labels.sources, value="")), *numbers) if numbers else ()
         mark = line(ANALYSIS) if statement.status is Status.ANALYSIS and numbers else ()

@@ -249,6 +249,11 @@ def test_a_block_to_copy_has_no_numbers_where_its_section_has_them_all() -> None
     assert "turbines = 16\n```\n\nThere are 16 turbines. [1]" in rendered("md", whole).decode()
 
 
+def test_two_blocks_to_copy_of_the_same_sources_both_name_them() -> None:
+    blocks = [{"type": "code", "language": "ini", "sentences": [fact(f"turbines = {n}", TURBINES)]} for n in (16, 412)]
+    assert rendered("md", report(conclusions=blocks)).decode().count("```\n\nSources: [1]") == 2
+
+
 def test_a_block_to_copy_says_what_it_is_made_of() -> None:
     def code(row: dict[str, Any]) -> dict[str, Any]:
         return {"type": "code", "language": "ini", "sentences": [row]}

@@ -193,13 +193,13 @@ def _about_the_windows(degraded: Sequence[Mapping[str, Any]], labels: Labels) ->
         if row.get("kind") == DegradationKind.WINDOW:
             model = model_name(row["model"])
             refused[model] = refused.get(model, 0) + row["retries"]
-    cuts = dict.fromkeys((row["agent"], row["reason"]) for row in degraded if row.get("kind") == DegradationKind.CUT)
+    cut = [row["agent"] for row in degraded if row.get("kind") == DegradationKind.CUT]
     return [
         *(
             (labels.limit_window if count else labels.limit_window_full).format(model=model, n=count)
             for model, count in refused.items()
         ),
-        *(labels.limit_cut.format(step=_steps([agent], labels), reason=reason) for agent, reason in cuts),
+        *_those_that_apply((cut, labels.limit_cut.format(steps=_steps(cut, labels)))),
     ]
 
 

@@ -244,7 +244,7 @@ def test_windows_that_were_too_small_fallbacks_and_models_passed_over_are_limita
     assert report.statistics.token_limit_retries == 2
     assert set(report.limitations) >= {
         "The context window of m was too small; prompts shortened and sent again: 2.",
-        "Prompt shortened for analysis: 2 of 3 sources in part.",
+        "To fit the context window of the model, parts of the material were left out of prompts, for: analysis.",
         "Another model answered for planning: openai:m did not answer; n did.",
         "No model gave a usable answer, so code did it instead, for: planning.",
     }

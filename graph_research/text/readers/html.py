@@ -25,6 +25,7 @@ from graph_research.text.readers.html_tags import (
     NAMED_TAGS,
     VOID_TAGS,
 )
+from graph_research.text.readers.plain import is_code, plain_document
 from graph_research.text.readers.stated_date import stated_date
 
 _CONTENT = "h1, main, article, [role=main]"
@@ -37,6 +38,8 @@ _EMPTY_ELEMENT = re.compile(r"<([A-Za-z][\w:-]*)([^<>]*+)(?<=/)>")
 _LONGEST_BEFORE_XML = 100
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _LINK_SHARE = 0.75  # a block with more of its characters in links than this is a list of links, not prose
+_PREFORMATTED_SHARE = 0.9
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _TOPIC_CHARS = 600  # with so much prose an id, such as `pagination` or `sql-for-share`, names a section's subject
 _MAIN_SHARE = 0.4  # a <main> with at least this share of the page's text is the page; the rest is furniture
 _NOTE_ROLES = ("note", "doc-footnote", "footnote", "endnote", "rearnote")
@@ -70,6 +73,9 @@ def html_document(source: str, *, line_key: str = "", note_marks: bool = False) 
     heading = builder.first_heading()
     only_adds_the_site = bool(heading) and title.startswith(heading)
     document = builder.document(heading if only_adds_the_site else title)
+    if body is not None and "pre" in tags and (written := _preformatted_text(body)):
+        read = plain_document(written)
+        document = replace(read, title=title or read.title, places=())
     return replace(
         document,
         date=head.date or stated_date(document),
@@ -78,6 +84,16 @@ def html_document(source: str, *, line_key: str = "", note_marks: bool = False) 
         licence=head.licence,
         language=_declared_language(parser),
     )
+
+
+def _preformatted_text(body: LexborNode) -> str:
+    """The text of a page that is one preformatted text of several paragraphs, as manual pages and archived mails are;
+    empty for every other page, such as a listing of code."""
+    text = body.text()
+    written = "\n\n".join(node.text() for node in body.css("pre"))
+    lines = list(filter(str.strip, written.splitlines()))
+    is_whole = len("".join(written.split())) >= _PREFORMATTED_SHARE * len("".join(text.split()))
+    return written if is_whole and _BLANK_LINE.search(written.strip()) and not is_code(lines) else ""
 
 
 def _with_end_tags(source: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from graph_research.text.canonical import DocumentBuilder
@@ -105,7 +105,7 @@ class _Reader:
             return [("table", line, 0) for line in group]
         if all(line.lstrip().startswith(">") for line in group):
             return [("quote", "\n".join(group), 0)]
-        if all(line.startswith("    ") for line in group) and _is_code(group):
+        if all(line.startswith("    ") for line in group) and is_code(group):
             return [("code", "\n".join(group), 0)]
         return list(self._paragraphs(group))
 
@@ -159,5 +159,6 @@ def _is_capitals(line: str) -> bool:
     return line.isupper() and _is_heading(line) and sum(map(str.isalpha, line)) >= 4
 
 
-def _is_code(group: list[str]) -> bool:
-    return sum(bool(_CODE_SIGNS.search(line)) for line in group) > len(group) / 2
+def is_code(lines: Sequence[str]) -> bool:
+    """Whether most lines have signs that code has more often than prose."""
+    return sum(bool(_CODE_SIGNS.search(line)) for line in lines) > len(lines) / 2

@@ -88,6 +88,17 @@ def test_blocks_tell_headings_items_quotes_tables_and_code() -> None:
     assert document.title == "Title"
 
 
+def test_a_page_of_one_preformatted_text_is_read_as_plain_text_and_a_listing_of_code_is_not() -> None:
+    manual = (
+        "NAME\n  <b>ferry</b> - sells\n\nOPTIONS\n  <b>-f</b>  Sells every seat\n     of the <a href=q>queue</a>.\n"
+    )
+    document = html_document(f"<title>ferry(1)</title><body><pre>\n{manual}</pre>")
+    assert (document.title, blocks(document, "heading")) == ("ferry(1)", ["NAME", "OPTIONS"])
+    assert blocks(document, "paragraph") == ["ferry - sells", "-f Sells every seat of the queue."]
+    listing = html_document("<pre>for (;;) {\n\n  sell(seat);\n\n}</pre>")
+    assert [block.kind for block in listing.blocks] == ["code"]
+
+
 def test_a_table_has_its_own_header_behind_its_caption_and_right_behind_another_table() -> None:
     ferries = "<table><caption>Ferries</caption><tr><th>Ferry<th>Cars<tr><td>Skarvik<td>22</table>"
     quays = "<table><tr><th>Quay<th>Depth<tr><td>North<td>7 m</table>"

@@ -65,10 +65,10 @@ THINGS = "things"
 _SPELLED = rf"(?:{'|'.join(TENS)})(?:[ -](?:{'|'.join(UP_TO_NINE)}))?|{'|'.join(SPELLED)}"
 _SCALE = "|".join(SCALES)
 _CJK = "".join(CJK_SCALES)
-# A digit glued to a letter, or to one by a hyphen, belongs to a name (`CO2`, `IL-6`), but for a version
-# (`v2`, `pre-2.32`).
+# A digit glued to a letter, or to one by a hyphen or in brackets, belongs to a name (`CO2`, `IL-6`, `git-push(1)`), but
+# for a version (`v2`, `pre-2.32`).
 _NUMBER = deferred(
-    r"(?P<currency>[€$£¥])?\s?(?:(?<![A-UW-Za-uw-zÀ-ӿ])(?:(?<![A-Za-zÀ-ӿ][-–])|(?=\d+\.\d))(?<![^A-Za-z][A-Z]/)(?<!\d)(?<!\d/)(?<!\d[.,])"
+    r"(?P<currency>[€$£¥])?\s?(?:(?<![A-UW-Za-uw-zÀ-ӿ])(?:(?<![A-Za-zÀ-ӿ][-–])|(?=\d+\.\d))(?<![^A-Za-z][A-Z]/)(?<!\d)(?<!\d/)(?<!\d[.,])(?!(?<=[A-Za-z]\()\d\))"
     r"(?P<digits>\d{1,3}(?:[\u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d+)*)|"
     rf"\b(?P<words>{_SPELLED})\b)(?:\s?(?P<cjk>[{_CJK}](?![瓦赫字])(?:\d+[{_CJK}])*)"
     rf"|[\s-]?(?P<scale>{_SCALE})\b(?:(?<=mio|mrd|mln|mld|tys|tsd)\.)?)?(?:(?P<short>k|(?(currency)m|(?!)))\b)?(?(currency)\b)"
@@ -163,8 +163,8 @@ def period(text: str) -> Value | None:
 def figures(text: str, *, with_one: bool = False) -> list[Value]:
     """Every number and date as it is written: of names and versions, both ends of a range, and a date's year again.
 
-    Digits within words (`COVID-19`, `PM2.5`, `M/M/1`) and, unless asked for, "one", which seldom counts, are not among
-    them.
+    Digits within words (`COVID-19`, `PM2.5`, `M/M/1`, `printf(3)`) and, unless asked for, "one", which seldom counts,
+    are not among them.
     """
     found = [
         one for one, _ in _figures(text) if with_one or one.scale > 1.0 or not _SELDOM_COUNTS.match(text, one.start)

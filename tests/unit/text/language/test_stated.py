@@ -29,6 +29,7 @@ def stand_in(claim: str, quote: str) -> bool:
         ("Es kamen 27.400 Besucher.", "There were 27,400 visitors."),
         ("CO2, PM2.5, IL-6, COVID-19 and OCT3/4 fell.", "Pollution fell."),
         ("By the M/M/1 model waits grow.", "Waits grow."),
+        ("gitworkflows(7) and git-push(1) allow it.", "It is allowed."),
         ("May the birds come?", "The birds come in spring."),
         ("It opened in May.", "Opening day: 14 May 2016."),
         ("It opened in mid-June.", "Es wurde im Juni eröffnet, das erste Gutachten kam im April."),

@@ -78,14 +78,15 @@ def notes_on_code(section: DraftSection) -> dict[str, str]:
 
 def _settings_of_tables(section: DraftSection, code: str) -> tuple[list[str], list[str]]:
     """The row labels of the section's tables about settings, and those of them that its code does not set though they
-    do not stay at their default. A label in words of the language is no setting, nor one that begins as none of those
-    that the code sets, with a capital where they have a small letter."""
+    do not stay at their default. A label in words of the language is no setting, nor one that begins with a
+    capital or a small letter as no setting does that the code has."""
     named: list[str] = []
     missing: list[str] = []
     for block in section.blocks:
         rows = {name: row for row in block.rows if row for name in _names_in(row[0].text)}
         absent = [label for label in rows if not _is_set(label, code)]
-        begin = {_begins(label) for label in rows if label not in absent}
+        present = [label for label in rows if label not in absent]
+        begin = {_begins(label) for label in present if not label[:1].isupper() or _SETTING.fullmatch(label)}
         unset = [label for label in absent if not _stays(rows[label], block.header)]
         if rows and 2 * len(unset) <= len(rows):
             named += rows

@@ -100,6 +100,13 @@ def test_variables_of_a_program_are_no_settings_beside_a_table_of_choices() -> N
     assert [row for part in parts_to_mend([section], [], []) for row in part["failing"]] == []
 
 
+def test_a_word_that_a_row_of_things_begins_with_is_no_setting_of_the_commands_below() -> None:
+    rows = (("Deleted branch", "its log is gone"), ("Dropped stash", "30 days"), ("Added, never committed", "2 weeks"))
+    code = Block(type=BlockType.CODE, sentences=[Statement(text="find --deleted\nfind --stash  # dropped entries")])
+    section = DraftSection(heading="h", blocks=[*cells_of(*rows), code], id="s1").to_json()
+    assert [row for part in parts_to_mend([section], [], []) for row in part["failing"]] == []
+
+
 def noted_settings(*rows: tuple[str, ...], name: str = "pool") -> bool:
     """Whether a block is noted that sets the first two of three settings; a row has default, value and reason."""
     cells = [[Statement(text=text) for text in row] for row in rows]

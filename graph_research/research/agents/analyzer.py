@@ -10,6 +10,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.agents.writing.notes import notes_of, quotes_or_noted
 from graph_research.research.budget.allocation import Allocation, Allotted
 from graph_research.research.budget.priority import allotted_chars, weight
 from graph_research.research.evidence.archive import read_documents
@@ -28,6 +29,7 @@ from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.retrieval.excerpts import reading_of
 from graph_research.research.retrieval.fidelity import compressed_content, fidelity_score, record_shown
 from graph_research.text.document import Document
+from graph_research.text.language.stated import unstated
 from graph_research.text.language.words import held_weight, term_weights
 from graph_research.text.relevance.open_points import single_questions
 from graph_research.text.tokens import CHARS_PER_TOKEN
@@ -103,7 +105,7 @@ def analyzer(services: Services) -> Handler:
         else:
             reading, result = _Reading(read=(), listed=()), AgentResult(output=_nothing_read(handoff))
         answer = result.output if handoff.get("rounds_left", 1) else _with_single_gaps(result.output)
-        analysed = analyse(answer, known, documents)
+        analysed = analyse(_with_noted_sides(answer, handoff, documents), known, documents)
         changed, records = _with_fidelity(analysed.requalified, known, reading, result)
         _warn_of_low_fidelity({**known.sources, **changed}.values(), ctx)
         return {
@@ -277,6 +279,23 @@ def _attributed(result: AgentResult, documents: Mapping[str, Document]) -> Agent
     order = [row["id"] for row in result.shown.get("sources") or ()]
     findings = attributed(result.output["findings"], order, documents)
     return replace(result, output={**result.output, "findings": findings})
+
+
+def _with_noted_sides(
+    answer: Mapping[str, Any], handoff: Mapping[str, Any], documents: Mapping[str, Document]
+) -> dict[str, Any]:
+    """The answer in which the side of a contradiction that quotes a researcher's note quotes the passages that say it,
+    where these state the figures of the side's value."""
+    notes = notes_of(handoff.get("topics") or [])
+
+    def proved(side: dict[str, Any], topic: str) -> dict[str, Any]:
+        about = f"{topic}: {side['value']}"
+        quotes = [one for quote in side["evidence"] for one in quotes_or_noted(quote, about, notes, documents)]
+        return side if unstated(side["value"], [row["quote"] for row in quotes]) else {**side, "evidence": quotes}
+
+    rows = answer.get("contradictions") or []
+    told = [{**row, "sides": [proved(side, row["topic"]) for side in row["sides"]]} for row in rows]
+    return {**answer, "contradictions": told}
 
 
 def _with_fidelity(

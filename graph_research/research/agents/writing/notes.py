@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graph_research.research.evidence.quotes import find_quote
 from graph_research.text.document import Document
 from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
 from graph_research.text.relevance.open_points import Told, left_open
@@ -53,6 +54,19 @@ def noted_sources(words: str, notes: Iterable[Note]) -> tuple[str, ...]:
     shares = [(held_share(wanted, term_weights(note.text)), note) for note in notes]
     share, note = max(shares, key=lambda row: row[0], default=(0.0, Note("")))
     return note.source_ids if share >= _SAME_NOTE else ()
+
+
+def quotes_or_noted(
+    quote: Mapping[str, Any], said: str, notes: Iterable[Note], documents: Mapping[str, Document]
+) -> list[Mapping[str, Any]]:
+    """The quote, or where it does not stand in its source, such as the words of a note, passages of that source and of
+    the note's that say it and what was `said` with it. Whether they support that is for its check."""
+    document = documents.get(quote["source_id"])
+    if document and find_quote(document.text, quote["quote"]):
+        return [quote]
+    names = dict.fromkeys((quote["source_id"], *noted_sources(quote["quote"], notes)))
+    read = {name: documents[name] for name in names if name in documents}
+    return [*passages_of_note(quote["quote"], said, read)] or [quote]
 
 
 def passages_of_note(words: str, said: str, documents: Mapping[str, Document]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research.agents.writing.notes import Note, noted_sources, notes_of, passages_of_note
+from graph_research.research.agents.writing.notes import Note, noted_sources, notes_of, quotes_or_noted
 from graph_research.research.agents.writing.passages import nearer
 from graph_research.research.agents.writing.section_material import SectionNeeds, section_material, sources_of_section
 from graph_research.research.agents.writing.section_text import (
@@ -199,21 +199,15 @@ def _said_of(blocks: Iterable[Block]) -> dict[str, str]:
 def _asked(
     answer: Mapping[str, Any], order: Sequence[str], notes: Sequence[Note], finder: QuoteFinder
 ) -> tuple[dict[str, list[str]], dict[str, Evidence]]:
-    """The evidence ids for each key of the quotes that the answer asks for, and that evidence by id. For a quote that
-    does not stand in its source, such as the words of a note, passages of that source and of the note's that say it;
-    whether they support the sentence is for its check."""
+    """The evidence ids for each key of the quotes that the answer asks for, and that evidence by id."""
     keys: dict[str, list[str]] = {}
     asked: dict[str, Evidence] = {}
     said = _said_of(answered_blocks(answer["blocks"]))
     for row in answer.get("quotes") or []:
         [named] = attributed([{"evidence": [row]}], order, finder.documents)
         [quote] = named["evidence"]
-        about, quotes = said.get(row["key"], ""), [quote]
-        if not finder.holds(quote):
-            names = dict.fromkeys((quote["source_id"], *noted_sources(quote["quote"], notes)))
-            read = {name: finder.documents[name] for name in names if name in finder.documents}
-            quotes = passages_of_note(quote["quote"], about, read) or quotes
-        found = finder.evidence(quotes, about)
+        about = said.get(row["key"], "")
+        found = finder.evidence(quotes_or_noted(quote, about, notes, finder.documents), about)
         keys.setdefault(row["key"], []).extend(one.id for one in found)
         asked.update({one.id: one for one in found})
     return keys, asked

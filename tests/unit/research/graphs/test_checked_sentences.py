@@ -36,6 +36,7 @@ from tests.support.research.strong_model import (
     Row,
     Writer,
     paragraph,
+    source_id,
 )
 from tests.unit.research.graphs.test_inconsistencies import place_of
 
@@ -894,20 +895,46 @@ def test_a_guarantee_is_read_beside_the_sentence_of_a_source_that_tells_of_an_ex
     assert passages == ([told] if found else [])
 
 
+def bench_with_note(noted: str, **changes: Any) -> Bench:
+    """A bench whose extractor notes this of the source with the exception, and finds nothing."""
+
+    def extract(request: ModelRequest) -> Row:
+        holding = [n for n, row in enumerate(request.material["sources"], 1) if EXCEPTION in row["text"]]
+        notes = [{"text": noted, "sources": holding}] if holding else []
+        return {"notes": notes, "findings": [], "limits": []}
+
+    bench = bench_of(denial, extractor=[extract], **changes)
+    return replace(bench, condensing=True, settings={"fetch_time_summarization": False})
+
+
 async def test_a_guarantee_is_read_beside_the_sources_where_a_note_says_more_too() -> None:
-    noted = "A reader of Larch blocks the writer of a shared folder."
-
-    def notes(request: ModelRequest) -> Row:
-        answer = STORES.extract(request)
-        return {**answer, "notes": [*answer.get("notes", []), {"text": noted, "sources": [1]}]}
-
-    bench = bench_of(denial, extractor=[notes])
+    bench = bench_with_note("A reader of Larch blocks the writer of a shared folder.")
     await report_of(bench)
     [request] = [row for row in bench.model.asked("verifier") if DENIAL in row.user]
     [statement] = [row for row in request.material["statements"] if row["text"] == DENIAL]
     assert statement["compares"]
     others = {row["id"]: row["text"] for row in request.material["passages"] if row["id"] in statement["others"]}
     assert any(EXCEPTION in text for text in others.values())
+
+
+@pytest.mark.parametrize(("value", "is_kept"), [("it may for a checkpoint", True), ("it may for 7 seconds", False)])
+async def test_the_side_of_a_contradiction_may_be_a_note_if_a_passage_says_it(value: str, is_kept: bool) -> None:
+    noted = "Shared mode: a reader of Larch may block its writer during a checkpoint."
+    calm = {"source_id": source_id(LARCH, CONTRADICTED.pages[LARCH][1]), "quote": CALM}
+    sides = [
+        {"value": "never", "evidence": [calm]},
+        {"value": value, "evidence": [{"source_id": "notes of sq-1-1", "quote": noted}]},
+    ]
+    told = {"kind": "statement", "topic": "Whether a reader of Larch blocks the writer", "sides": sides}
+    [analysis] = STORES.script()["analyzer"]
+    bench = bench_with_note(noted, analyzer=[{**analysis, "contradictions": [told]}])
+    report, state = await report_of(bench)
+    assert all(noted in request.user for request in bench.model.asked("analyzer"))
+    quotes = {row["id"]: row["quote"] for row in state["evidence"]}
+    found = [row for row in report.contradictions if row.topic == told["topic"]]
+    assert [[[quotes[one] for one in side.evidence_ids] for side in row.sides] for row in found] == (
+        [[[CALM], [EXCEPTION]]] if is_kept else []
+    )
 
 
 def test_a_condition_with_a_threshold_that_the_writer_judges_rests_on_what_its_row_cites() -> None:

@@ -55,6 +55,11 @@ edges:
 """
 _OWN: JsonDict = {"question": _QUESTION, "definition": _GRAPH, "inputs": {"also": "tidal range"}}
 Name = Annotated[str, Field(min_length=1, max_length=128)]
+ModelNames = Annotated[str, Field(min_length=1, max_length=500)]
+Roles = Annotated[
+    dict[Name, ModelNames],
+    Field(max_length=20, description="Models by the role that they take, such as `summarization`"),
+]
 
 
 class SourceRuleSettings(BaseModel):
@@ -89,7 +94,10 @@ class JobSubmission(BaseModel):
         description="A graph of your own as YAML in place of one that is offered; its channel `question` is an input",
     )
     inputs: dict[Name, Any] = Field({}, max_length=100, description="Of a `definition`, its other input channels")
-    model: Name | None = Field(None, description="A model that the operator offers")
+    model: ModelNames | None = Field(
+        None, description="A model that the operator offers; several with commas are a fallback order"
+    )
+    roles: Roles = {}
     search: list[Name] | None = Field(None, max_length=20, description="The searches to be asked, such as `local`")
     library: list[Name] | None = Field(
         None,

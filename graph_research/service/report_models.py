@@ -15,6 +15,7 @@ from graph_research.providers.search.local.records import PassageHit
 from graph_research.research.report.verification import Verification
 from graph_research.research.revision.difference import ReportDifference
 from graph_research.research.revision.refreshed import SourceNow, TouchedSentence
+from graph_research.service.models import Roles
 
 _TEXT_CHARS = 5_000
 _DEFINITION_CHARS = 200_000
@@ -145,9 +146,7 @@ class ForkSubmission(_Limited):
 
     step: int = Field(ge=0, le=2**31)
     set: dict[Annotated[str, Field(max_length=500)], Any] = Field(default_factory=dict, max_length=100)
-    roles: dict[Annotated[str, Field(max_length=128)], Annotated[str, Field(max_length=128)]] = Field(
-        default_factory=dict, max_length=20
-    )
+    roles: Roles = {}
 
 
 class _Visit(BaseModel):
@@ -287,12 +286,13 @@ class PassageList(BaseModel):
 
 
 class Options(BaseModel):
-    """What a submission may name: graphs, models, searches, libraries, and the formats of a report. `own_graphs`:
-    whether it may bring a graph of the user's own."""
+    """What a submission may name: graphs, models, the roles that they take, searches, libraries, formats of a report.
+    `own_graphs`: whether it may bring a graph of the user's own."""
 
     graphs: list[str]
     own_graphs: bool
     models: list[str]
+    roles: list[str]
     searches: list[str]
     libraries: list[str]
     report_formats: list[str]

@@ -22,6 +22,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.jobs.job import Job, NewJob
 from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.providers.search.base import LOCAL
+from graph_research.research.models.phase import PHASES
 from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.service.backend import Backend
 from graph_research.service.brought.own_graphs import (
@@ -36,6 +37,7 @@ from graph_research.service.libraries import libraries, library_folders, naming_
 from graph_research.service.models import JobSubmission
 from graph_research.service.rate_limit import Quota, check_quota, quota_of, submit_within_limit
 from graph_research.service.report_models import FollowUpQuestion, ForkSubmission, Options
+from graph_research.settings.config import ROLES
 
 _WEB = "web"
 _SETTINGS = ("max_iterations", "max_sub_queries", "length", "report_type", "language", "audience")
@@ -70,7 +72,7 @@ def run_request(workspace: Workspace, submission: JobSubmission, *, user: str) -
     folders = library_folders(workspace, user, submission.library)
     chosen: dict[str, Any] = {name: getattr(submission, name) for name in _SETTINGS}
     chosen |= {
-        "default_provider": _model(workspace, submission.model),
+        "default_provider": None if submission.model is None else _chosen_models(workspace, submission.model),
         "task_timeout": submission.timeout_seconds,
         "library": tuple(map(str, folders)),
         "search_providers": _searches(workspace, submission, folders),
@@ -86,6 +88,7 @@ def run_request(workspace: Workspace, submission: JobSubmission, *, user: str) -
         graph=submission.graph,
         definition=submission.definition,
         inputs=submission.inputs,
+        roles=_chosen_roles(workspace, submission.roles),
         max_cost=submission.max_cost,
         max_tokens=submission.max_tokens,
         interactive=submission.interactive,
@@ -108,23 +111,30 @@ def options_of(backend: Backend, user: str) -> Options:
         graphs=list(workspace.settings.service_graphs),
         own_graphs=may_bring_graphs(backend),
         models=_offered_models(workspace),
+        roles=[*ROLES, *PHASES],
         searches=list(_offered_searches(workspace)),
         libraries=list(libraries(workspace, user)),
         report_formats=list(REPORT_FORMATS),
     )
 
 
-def _model(workspace: Workspace, name: str | None) -> tuple[str, ...] | None:
-    if name is None:
-        return None
-    offered = _offered_models(workspace)
-    if name not in offered:
-        raise RequestInvalid(f"no model {name[:80]!r} is offered", help=f"use {', '.join(offered)}")
-    return (name,)
+def _chosen_models(workspace: Workspace, names: str) -> tuple[str, ...]:
+    """The models that `names` with commas between them say, in the order in which they are asked."""
+    chosen, offered = tuple(names.split(",")), _offered_models(workspace)
+    for name in chosen:
+        if name not in offered:
+            raise RequestInvalid(f"no model {name[:80]!r} is offered", help=f"use {', '.join(offered)}")
+    return chosen
+
+
+def _chosen_roles(workspace: Workspace, roles: Mapping[str, str]) -> list[str]:
+    """The models of roles as `ROLE=SPEC` texts."""
+    return [f"{role}={','.join(_chosen_models(workspace, names))}" for role, names in roles.items()]
 
 
 def _offered_models(workspace: Workspace) -> list[str]:
-    return list(dict.fromkeys((*workspace.settings.service_models, EXTRACTIVE)))
+    specs = (*workspace.settings.service_models, EXTRACTIVE)  # each may be a fallback order
+    return list(dict.fromkeys(",".join(specs).split(",")))
 
 
 def _offered_searches(workspace: Workspace) -> Sequence[str]:
@@ -209,9 +219,7 @@ async def submit_fork(
 ) -> tuple[Job, Quota]:
     """Queue a job that goes on from a step of another's run, and say what is left of the quota."""
     assignments = [f"{path}={json.dumps(value)}" for path, value in wanted.set.items()]
-    for model in wanted.roles.values():
-        _model(backend.app.workspace, model)
-    roles = [f"{role}={model}" for role, model in wanted.roles.items()]
+    roles = _chosen_roles(backend.app.workspace, wanted.roles)
     _check_size(await backend.app.store.state(job.run_id, wanted.step), assignments)
     fork = partial(backend.app.fork, job.run_id, wanted.step, assignments=assignments, roles=roles)
     new = _Created(

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from graph_research.app.runs.report import NoReport
-from graph_research.errors import GraphResearchError, UserMistake
+from graph_research.errors import Action, GraphResearchError, UserMistake
 from graph_research.graph.errors import RunBusy, RunExists, StoreUnreachable, UnknownRun
 from graph_research.jobs.errors import JobExists, JobNotEnded, JobNotWaiting, JobStoreUnusable, UnknownJob
 from graph_research.service.errors import (
@@ -72,6 +72,17 @@ _TITLES: Mapping[int, str] = {
     500: "The service failed",
     503: "The service is not available",
 }
+_UNTOLD = "the service could not do this; its log says why"
+_REQUESTS: Mapping[Action, str] = {
+    Action.RESUME_RUN: "POST /api/research/jobs/{}/forks",
+    Action.CANCEL_RUN: "POST /api/research/jobs/{}/cancel",
+    Action.SHOW_STATUS: "GET /api/research/jobs/{}",
+    Action.SHOW_STEPS: "GET /api/research/jobs/{}/history",
+    Action.SHOW_VERSIONS: "GET /api/research/jobs/{}/versions",
+    Action.LIST_RUNS: "GET /api/research/jobs",
+    Action.LIST_GRAPHS: "GET /api/research/options",
+}
+"""The requests that do what a hint says; what is not here is the operator's to do."""
 _log = logging.getLogger("graph_research.service")
 
 
@@ -123,8 +134,23 @@ def problem_response(path: str, error: GraphResearchError) -> JSONResponse:
         headers = {"Connection": "close"}
     if status >= 500:
         _log.error("%s: %s", error.code, error)
-        return _response(path, status, error.code, "the service could not do this; its log says why", headers=headers)
-    return _response(path, status, error.code, error.message, help=error.help or None, headers=headers)
+        detail = error.message if isinstance(error, NotReady) else _UNTOLD
+        return _response(path, status, error.code, detail, headers=headers)
+    return _response(path, status, error.code, error.message, help=_help_of(error) or None, headers=headers)
+
+
+def _help_of(error: GraphResearchError) -> str:
+    """What to do about an error: its help, and the fields or the request that do it."""
+    if (hint := error.hint) is None:
+        return error.help
+    if hint.action is Action.SET_OPTION:
+        values = {name: f"{value:g}" if isinstance(value, float) else value for name, value in hint.options.items()}
+        done_by = ", ".join(f"{name} {value}".strip() for name, value in values.items())
+    elif "answer" in hint.options:
+        done_by = f"POST /api/research/jobs/{hint.target}/answer"
+    else:
+        done_by = _REQUESTS.get(hint.action, "").format(hint.target)
+    return ("; " if done_by.startswith("GET") else ": ").join(filter(None, (error.help, done_by)))
 
 
 async def _named(request: Request, error: Exception) -> JSONResponse:
@@ -134,13 +160,18 @@ async def _named(request: Request, error: Exception) -> JSONResponse:
 
 async def _not_valid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    invalid = [
-        InvalidField(pointer="/" + "/".join(map(str, part["loc"])), message=part["msg"]) for part in error.errors()
-    ]
+    invalid = list(map(_invalid_field, error.errors()))
     detail = "; ".join(f"{part.pointer}: {part.message}" for part in invalid)
     unread = invalid[0].pointer == "/body" and "json" not in request.headers.get("content-type", "")
     help = "send JSON with the header `Content-Type: application/json`" if unread else None
     return _response(request.url.path, 422, "invalid", detail, help=help, errors=invalid)
+
+
+def _invalid_field(error: Mapping[str, Any]) -> InvalidField:
+    place, message = error["loc"], error["msg"].removeprefix("Value error, ")
+    if error["type"] == "json_invalid":
+        place, message = place[:1], f"not JSON: {error['ctx']['error']} at character {place[1]}"
+    return InvalidField(pointer="/" + "/".join(map(str, place)), message=message)
 
 
 async def _of_framework(request: Request, error: Exception) -> JSONResponse:
@@ -159,7 +190,7 @@ async def _broken_off(request: Request, _: Exception) -> JSONResponse:
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
     _log.error("unexpected: %s", type(error).__name__, exc_info=error)
-    return _response(request.url.path, 500, "unexpected", "the service could not do this; its log says why")
+    return _response(request.url.path, 500, "unexpected", _UNTOLD)
 
 
 def _response(

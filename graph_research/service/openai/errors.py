@@ -48,5 +48,5 @@ def error_body(status: int, code: str, message: str, pointer: str | None = None)
     """The body of an error with this status; `pointer` such as `/body/input` to what is not valid."""
     kind: ErrorType = "server_error" if status >= 500 else _TYPES.get(status, "invalid_request_error")
     field = (pointer or "").split("/")[2:3]
-    param = None if not field or field[0].isdecimal() else field[0]  # a number is a place in a body that is not JSON
+    param = field[0] if field else None
     return ErrorBody(error=ErrorDetail(message=message, type=kind, param=param, code=code)).model_dump()

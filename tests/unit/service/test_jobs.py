@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from contextlib import suppress
 from dataclasses import replace
 
 import httpx
@@ -180,6 +182,35 @@ async def test_a_body_that_is_not_valid_is_refused_with_the_place(
     assert [invalid["pointer"] for invalid in answer.json()["errors"]] == [where]
 
 
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ('{"question": ', "/body: not JSON: Expecting value at character 13"),
+        (
+            '{"question": "x", "length": "tiny"}',
+            "/body/length: choose brief, standard, long, or a number of words from 100 to 50,000",
+        ),
+    ],
+)
+async def test_what_is_wrong_with_a_body_is_said_in_words(service: ServiceClient, body: str, error: str) -> None:
+    answer = await service.http.post(JOBS, content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["detail"]) == (422, error)
+
+
+async def test_an_error_names_the_request_that_goes_on(service: ServiceClient) -> None:
+    small = await service.post(JOBS, {"question": "How high are tides?", "timeout_seconds": 0.5})
+    assert small.json()["code"] == "limit-too-small"
+    assert re.search(r": timeout_seconds \d+(\.\d+)?$", small.json()["help"])
+    job_id = (await service.post(JOBS, {"question": QUESTION, "plan_first": True})).json()["id"]
+    await service.drive()
+    await service.post(f"{JOBS}/{job_id}/cancel")
+    missing = await service.get(f"{JOBS}/{job_id}/report.md")
+    assert (missing.status_code, missing.json()["code"]) == (409, "no-report")
+    assert missing.json()["help"].endswith(f": POST {JOBS}/{job_id}/forks")
+    beyond = await service.get(f"{JOBS}/{job_id}/history/999")
+    assert beyond.json()["help"].endswith(f"; GET {JOBS}/{job_id}/history")
+
+
 async def test_a_job_has_rules_for_sources_of_its_own_beside_those_of_the_operator(user: User) -> None:
     rules = {"deny_domains": ["B.org"], "media_types": "pdf, docx", "published_until": "2024"}
     configured = {"deny_domains": ["a.org"], "published_from": "2020", "media_types": ["html"]}
@@ -222,6 +253,9 @@ async def test_rules_for_sources_that_nothing_fits_are_refused(user: User, rules
         {"graph": "follow_up"},
         {"model": "openai:gpt@http://10.0.0.1/v1"},
         {"model": "scripted:/etc/passwd"},
+        {"model": "extractive,scripted:/etc/passwd"},
+        {"roles": {"report": "scripted:/etc/passwd"}},
+        {"roles": {"cook": "extractive"}},
         {"model": "[cli]claude"},
         {"search": ["scripted:/etc/passwd"]},
         {"search": ["mcp:files"]},
@@ -247,6 +281,18 @@ async def test_the_operator_offers_models(user: User) -> None:
             (await service.jobs.get("local", job)).request["run"]["models"] for job in (job_id, chosen.json()["id"])
         ]
     assert models == [["extractive"], [offered]]
+
+
+async def test_a_submission_names_models_by_role_and_as_fallback_orders(user: User) -> None:
+    offered = [user.script(f"{name}.json", {"*": [{}]}) for name in ("small", "large")]
+    async with service_client(user, service_models=offered) as service:
+        [small, large, extractive] = (await service.get("/api/research/options")).json()["models"]
+        chosen = {"model": f"{large},{extractive}", "roles": {"summarization": small, "report": f"{large},{small}"}}
+        answer = await service.post(JOBS, {"question": "How high are tides?", **chosen})
+        assert answer.status_code == 202, answer.text
+        run = (await service.jobs.get("local", answer.json()["id"])).request["run"]
+    assert run["models"] == [large, extractive]
+    assert (run["roles"]["summarization"], run["roles"]["report"]) == ([small], [large, small])
 
 
 async def test_without_documents_the_library_of_others_is_not_searched(user: User) -> None:
@@ -276,14 +322,21 @@ async def test_the_service_is_ready_while_it_has_a_worker(service: ServiceClient
 
 
 async def test_a_store_that_does_not_answer_makes_the_service_unready_soon(service: ServiceClient) -> None:
+    """Nor does it end at once when it is cancelled, as a statement of psycopg."""
+    over = asyncio.Event()
+
     async def waits() -> dict[JobStatus, int]:
-        await asyncio.Event().wait()
+        with suppress(asyncio.CancelledError):
+            await over.wait()
+        await over.wait()
         return {}
 
     service.jobs.counts = waits  # type: ignore[assignment,method-assign]
     async with asyncio.timeout(10):
         answer = await service.get("/readyz")
     assert (answer.status_code, answer.json()["code"]) == (503, "not-ready")
+    assert answer.json()["detail"] == "the store does not answer"
+    over.set()
 
 
 async def test_a_plan_is_looked_at_changed_and_approved(service: ServiceClient) -> None:

@@ -17,10 +17,9 @@ from graph_research.app.runs.report import Built, NoReport
 from graph_research.app.runs.research_state import research_state
 from graph_research.app.runs.run import RunResult
 from graph_research.app.runs.status import delete_run, goes_on, is_driven, is_new_fork
-from graph_research.app.runs.steering import waits_with_plan
+from graph_research.app.runs.steering import pause_of
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import GraphResearchError
-from graph_research.graph.checkpoint.records import RunRecord
 from graph_research.graph.errors import RunBusy, RunExists, StoreUnreachable, UnknownRun
 from graph_research.graph.events import Event, NodeStarted, Progress, RunEnded
 from graph_research.graph.statuses import Cause, RunStatus
@@ -260,8 +259,8 @@ async def _end(app: Application, run_id: str, out: str | None, on_sources: OnSou
     run = await app.status(run_id)
     if run.status == RunStatus.AWAITING_INPUT:
         return JobEnd(status="AWAITING_INPUT", waiting_for=run.waiting_for or "")
-    if run.status == RunStatus.PAUSED:
-        return JobEnd(status="AWAITING_INPUT", waiting_for=_pause_in_words(await app.store.run(run_id)))
+    if pause := pause_of(await app.store.run(run_id)):
+        return JobEnd(status="AWAITING_INPUT", waiting_for=pause)
     await on_sources(_source_rows(run.state))
     if run.status == RunStatus.COMPLETED:
         with suppress(UnknownRun):  # the research was removed meanwhile: the answer stands by itself
@@ -278,12 +277,6 @@ async def _end(app: Application, run_id: str, out: str | None, on_sources: OnSou
     if run.cause == Cause.CANCELLED and run.limit is None:
         return JobEnd(status="CANCELLED", result=result)
     return JobEnd(status="FAILED", result=result, error=_error_of(run))
-
-
-def _pause_in_words(record: RunRecord) -> str:
-    if waits_with_plan(record):
-        return "the run waits with its plan: approve it, or change it first"
-    return f"the run pauses before {', '.join(record.nodes)}"
 
 
 def _error_of(run: RunResult) -> tuple[str, str]:

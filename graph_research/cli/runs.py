@@ -21,6 +21,7 @@ from graph_research.text.wording import counted, shortened
 if TYPE_CHECKING:
     from graph_research.app.runs.status import RunSummary
     from graph_research.app.workspace import Workspace
+    from graph_research.jobs.job import Job
     from graph_research.research.report.verification import Verification
 
 _QUESTION_CHARS = 60
@@ -47,11 +48,12 @@ def _status(run_id: RunId, json: Json = False) -> None:
     """Where a run stands, and how to go on."""
     from graph_research.cli.jobs.queue import status_of_run
 
-    _show_status(wait_for(status_of_run(open_here(reads_only=True), run_id)), json=json)
+    status, job = wait_for(status_of_run(open_here(reads_only=True), run_id))
+    _show_status(status, job, json=json)
 
 
-def _show_status(status: RunSummary, *, json: bool) -> None:
-    from graph_research.cli.jobs.queue import QUEUED, START_WORKER
+def _show_status(status: RunSummary, job: Job | None = None, *, json: bool) -> None:
+    from graph_research.cli.jobs.queue import QUEUED, START_WORKER, is_of_service
 
     if json:
         show_json({**vars(status), "limit": limit_json(status.limit)})
@@ -75,8 +77,13 @@ def _show_status(status: RunSummary, *, json: bool) -> None:
         show(f"{'ended by:  ' if status.limit else 'error:     '}{status.error}")
     if status.status == QUEUED:
         show(f"it begins when a worker is free, and {START_WORKER}")
+    if status.pause:
+        show(f"pauses:    {status.pause}")
     if status.waiting_for:
         show(f"it asks:   {status.waiting_for}")
+    if job is not None and is_of_service(job):
+        show(f"a user of the service waits for it: {job.user}")
+    elif status.waiting_for:
         show(f'answer it: graph-research resume {status.run_id} --answer "…"')
     elif status.interrupted or status.status == RunStatus.PAUSED or _has_ended_early(status):
         show(f"go on with: {resume_command(status.run_id, status.limit.options if status.limit else {})}")

@@ -129,6 +129,7 @@ class Worker:
         except asyncio.CancelledError:
             with suppress(GraphResearchError):  # lost, or its lease will end
                 await self._store.release(claim)
+                _log.info("worker %s: job %s is given back", self.name, claim.job.id, extra=_ids(claim.job.id))
             raise
 
     async def _drive_with_heartbeat(self, claim: Claim) -> None:

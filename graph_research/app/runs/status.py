@@ -12,6 +12,7 @@ import orjson
 from graph_research.app.runs.archive import archive_error
 from graph_research.app.runs.limits.budget import Budget, LimitReached, limit_reached
 from graph_research.app.runs.research_state import research_state
+from graph_research.app.runs.steering import pause_of
 from graph_research.app.store import Store, open_store, question_of, request_of
 from graph_research.app.wiring.models import prices_of
 from graph_research.app.workspace import Workspace
@@ -31,10 +32,10 @@ from graph_research.research.report.statistics import content_fidelity_of
 @dataclass(frozen=True, kw_only=True)
 class RunSummary:
     """Where a run stands. `phase` is the one that runs or ran last, in a graph without phases the node. `interrupted`
-    is true for a `running` one that no process drives, `limit` is what ended an aborted one, `retries` counts requests
-    that were sent again, `usage` what models outside of this process took so far by role and phase, `content_fidelity`
-    how much of the sources models were shown, `archive_error` why the archive's files could not be written, empty where
-    they were; times are ISO 8601."""
+    is true for a `running` one that no process drives, `pause` says why a paused one is so, `limit` is what ended an
+    aborted one, `retries` counts requests that were sent again, `usage` what models outside of this process took so far
+    by role and phase, `content_fidelity` how much of the sources models were shown, `archive_error` why the archive's
+    files could not be written, empty where they were; times are ISO 8601."""
 
     run_id: str
     status: str
@@ -49,6 +50,7 @@ class RunSummary:
     findings: int
     interrupted: bool
     waiting_for: str | None
+    pause: str | None
     limit: LimitReached | None
     retries: Sequence[Mapping[str, Any]]
     usage: Sequence[Mapping[str, Any]]
@@ -202,6 +204,7 @@ async def status_of(store: Store, run_id: str, prices: Prices) -> RunSummary:
         findings=len(state.get("findings") or []),
         interrupted=await _is_interrupted(store, record),
         waiting_for=await waiting_for(store, record),
+        pause=pause_of(record),
         limit=limit,
         retries=[retry.to_json() for retry in retries_of(await store.events(run_id))],
         usage=[usage.model_dump(mode="json") for usage in usage_of(filter(asks_outside, answered), prices)],

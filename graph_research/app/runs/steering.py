@@ -53,6 +53,13 @@ def waits_with_plan(record: RunRecord) -> bool:
     return record.status == RunStatus.PAUSED and ADOPTING_NODE in record.nodes
 
 
+def pause_of(record: RunRecord) -> str | None:
+    """Why a run pauses, in words; None where it does not."""
+    if waits_with_plan(record):
+        return "the run waits with its plan: approve it, or change it first"
+    return f"the run pauses before {', '.join(record.nodes)}" if record.status == RunStatus.PAUSED else None
+
+
 async def planned_run(store: Store, run_id: str, prices: Prices) -> PlannedRun:
     """The plan that a run waits with. `InputInvalid` where it does not wait with one."""
     record = await _waiting(store, run_id)

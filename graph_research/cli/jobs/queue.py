@@ -58,17 +58,22 @@ async def job_of(home: Home, run_id: str) -> Job | None:
             return None
 
 
-async def status_of_run(workspace: Workspace, run_id: str) -> RunSummary:
-    """Where a run stands, also before it has begun. `UnknownRun` where there is neither a run nor a job."""
+async def status_of_run(workspace: Workspace, run_id: str) -> tuple[RunSummary, Job | None]:
+    """Where a run stands, also before it has begun, and its job. `UnknownRun` where there is neither."""
     job = await job_of(workspace.home, check_name(run_id, "run id"))
     try:
         status = await run_status(workspace, run_id)
     except UnknownRun:
         if job is None:
             raise
-        return summary_of(job)
+        return summary_of(job), job
     waits = job is not None and job.status == JobStatus.QUEUED
-    return replace(status, status=QUEUED, interrupted=False) if waits else status
+    return replace(status, status=QUEUED, interrupted=False) if waits else status, job
+
+
+def is_of_service(job: Job) -> bool:
+    """Whether a user of the service waits for the run of a job: no command goes on with it."""
+    return not job.keeps_run and not job.is_over
 
 
 async def list_with_queued(workspace: Workspace) -> list[dict[str, Any]]:
@@ -118,6 +123,7 @@ def summary_of(job: Job) -> RunSummary:
         findings=0,
         interrupted=False,
         waiting_for=None,
+        pause=None,
         limit=None,
         retries=[],
         usage=[],
@@ -188,7 +194,7 @@ async def delete_with_job(workspace: Workspace, run_id: str) -> None:
 
 
 async def _withdraw(workspace: Workspace, job: Job) -> bool:
-    if not job.keeps_run:
+    if is_of_service(job):
         raise RunOfService(
             f"run {job.run_id} is a job of the service's user {job.user}", help="answer or cancel it there"
         )

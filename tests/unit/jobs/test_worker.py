@@ -227,11 +227,15 @@ async def test_a_cancellation_before_the_run_exists_reaches_it_with_its_first_pr
     await hanging.close()
 
 
-async def test_a_worker_that_stops_gives_its_jobs_back(store: SqliteJobStore, runner: ScriptedRunner) -> None:
+async def test_a_worker_that_stops_gives_its_jobs_back(
+    store: SqliteJobStore, runner: ScriptedRunner, caplog: pytest.LogCaptureFixture
+) -> None:
     await submit(store, "a", "b")
-    async with working(QuickWorker(store, runner, name="w")):
-        await until_begun(runner, 2)
+    with caplog.at_level("INFO"):
+        async with working(QuickWorker(store, runner, name="w")):
+            await until_begun(runner, 2)
     assert sorted(runner.stopped) == ["a", "b"]
+    assert {"worker w: job a is given back", "worker w: job b is given back"} <= set(caplog.messages)
     for job_id in ("a", "b"):
         job = await store.get("ann", job_id)
         assert (job.status, job.worker, job.lost_claims) == (JobStatus.QUEUED, None, 0)

@@ -363,6 +363,16 @@ async def test_a_plan_is_looked_at_changed_and_approved(service: ServiceClient) 
     assert (late.status_code, late.json()["code"]) == (409, "nothing-yet")
 
 
+async def test_a_command_says_that_a_user_of_the_service_waits_for_a_run(service: ServiceClient, user: User) -> None:
+    job_id = (await service.post(JOBS, {"question": QUESTION, "plan_first": True})).json()["id"]
+    await service.drive()
+    shown = (await asyncio.to_thread(user.run, "status", job_id)).out
+    assert "the run waits with its plan" in shown
+    assert "a user of the service waits for it: local" in shown
+    assert "resume" not in shown, "it would be refused"
+    assert "there" in (await asyncio.to_thread(user.run, "resume", job_id, expect=2)).err
+
+
 async def test_a_plan_that_can_not_be_used_is_refused(service: ServiceClient) -> None:
     answer = await service.post(JOBS, {"question": QUESTION, "plan_first": True})
     await service.drive()

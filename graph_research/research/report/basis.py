@@ -71,11 +71,11 @@ def as_of(report: Report, labels: Labels) -> str:
     named = labels.comma.join(f"{row.name} {row.version}" for row in report.newest_versions)
     versions = [labels.newest_versions.format(names=named)] if named else []
     names = [row.name for row in report.newest_versions]
-    is_told = all(source.published_at or is_maker(source.publisher, names) for source in cited)
+    undated = [row for row in cited if not (row.published_at or is_maker(row.publisher, names))]
     level = labels.levels[report.confidence.level].lower()
     is_unsure = report.written and cited and report.confidence.level not in ("high", "medium")
     confidence = [labels.confidence_above.format(level=level)] if is_unsure else []
-    return side_by_side([*versions, *confidence, *_dates(cited, labels, is_told=is_told)])
+    return side_by_side([*versions, *confidence, *_dates(cited, len(undated), labels)])
 
 
 def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator[str]:
@@ -105,20 +105,17 @@ def _name(source: ReportSource, products: Sequence[str]) -> str:
     return next((name for name in map(one_line, written) if name.casefold() == source.origin), source.origin)
 
 
-def _dates(cited: list[ReportSource], labels: Labels, *, is_told: bool) -> Iterator[str]:
-    """The dates of the cited sources where they stand for enough of them, else how many have none, unless it `is_told`
-    which version those describe."""
+def _dates(cited: Sequence[ReportSource], undated: int, labels: Labels) -> Iterator[str]:
+    """The dates of the cited sources where they stand for enough of them, and of how many neither a date is known nor,
+    by a version of their maker's product, what they describe."""
     days = sorted(source.published_at[:10] for source in cited if source.published_at)
-    undated = labels.basis_undated.format(n=len(cited) - len(days)) if len(days) < len(cited) else ""
-    if len(days) < _DATED_SHARE * len(cited) and is_told:
-        return
-    if days and len(days) < _DATED_SHARE * len(cited):
-        yield labels.limit_undated.format(n=len(cited) - len(days), all=len(cited))
-    elif days:
+    if days and len(days) >= _DATED_SHARE * len(cited):
         template = labels.basis_dates if days[0] != days[-1] else labels.basis_date
-        yield template.format(first=day(days[0], labels), last=day(days[-1], labels), undated=undated)
-    elif cited:
-        yield labels.basis_no_dates
+        more = labels.basis_undated.format(n=undated) if undated else ""
+        yield template.format(first=day(days[0], labels), last=day(days[-1], labels), undated=more)
+    elif undated:
+        missing = labels.limit_undated.format(n=len(cited) - len(days), all=len(cited))
+        yield missing if days else labels.basis_no_dates
 
 
 def _confidence(report: Report, labels: Labels) -> Iterator[str]:

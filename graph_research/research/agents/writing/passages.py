@@ -12,8 +12,10 @@ from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.source import Source, folders_apart
 from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
+from graph_research.text.language.questions import points_back
+from graph_research.text.language.words import language_of
 from graph_research.text.locators import resolve
-from graph_research.text.sentences import sentence_spans
+from graph_research.text.sentences import SENTENCE_ENDS, sentence_spans
 
 _AROUND_CHARS = 150
 """Of the text on either side of a quote a prompt shows the sentences that lie whole in so much of it, or of a longer
@@ -22,6 +24,9 @@ ENOUGH_CHARS = 200
 """A quote that long is read without the text around it."""
 _FOLLOWING_CHARS = 450
 """So much of the text behind a quote is shown where a condition may follow."""
+_LEANING_CHARS, _OPENING_WORDS = 300, 3
+"""A sentence of so many characters at most that points back among its first words, such as "For these reasons, …", says
+what follows from a quote right before it, or under which condition it holds."""
 _SPACE = re.compile(r"\s+")
 _PLAIN = str.maketrans("⟦⟧", "[]")
 """Brackets of a source are shown as others, so that only the program marks a quote."""
@@ -141,6 +146,7 @@ class Passages:
                     first = start
                 if row.id not in followed and not is_needed(row.id, text[end:last]):
                     last = end
+                last = max(last, min(_end_of_leaning(text, end), following))
                 shown = max(shown, last)
                 yield row, first, (text[first:start], row.quote, text[end:last])
 
@@ -201,6 +207,15 @@ def _last_sentence(text: str, start: int, end: int, last: int) -> int:
     ends = [space.start() for space in _SPACE.finditer(text, end, last + 1)]
     ends += [stop for _, stop in sentence_spans(text, start, last)][:-1]
     return next((stop for stop in reversed(ends) if stop >= end), last)
+
+
+def _end_of_leaning(text: str, end: int) -> int:
+    """Where the next sentence ends if it stands in the line of the text before `end` and points back at it."""
+    line = text[end : end + _LEANING_CHARS + 1].partition("\n")[0]
+    start, stop = next(iter(sentence_spans(line)), (0, 0))
+    opening = " ".join(line[start:stop].split()[:_OPENING_WORDS])
+    leans = 0 < stop <= _LEANING_CHARS and line[start:stop].endswith(SENTENCE_ENDS)
+    return end + stop if leans and points_back(opening, language_of(line[start:stop])) else end
 
 
 def nearer(row: Mapping[str, Any], most_chars: int) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.agents.writing.further_passages import NearPassages
-from graph_research.research.agents.writing.passages import Passages
+from graph_research.research.agents.writing.passages import ENOUGH_CHARS, Passages
 from graph_research.research.agents.writing.section_material import (
     SectionNeeds,
     latest_limits,
@@ -473,16 +473,36 @@ def test_a_quote_is_shown_with_whole_sentences_around_it() -> None:
         ("is closed", "The gate ⟦is closed⟧ in winter."),
         ("very old times", f"{'very ' * 30}⟦very old times⟧. The gate is closed in winter."),
         ("times", f"{'very ' * 29}old ⟦times⟧. The gate is closed in winter."),
-        ("It was first", f"⟦It was first⟧ built in {'very ' * 27}very"),
+        ("Gates were first", f"⟦Gates were first⟧ built in {'very ' * 27}very"),
     ],
 )
 def test_a_piece_of_a_sentence_is_shown_only_where_the_quote_is_in_that_sentence(quote: str, shown: str) -> None:
-    long = f"It was first built in {'very ' * 40}old times."
+    long = f"Gates were first built in {'very ' * 40}old times."
     sources, documents = shelf(Gate=f"{long} The gate is closed in winter. {long}")
     [name] = sources
     evidence = QuoteFinder("", sources, documents).evidence([{"source_id": name, "quote": quote}])
     [row] = Passages((row.to_json() for row in evidence), sources, documents).rows(row.id for row in evidence)
     assert row["text"].strip() == shown
+
+
+@pytest.mark.parametrize(
+    ("behind", "is_shown"),
+    [
+        ("For these reasons it should stay closed.", True),
+        ("But larks fly over it.", True),
+        ("Deshalb gilt dies auch für das zweite Tor.", False),
+        ("Larks sing near these gates.", False),
+        (f"This holds for the gates of {', '.join(['the upper weir'] * 30)}.", False),
+    ],
+)
+def test_behind_a_quote_of_any_length_stands_the_sentence_that_points_back_at_it(behind: str, is_shown: bool) -> None:
+    quote = f"The gate is closed in winter, when the water is low, and {'the keeper is away, and ' * 10}boats wait."
+    sources, documents = shelf(Gate=f"Tides come. {quote} {behind} Pages end.")
+    [name] = sources
+    evidence = QuoteFinder("", sources, documents).evidence([{"source_id": name, "quote": quote}])
+    texts = Passages((row.to_json() for row in evidence), sources, documents)
+    [row] = texts.rows([evidence[0].id], enough_chars=ENOUGH_CHARS)
+    assert row["text"] == (f"⟦{quote}⟧ {behind}" if is_shown else f"⟦{quote}⟧")
 
 
 def test_what_one_excerpt_shows_of_a_source_the_next_does_not_repeat() -> None:

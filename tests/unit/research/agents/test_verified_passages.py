@@ -30,7 +30,7 @@ DENIED = "This holds where the disk does not lie."
 async def test_around_a_quote_stands_what_a_sentence_says_beyond_it_and_what_denies(
     before: str, sentence: str, shown: str, part: str
 ) -> None:
-    document = html_document(f"<p>{before} {QUOTE} It was written on a Sunday.</p>")
+    document = html_document(f"<p>{before} {QUOTE} Pages are written on Sundays.</p>")
     source = Source(id="src-0000000001", title="Modes", archive_hash=document.hash, characters=len(document.text))
     finder = QuoteFinder("", {source.id: source}, {source.id: document})
     [evidence] = finder.evidence([{"source_id": source.id, "quote": QUOTE}])

@@ -29,6 +29,8 @@ _DENIES = re.compile(rf"(?:{any_of('negations')})\s+\w", re.IGNORECASE)
 """A value that something is not to have."""
 _SET = re.compile(r"(?<![\w.])([^\W\d][\w.]*)\s*=(?!=)")
 """A name before a sign that gives it a value, as settings files and SQL write it."""
+_STATEMENT = re.compile(r"^\s*(?:select|insert|update|delete|merge)\b[^;]*", re.IGNORECASE | re.MULTILINE)
+"""A statement that reads or changes rows sets their columns, and no setting."""
 _WORD_OF_CODE = re.compile(r"[\w.]+")
 _COMMENT = re.compile(r"(?:--|#|//).*")
 _MARK = re.compile(r"(--|#|//)")
@@ -64,7 +66,9 @@ def notes_on_code(section: DraftSection) -> dict[str, str]:
     told = _told_of(section)
     values = [_values_set(row.text, names) for row in code]
     for place, (row, own) in enumerate(zip(code, values, strict=True)):
-        untold = [name for name in _SET.findall(_COMMENT.sub("", row.text)) if name.casefold() not in told]
+        untold = [
+            name for name in _SET.findall(_STATEMENT.sub("", _COMMENT.sub("", row.text))) if name.casefold() not in told
+        ]
         if untold and any(map(_SETTING.fullmatch, named)):
             notes.setdefault(row.id, []).append(_UNEXPLAINED.format(settings=", ".join(dict.fromkeys(untold))))
         above = {name: value for earlier in values[:place] for name, value in earlier.items()}

@@ -37,6 +37,8 @@ _NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*[\s/-]v?$")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\s$")
 _ONE_LESS = re.compile(r"(?<![^\s(/])1\s?[-−–]\s?[^\W\d]")
 """The 1 from which a formula takes a share: "u / (1 - u)"."""
+_STEP = re.compile(r"[^\W\d]\w*\s[+−–-]\s$")
+"""The end of a text before the 1 by which an expression counts: "hits = hits + 1"."""
 _REFERS = re.compile(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]\s?|\s\w+\s))*$", re.IGNORECASE)
 """The end of a text before the number of a row, step or section of the report ("rows 1 to 6")."""
 _JUDGED = deferred(rf"(?:#|--|;|//|%)[^\n]*{word_of('judgement')}", re.IGNORECASE)
@@ -114,8 +116,8 @@ def judge(
     A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
     tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
     meaning, but nothing before it. Code has no names, and in a line of it whose comment, or the comment above it, says
-    `judgement`, in whatever language, the writer chose the value. What the user wrote is not judged. A cell without a
-    letter or digit asserts nothing.
+    `judgement` or `assumed`, in whatever language, the writer chose the value. What the user wrote is not judged. A
+    cell without a letter or digit asserts nothing.
     """
     if kind is StatementKind.USER:
         return Judgement(Status.USER, 0.0)
@@ -265,11 +267,13 @@ class _Ground:
 
     def _is_new(self, figure: Value, text: str, *, is_analysis: bool = False) -> bool:
         """Whether a number that no quote states is neither computed nor a title's date, a name's, a list's, one that
-        the text refers to ("the two"), or 0, 1 or `$2` in code."""
+        the text refers to ("the two"), the 1 by which something is counted, or 0, 1 or `$2` in code."""
         written = text[figure.start : figure.end]
         if any(computation.gives(figure) for computation in self.computations):
             return False
         if self.is_code and (written in ("0", "1") or written.startswith("$")):
+            return False
+        if written == "1" and _STEP.search(text[: figure.start]):
             return False
         if figure.date:
             return bool(unstated(written, [*self.titles, *self.dates]))

@@ -119,7 +119,7 @@ class BlockOf(Record, Generic[AnyStatement]):
 
 class Block(BlockOf[Statement]):
     """A paragraph (`sentences`), a list (`items` of sentences, `ordered` or not), a table (`header` and `rows` of
-    cells, with a `caption`), or a quotation or code (one of `sentences`; code in `language`)."""
+    cells, with a `caption`), or a quotation or code (one of `sentences`; code in `language`, with a `caption`)."""
 
 
 class Writer(StrEnum):

@@ -123,6 +123,7 @@ def noted_settings(*rows: tuple[str, ...], name: str = "pool") -> bool:
         ("ALTER ROLE web SET stop_after = '15s'; -- sync = off", "stop_after"),
         ("busy_wait = 7  # fill = 85", ""),
         ("share = 2GB", ""),
+        ("UPDATE accounts\n  SET balance = balance - 100 WHERE id = 1;\nfill = 85", "fill"),
         ("# fill = 85", ""),
     ],
 )

@@ -105,12 +105,13 @@ def _blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     sentences = _statements(row.get("sentences") or [], is_code=kind is BlockType.CODE)
     if kind is BlockType.CODE and len(sentences) > 1:
         sentences = [_one_code(sentences)]
-    yield Block(type=alone, sentences=sentences, language=row.get("language") or "")
+    caption = plain_line(row.get("caption") or "")
+    above = caption if kind is BlockType.CODE else ""
+    yield Block(type=alone, sentences=sentences, language=row.get("language") or "", caption=above)
     items = [item for group in row.get("items") or [] if (item := _statements(group))]
     yield Block(type=BlockType.LIST, items=items, ordered=bool(row.get("ordered")))
     header = [plain_line(text) for text in row.get("header") or []]
     rows = [answered_row(line, place) for place, line in enumerate(row.get("rows") or [], 1)]
-    caption = plain_line(row.get("caption") or "")
     yield from with_answers([_rectangular(Block(type=BlockType.TABLE, header=header, rows=rows, caption=caption))])
 
 
@@ -222,8 +223,8 @@ def section_text(section: DraftSection, number: int | None = None, *, with_evide
 
     lines = []
     for block in section.blocks:
+        lines += [f"{block.caption}:"] if block.caption else []
         if block.type is BlockType.TABLE:
-            lines += [f"{block.caption}:"] if block.caption else []
             lines.append(f"| {' | '.join(block.header)} |")
             for label, *cells in filter(None, block.rows):
                 named = cited(label) if label.judged else label.marked

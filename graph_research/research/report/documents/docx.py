@@ -120,7 +120,8 @@ class _Writer:
                 self._items(element)
             case Table():
                 self._table(element)
-            case Code(text, _, marks):
+            case Code(text, _, marks, caption):
+                self._caption(caption)
                 block = self._document.add_paragraph()
                 block.paragraph_format.keep_together = True
                 run = block.add_run(_text(text))
@@ -148,9 +149,12 @@ class _Writer:
         added.add_lvlOverride(ilvl=0).add_startOverride(1)
         return int(added.numId)
 
+    def _caption(self, caption: str) -> None:
+        if caption:
+            self._document.add_paragraph(_text(caption), style="Caption").paragraph_format.keep_with_next = True
+
     def _table(self, table: Table) -> None:
-        if table.caption:
-            self._document.add_paragraph(_text(table.caption), style="Caption").paragraph_format.keep_with_next = True
+        self._caption(table.caption)
         columns = table.columns()
         size = _cell_size(columns)
         grid = self._document.add_table(rows=0, cols=len(table.header), style="Table Grid")

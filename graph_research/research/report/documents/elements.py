@@ -110,6 +110,7 @@ class Code:
     text: str
     language: str
     marks: Spans
+    caption: str = ""
 
 
 @dataclass(frozen=True)

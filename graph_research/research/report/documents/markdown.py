@@ -99,8 +99,8 @@ def _element(element: Element) -> str:
             )
         case Table():
             return _table(element)
-        case Code(text, language, marks):
-            return fenced(text, language) + (f"\n\n{_spans(marks)}" if marks else "")
+        case Code(text, language, marks, caption):
+            return _captioned(caption, fenced(text, language)) + (f"\n\n{_spans(marks)}" if marks else "")
         case Passage(_, number, quote, source, where):
             of_it = f"*{escape(source, within_emphasis=True)}*{escape(where, starts_line=False)}"
             return f"[{number}] {escape(quote)} {of_it}"
@@ -124,7 +124,11 @@ def _table(table: Table) -> str:
     heads = [escape(head, starts_line=False) for head in table.header]
     rows = [heads, ["---"] * len(heads), *([_spans(cell, starts_line=False) for cell in row] for row in table.rows)]
     lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return f"**{escape(table.caption, within_emphasis=True)}**\n\n{lines}" if table.caption else lines
+    return _captioned(table.caption, lines)
+
+
+def _captioned(caption: str, lines: str) -> str:
+    return f"**{escape(caption, within_emphasis=True)}**\n\n{lines}" if caption else lines
 
 
 def _spans(spans: Sequence[Span], *, starts_line: bool = True) -> str:

@@ -65,8 +65,9 @@ def _element(element: Element, cited: dict[str, str]) -> str:
             return "\n".join(rows)
         case Table():
             return _table(element, cited)
-        case Code(text, language, marks):
-            return fenced(text, language) + (f"\n\n{_spans(marks, cited)}" if marks else "")
+        case Code(text, language, marks, caption):
+            above = f"**{_escaped(caption)}**\n\n" if caption else ""
+            return above + fenced(text, language) + (f"\n\n{_spans(marks, cited)}" if marks else "")
         case Passage(citation, _, quote, source, where):
             return f"[]{{#{citation}}}**{citation}** {_escaped(quote)} *{_escaped(source)}*{_escaped(where)}"
 

@@ -139,10 +139,11 @@ def _element(element: Element) -> str:
             return "\n".join(f"{'  ' * item.level}{mark} {_spans(item.spans)}" for item in items) + "\n"
         case Table():
             return _table(element)
-        case Code(text, language, marks):
+        case Code(text, language, marks, caption):
             block = f"#raw({_string(text)}, block: true, lang: {_string(language)})"
             if text.count("\n") < _MOST_LINES:
                 block = f"#block(breakable: false)[{block}]"
+            block = _captioned(caption, block)
             return f"{block}\n#par[{_spans(marks)}]" if marks else block
         case Passage(citation, number, quote, source, where):
             said = [Span(f"[{number}] {quote} "), Span(source, Style.EMPHASIS), Span(where)]
@@ -159,7 +160,11 @@ def _table(table: Table) -> str:
         made = f"#[#set table.cell(breakable: false)\n{made}]"
     if sum(map(least_width, table.columns())) > LINE_CHARS:
         made = f"#[#show table: set text(hyphenate: true)\n{made}]"
-    return f"#block(sticky: true)[#strong({_string(table.caption)})]\n{made}" if table.caption else made
+    return _captioned(table.caption, made)
+
+
+def _captioned(caption: str, made: str) -> str:
+    return f"#block(sticky: true)[#strong({_string(caption)})]\n{made}" if caption else made
 
 
 def _spans(spans: Iterable[Span]) -> str:

@@ -254,6 +254,13 @@ def test_the_whole_that_a_formula_takes_a_share_from_is_no_new_number_of_an_anal
     assert judged("The mean wait is the hold times u / (1 - u).", held).status is Status.UNSUPPORTED
 
 
+def test_the_one_by_which_an_expression_counts_is_no_new_number() -> None:
+    held = "An update of hits waits for the lock of its row."
+    assert judged("`UPDATE site SET hits = hits + 1` waits for the lock of its row.", held).problem == ""
+    assert judged("An update of hits waits for 1 lock of its row.", held).problem == "not in the cited quotes: 1"
+    assert judged("An update by hits + 2 waits for the lock of its row.", held).problem == "not in the cited quotes: 2"
+
+
 def test_the_folder_of_a_source_may_name_the_version_that_a_sentence_is_about() -> None:
     quote = "Data pages are not checksummed by default."
     for title, problem in (("Checksums (larch-doc-15)", ""), ("Checksums", "not in the cited quotes: 15")):
@@ -269,7 +276,7 @@ def test_an_analysis_may_compute_with_the_numbers_of_the_question_and_a_fact_may
     assert judged(text, quote, **more).status is Status.UNSUPPORTED
 
 
-@pytest.mark.parametrize("word", ["judgement", "Ermessen", "jugement", "juicio", "判断"])
+@pytest.mark.parametrize("word", ["judgement", "assumed", "Ermessen", "jugement", "juicio", "判断"])
 def test_a_line_of_code_whose_comment_says_in_any_language_that_its_value_is_judged(word: str) -> None:
     for text in (f"wait = 5000  # {word}: nach Messung", f"# {word}: 5 Sekunden\nwait 5000"):
         assert judged(text, "wait sets how long", kind=StatementKind.ANALYSIS, is_code=True).status is Status.ANALYSIS

@@ -249,6 +249,18 @@ def test_a_block_to_copy_has_no_numbers_where_its_section_has_them_all() -> None
     assert "turbines = 16\n```\n\nThere are 16 turbines. [1]" in rendered("md", whole).decode()
 
 
+@pytest.mark.parametrize("format", ["md", "pandoc", "docx", "pdf", "html"])
+def test_a_block_to_copy_stands_below_its_caption(format: str) -> None:
+    code = {"type": "code", "language": "ini", "sentences": [fact("turbines = 16", TURBINES)], "caption": "lagoon.conf"}
+    whole = report(conclusions=[code])
+    if format == "docx":
+        texts = [row.text for row in Document(io.BytesIO(rendered("docx", whole))).paragraphs]
+        assert texts[texts.index("turbines = 16") - 1] == "lagoon.conf"
+    else:
+        text = "\n".join(pages_of_pdf(whole)) if format == "pdf" else rendered(format, whole).decode().replace("\\", "")
+        assert 0 < text.rindex("turbines = 16") - text.rindex("lagoon.conf") < 120
+
+
 def test_two_blocks_to_copy_of_the_same_sources_both_name_them() -> None:
     blocks = [{"type": "code", "language": "ini", "sentences": [fact(f"turbines = {n}", TURBINES)]} for n in (16, 412)]
     assert rendered("md", report(conclusions=blocks)).decode().count("```\n\nSources: [1]") == 2

@@ -59,5 +59,9 @@ class AddressUnusable(UserMistake):
     """An address that the service cannot listen at."""
 
 
+class FoldersAlike(UserMistake):
+    """Folders that users of the service are to search, and that they could not tell from one another."""
+
+
 class NotReady(GraphResearchError):
     """The service cannot take jobs at the moment."""

@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from graph_research.app.library import LibraryEmpty
+from graph_research.app.library import LibraryEmpty, require_folders
 from graph_research.app.request import RequestInvalid
 from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake
+from graph_research.service.errors import FoldersAlike
 
 UPLOADS = "uploads"
 """What a user's own documents are called among the folders of a library."""
 _NOBODY = "nobody"
 
 
+def check_shared_folders(workspace: Workspace) -> None:
+    """`LibraryMissing` where a folder that the operator shares is not there, `FoldersAlike` where users could not tell
+    two by their names."""
+    shared = _shared(workspace)
+    require_folders(workspace, shared)
+    [(name, times)] = Counter([UPLOADS, *(folder.name for folder in shared)]).most_common(1)
+    if times > 1:
+        own = " and of the documents that they upload" if name == UPLOADS else ""
+        raise FoldersAlike(
+            f"users know a shared folder by its last name, and {name!r} is the name of several{own}",
+            help="share one of them through a symbolic link with another name",
+        )
+
+
 def libraries(workspace: Workspace, user: str) -> dict[str, Path]:
     """The folders that the user may search, by name: those that the operator shares, and the user's own."""
-    shared = {Path(folder).name: (workspace.folder / folder).resolve() for folder in workspace.settings.library}
+    shared = {folder.name: folder.resolve() for folder in _shared(workspace)}
     return {**shared, UPLOADS: workspace.home.user_library(user)}
+
+
+def _shared(workspace: Workspace) -> list[Path]:
+    return [workspace.folder / Path(folder).expanduser() for folder in workspace.settings.library]
 
 
 def library_folders(workspace: Workspace, user: str, names: Sequence[str] | None) -> list[Path]:

@@ -21,6 +21,7 @@ from graph_research.service.errors import AddressUnusable, TokensUnusable
 from graph_research.service.feeds import Feeds
 from graph_research.service.http.connections import Connection
 from graph_research.service.http.guard import PageAccess
+from graph_research.service.libraries import check_shared_folders
 from graph_research.service.metrics import ServiceMetrics
 from graph_research.service.users import Users
 from graph_research.service.worker import WorkerThread
@@ -34,7 +35,7 @@ for the worker's."""
 
 class Service:
     """The service at an address. `AddressUnusable` where it cannot listen there, `TokensUnusable` where others than
-    this machine could reach it without a token."""
+    this machine could reach it without a token; and what `check_shared_folders` raises."""
 
     def __init__(self, workspace: Workspace, users: Users, *, host: str, port: int) -> None:
         if not users.need_tokens and not is_loopback(host):
@@ -42,6 +43,7 @@ class Service:
                 f"{host} can be reached by others, and no tokens file is set",
                 help="name one in GRAPH_RESEARCH_TOKENS_FILE; `graph-research token USER` writes it",
             )
+        check_shared_folders(workspace)
         self._workspace = workspace
         self._users = users
         self._socket = listen(host, port)

@@ -19,7 +19,12 @@ ENV_PREFIX = "GRAPH_RESEARCH_"
 FOLDER_FILE = "graph-research.toml"
 _TABLE = "research"
 
-_PARAMETERS = {"default_provider": "llm", "search_providers": "search", "task_timeout": "timeout_seconds"}
+_PARAMETERS = {
+    "default_provider": "llm",
+    "research_max_concurrency": "concurrency",
+    "search_providers": "search",
+    "task_timeout": "timeout_seconds",
+}
 """The parameters of a request that are not called as their setting is."""
 
 _ENV_NOT_SETTINGS = frozenset({"HOME", "DATABASE", "TOKENS_FILE"})

@@ -1,13 +1,20 @@
-"""The socket that the service listens at."""
+"""The service as its process starts: the socket that it listens at, and the folders that it shares."""
 
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
 import pytest
 
-from graph_research.service.errors import AddressUnusable
-from graph_research.service.server import listen
+from graph_research.app.library import LibraryMissing
+from graph_research.app.workspace import Workspace, open_workspace
+from graph_research.errors import UserMistake
+from graph_research.service.errors import AddressUnusable, FoldersAlike
+from graph_research.service.libraries import libraries
+from graph_research.service.server import Service, listen
+from graph_research.service.users import Users
+from tests.support.cli.cli_process import User
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
@@ -22,3 +29,34 @@ def test_answers_are_sent_without_delay(host: str) -> None:
 def test_an_address_that_is_taken_is_said() -> None:
     with listen("127.0.0.1", 0) as listening, pytest.raises(AddressUnusable, match="cannot listen at 127"):
         listen("127.0.0.1", listening.getsockname()[1])
+
+
+def sharing(user: User, *folders: str) -> Workspace:
+    return open_workspace(user.environment(), user.folder, may_use=lambda _: None, options={"library": folders})
+
+
+@pytest.mark.parametrize(
+    ("folders", "error"),
+    [
+        (("library", "nowhere"), LibraryMissing),
+        (("a/papers", "b/papers"), FoldersAlike),
+        (("library", "c/uploads"), FoldersAlike),
+    ],
+)
+def test_it_does_not_start_with_folders_that_users_could_not_search(
+    user: User, folders: tuple[str, ...], error: type[UserMistake]
+) -> None:
+    for folder in ("a/papers", "b/papers", "c/uploads"):
+        (user.folder / folder).mkdir(parents=True)
+    with pytest.raises(error):
+        Service(sharing(user, *folders), Users(None), host="127.0.0.1", port=0)
+
+
+def test_a_shared_folder_has_the_name_of_the_link_that_leads_to_it(user: User) -> None:
+    for folder in ("a/papers", "b/papers"):
+        (user.folder / folder).mkdir(parents=True)
+    (user.folder / "others").symlink_to("b/papers")
+    known = libraries(sharing(user, "a/papers", "others", "."), "ada")
+    assert known["papers"] == user.folder / "a/papers"
+    assert known["others"] == user.folder / "b/papers"
+    assert known[user.folder.name] == Path(user.folder)

@@ -142,7 +142,7 @@ def _search(
         excerpt = " ".join(passage.text.split())
         show("      " + (excerpt if len(excerpt) <= _EXCERPT_CHARS else excerpt[:_EXCERPT_CHARS] + "…"))
         if passage.translations:
-            show(f"      also in other languages: {', '.join(map(in_line, passage.translations))}")
+            show(f"      also in other languages or formats: {', '.join(map(in_line, passage.translations))}")
 
 
 def _remove(

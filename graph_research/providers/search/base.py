@@ -67,7 +67,7 @@ class SearchHit:
     `library.toml`, a journal index), else None. Dates are ISO 8601: a year, a year and month, a day or a moment.
 
     What `metadata` may hold: `extent` (an `Extent`; without it the document is whole), `pdf_url`, `cited_by` (a count),
-    `page` (what the document has in common with its translations), and other JSON values of the provider.
+    `page` (what the document has in common with its translations and other formats), and the provider's own values.
     """
 
     provider: str

@@ -89,8 +89,8 @@ class Source(Record):
 
     @property
     def page(self) -> str:
-        """What the versions of a page in several languages have in common: its library and path without language; the
-        source's id where no other version is known."""
+        """What the versions of a page in several languages or formats have in common: its library and path without
+        language or suffix; the source's id where no other version is known."""
         page = self.metadata.get("page")
         return self.id if page is None else f"{self.folder or ''}/{page}"
 

@@ -119,6 +119,7 @@ def _dates(cited: Sequence[ReportSource], undated: int, labels: Labels) -> Itera
 
 
 def _confidence(report: Report, labels: Labels) -> Iterator[str]:
+    """How sure the report is, and what lowers that."""
     confidence, numbers = report.confidence, report.statistics
     if not report.written:
         return
@@ -136,7 +137,7 @@ def _confidence(report: Report, labels: Labels) -> Iterator[str]:
         *([labels.reason_unscored] if confidence.value is None else []),
     ]
     level = labels.levels[confidence.level].lower()
-    if reasons:
+    if reasons and confidence.level != "high":
         yield labels.basis_confidence.format(level=level, reasons=labels.semicolon.join(reasons))
     else:
         yield labels.confidence_above.format(level=level)

@@ -64,8 +64,8 @@ class FolderRecord:
 class DocumentFacts:
     """What is known of a document besides its text; `url` is its path relative to the folder that was added, `library`
     the name of that folder. `superseded` is the URL of a newer version in it, empty where the document says itself that
-    it is superseded. `page` is its path without a language where translations of it lie in the folder, else None.
-    `bytes_hash` is the SHA-256 of its file, in hex."""
+    it is superseded. `page` is its path without a language where translations of it lie in the folder, without its
+    suffix where it lies there in other formats, else None. `bytes_hash` is the SHA-256 of its file, in hex."""
 
     source_id: str
     url: str
@@ -103,7 +103,7 @@ class IndexedFile:
 class FoundDocument:
     """A document with its best passages, best first. `relevance` is 0 to 1, and that of its best passage: which share
     of the question's weight the best passage of the search carries, and as much less as this one is worth less.
-    `translations` are the URLs of the same page in other languages."""
+    `translations` are the URLs of the same page in other languages or formats."""
 
     facts: DocumentFacts
     document: Document

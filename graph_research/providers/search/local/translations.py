@@ -1,9 +1,11 @@
-"""Pages in several languages: documents whose paths differ in a language tag alone, and which of them is shown."""
+"""Pages in several languages or formats: documents whose paths differ in a language tag or in their suffix alone, and
+which of them is shown."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from graph_research.text.language.tags import is_known, primary
@@ -14,8 +16,12 @@ _FOLDER = re.compile(rf"(?:(?<=/)|^)({_TAG})/")
 _SUFFIX = re.compile(rf"[._-]({_TAG})(?=\.[^/]*$|$)")
 _LITERAL = re.compile(r"\w*[a-z][A-Z]\w*|\w+_\w+|\d[\d.,]*\d|\d")
 """What a translation does not translate: numbers, and names of settings and functions."""
+_WORD = re.compile(r"\w+")
 _FEWEST_LITERALS = 3
 _LEAST_SHARED = 0.3  # of the literals of the text that has fewer; translations are made of older versions too
+_SAME_TEXT = 0.6
+"""The share of the word triples of a document that the same one in another format has: .66 and more of the manual pages
+of Git as HTML and as its source, which has marks and includes other files."""
 
 Row = Mapping[str, Any]
 _Member = tuple[str, Row]
@@ -23,13 +29,16 @@ _Member = tuple[str, Row]
 
 
 def pages(rows: Iterable[Row], text_of: Callable[[int], str]) -> dict[int, str]:
-    """By id, the page of each document that lies in the folder in several languages: its path without the language.
+    """By id, the page of each document that lies in the folder in several languages or formats: its path without the
+    language, or else without the suffix.
 
     `rows` have `id`, `url`, `language`, `text_hash` and `page`, what was found before. A path names a language with a
     folder (`fr/locks.html`) or before the end of its name (`locks.fr.html`, `locks_pt-BR.md`). Documents are versions
     of a page where at least two are written in the languages that their paths name, or none, and share what is not
-    translated; a document in another language than its path says, such as an untranslated copy, is one of them.
+    translated; a document in another language than its path says, such as an untranslated copy, is one of them. In
+    another format a document is the same page where the first of these by its suffix has most of its text.
     """
+    rows = list(rows)
     groups: dict[str, list[_Member]] = {}
     for row in rows:
         for key, tag in _keys(row["url"]):
@@ -39,7 +48,32 @@ def pages(rows: Iterable[Row], text_of: Callable[[int], str]) -> dict[int, str]:
         if any(tag for tag, _ in members) and len(members) > 1:
             for number in _versions(key, members, text_of):
                 found.setdefault(number, key)
+    return found | _in_formats([row for row in rows if row["id"] not in found], text_of)
+
+
+def _in_formats(rows: Iterable[Row], text_of: Callable[[int], str]) -> dict[int, str]:
+    """By id, the path without its suffix of each document that lies there in several formats."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(str(PurePosixPath(row["url"]).with_suffix("")), []).append(row)
+    found: dict[int, str] = {}
+    for key, members in groups.items():
+        if len(members) > 1:
+            first, *others = sorted(members, key=lambda row: str(row["url"]))
+            if not all(row["page"] == key for row in members):
+                whole = _triples(text_of(first["id"]))
+                others = [row for row in others if _is_within(_triples(text_of(row["id"])), whole)]
+            found |= dict.fromkeys((row["id"] for row in (first, *others) if others), key)
     return found
+
+
+def _triples(text: str) -> frozenset[tuple[str, ...]]:
+    words = _WORD.findall(text.casefold())
+    return frozenset(zip(words, words[1:], words[2:], strict=False))
+
+
+def _is_within(own: frozenset[tuple[str, ...]], whole: frozenset[tuple[str, ...]]) -> bool:
+    return len(own & whole) >= _SAME_TEXT * len(own) > 0
 
 
 def _keys(url: str) -> Iterator[tuple[str, str]]:

@@ -73,6 +73,19 @@ async def test_a_page_is_found_in_one_language(
     assert other.facts.url != urls[wanted]
 
 
+async def test_a_page_that_lies_there_in_several_formats_is_found_in_one(tmp_path: Path) -> None:
+    plain = ENGLISH.replace("The setting GateTimeout says", "include::setting.txt[]\nThe setting `GateTimeout` says")
+    stub = "<h1>Locks of the lagoon</h1><p>How many seconds the lock waits by GateTimeout is said elsewhere.</p>"
+    page = f"<h1>Locks</h1><p>{ENGLISH.partition('lagoon')[2]}</p>"
+    files = {"locks.html": page, "locks.txt": plain, "stub.html": stub, "stub.txt": plain, "gates.txt": stub}
+    searched, folder = library(tmp_path, files)
+    await searched.add([folder])
+    found = await searched.find("How long does the lock wait, by GateTimeout?")
+    assert {one.facts.url for one in found} == {"locks.html", "stub.html", "stub.txt", "gates.txt"}
+    [translated] = [one for one in found if one.translations]
+    assert translated.translations == ["locks.txt"]
+
+
 async def test_a_run_finds_pages_in_the_language_of_its_question(tmp_path: Path) -> None:
     searched, folder = library(tmp_path, {"en/locks.md": ENGLISH, "de/locks.md": GERMAN})
     await searched.add([folder])

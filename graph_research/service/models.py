@@ -53,7 +53,13 @@ nodes:
 edges:
   - {from: search, to: done}
 """
-_OWN: JsonDict = {"question": _QUESTION, "definition": _GRAPH, "inputs": {"also": "tidal range"}}
+_PAUSING: JsonDict = {"question": _QUESTION, "pause_before": ["gather"]}
+_OWN: JsonDict = {
+    "question": _QUESTION,
+    "definition": _GRAPH,
+    "inputs": {"also": "tidal range"},
+    "pause_before": ["search"],
+}
 Name = Annotated[str, Field(min_length=1, max_length=128)]
 ModelNames = Annotated[str, Field(min_length=1, max_length=500)]
 Roles = Annotated[
@@ -83,7 +89,7 @@ class SourceRuleSettings(BaseModel):
 class JobSubmission(BaseModel):
     """A question to be researched. What is not given is as the operator of the service has set it."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"question": _QUESTION}, _OWN]})
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"question": _QUESTION}, _PAUSING, _OWN]})
 
     question: str = Field(min_length=1, max_length=QUESTION_CHARS)
     graph: Name = Field("deep_research", description="A research graph that the operator offers")

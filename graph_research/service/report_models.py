@@ -141,7 +141,7 @@ class ForkSubmission(_Limited):
     in place of the old ones."""
 
     model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"step": 0, "set": {"max_iterations": 1}}]}
+        extra="forbid", json_schema_extra={"examples": [{"step": 0, "set": {"plan_first": True}}]}
     )
 
     step: int = Field(ge=0, le=2**31)

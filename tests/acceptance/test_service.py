@@ -151,7 +151,5 @@ def test_the_examples_of_the_page_about_the_api_work_one_after_another(user: Use
         done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=user.folder, timeout=120)
         assert done.returncode == 0, done.stderr
         codes = re.findall(r"^(\d{3}) (\w+) \S+?(?:jobs/)?([\w.-]*)$", done.stdout, re.MULTILINE)
-    refused = [code for code in codes if not code[0].startswith("2")]
-    of_waiting_jobs = ("answer", "plan", "wishes", "step", "continue")
-    assert {(status, name) for status, _, name in refused} == {("409", name) for name in of_waiting_jobs}
-    assert len(codes) >= len(examples) - 2
+    assert [code for code in codes if not code[0].startswith("2")] == []
+    assert len(codes) >= len(examples) - 4

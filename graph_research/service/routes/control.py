@@ -20,14 +20,6 @@ router = APIRouter(prefix="/api/research", tags=["control"])
 _CONTINUE = "/continue"
 
 
-@router.post("/jobs/{job_id}/answer", responses=problems(401, 404, 409, 413, 422))
-async def answer_job(job_id: str, answer: Answer, backend: FromBackend, user: FromUser) -> JobResource:
-    """Answer the question of a job that awaits input; it is queued again."""
-    job = await backend.jobs.answer(user.name, job_id, answer.answer)
-    backend.notify()
-    return JobResource.of(job)
-
-
 @router.post("/jobs/{job_id}/step", responses=problems(401, 404, 409, 422))
 async def step(job_id: str, backend: FromBackend, user: FromUser) -> JobResource:
     """Let a job that pauses before a node go on to the next one; it is queued again."""
@@ -39,6 +31,14 @@ async def go_on(job_id: str, backend: FromBackend, user: FromUser) -> JobResourc
     """Let a job that pauses before a node go on to the next of those that it was asked to pause before; it is queued
     again."""
     return await _go_on(job_id, backend, user, _CONTINUE)
+
+
+@router.post("/jobs/{job_id}/answer", responses=problems(401, 404, 409, 413, 422))
+async def answer_job(job_id: str, answer: Answer, backend: FromBackend, user: FromUser) -> JobResource:
+    """Answer the question of a job that awaits input; it is queued again."""
+    job = await backend.jobs.answer(user.name, job_id, answer.answer)
+    backend.notify()
+    return JobResource.of(job)
 
 
 @router.post("/jobs/{job_id}/cancel", responses=problems(401, 404, 422))

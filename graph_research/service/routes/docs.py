@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from functools import cache
+from itertools import zip_longest
 from typing import Any
 from urllib.parse import urlencode
 
@@ -31,8 +32,11 @@ _IN_SHELL = {
     "name": "tides.md",
 }
 """What stands in an example for each parameter of a path."""
-_REMEMBERED = {"submit_job": "job", "create_response": "response"}
-"""Operations whose answer has the id that later examples name, and the variable that takes it."""
+_REMEMBERED = {"submit_job": ("job", "paused"), "fork": ("fork",), "create_response": ("response",)}
+"""Operations whose answers have ids that later examples name, and the variables for the ids, one for each example."""
+_WAITING = {"go_on": "$paused", **dict.fromkeys(("get_plan", "put_plan", "add_wish", "step", "answer_job"), "$fork")}
+"""Operations that a job has to await, and the job that does in their examples."""
+_EVENTS = "/api/research/jobs/{}/events"
 _ID = """python3 -c 'import json, sys; print(json.load(sys.stdin)["id"])'"""
 
 
@@ -116,23 +120,24 @@ def _examples(
     own_graphs: bool,
 ) -> list[str]:
     """Command lines for the operation, one for each example of its body that the service takes; those of a page work
-    one after another in one shell. The id in the answer to the first is remembered."""
+    one after another in one shell, and are not more submissions than a user has."""
     content = operation.get("requestBody", {}).get("content", {})
     schema = content.get("application/json", {}).get("schema")
     bodies: list[Any] = [None] if schema is None else _named(document, schema)["examples"]
-    if operation["operationId"] == "submit_job" and not own_graphs:
-        bodies = [body for body in bodies if "definition" not in body]
+    if operation["operationId"] == "submit_job":
+        bodies = [body for body in bodies if "pause_before" not in body or ("definition" in body) == own_graphs]
     lines = [_line(body, address, path, method, operation, has_tokens=has_tokens) for body in bodies]
-    if name := _REMEMBERED.get(operation["operationId"]):
-        lines[0] = f"{name}=$({lines[0]} | {_ID})"
-    return lines
+    names = _REMEMBERED.get(operation["operationId"], ())
+    return [f"{name}=$({line} | {_ID})" if name else line for line, name in zip_longest(lines, names)]
 
 
 def _line(example: Any, address: str, path: str, method: str, operation: Mapping[str, Any], *, has_tokens: bool) -> str:
-    """A command line that sends an `example` of a body, where the operation has one in JSON."""
-    words = ["curl -sS"]
-    if has_tokens and operation.get("security"):
-        words.append('-H "Authorization: Bearer $TOKEN"')
+    """A command line that sends an `example` of a body, where the operation has one in JSON; where a job has to wait
+    for it, behind one that ends when it does."""
+    curl = 'curl -sS -H "Authorization: Bearer $TOKEN"' if has_tokens and operation.get("security") else "curl -sS"
+    words, in_shell = [curl], _IN_SHELL
+    if job := _WAITING.get(operation["operationId"]):
+        words, in_shell = [f'{curl} -o /dev/null "{address}{_EVENTS.format(job)}"\n{curl}'], _IN_SHELL | {"job_id": job}
     content = operation.get("requestBody", {}).get("content", {})
     if "application/json" in content:
         body = shlex.quote(orjson.dumps(example).decode())
@@ -146,7 +151,7 @@ def _line(example: Any, address: str, path: str, method: str, operation: Mapping
         words.append("-o job.grb")
     elif method != "get":
         words.append(f"-X {method.upper()}")
-    where = path.format_map(_IN_SHELL) + _required_query(operation)
+    where = path.format_map(in_shell) + _required_query(operation)
     words.append(f'"{address}{where}"' if "$" in where else shlex.quote(f"{address}{where}"))
     return " ".join(words)
 

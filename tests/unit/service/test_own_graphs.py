@@ -23,7 +23,8 @@ from graph_research.service.models import JobSubmission
 from tests.support.cli.cli_process import User
 from tests.support.service.service_client import JOBS, ServiceClient, service_client
 
-OWN: dict[str, Any] = JobSubmission.model_config["json_schema_extra"]["examples"][1]  # type: ignore[index, call-overload, assignment]  # -- a literal
+_EXAMPLE: dict[str, Any] = JobSubmission.model_config["json_schema_extra"]["examples"][-1]  # type: ignore[index, call-overload, assignment]  # -- a literal
+OWN = {name: _EXAMPLE[name] for name in ("question", "definition", "inputs")}
 GRAPH: str = OWN["definition"]
 QUESTION = "How high are tides?"
 COUNTING = """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress
 
 from graph_research.research.evidence.cited import CitedBlock, CitedContradiction
 from graph_research.research.evidence.claim_support import Status
@@ -11,7 +10,6 @@ from graph_research.research.models.draft import BlockType, StatementKind
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.report.basis import as_of, basis_of
 from graph_research.research.report.documents.elements import (
-    LINE_BREAK,
     SPACE,
     Code,
     Element,
@@ -23,7 +21,6 @@ from graph_research.research.report.documents.elements import (
     Span,
     Spans,
     Style,
-    Table,
     bullets,
     joined,
     line,
@@ -37,7 +34,6 @@ from graph_research.research.report.formatting import (
     description_beside_values,
     gap_behind,
     identifiers,
-    listed_title,
     local_file,
     one_line,
     place,
@@ -52,7 +48,6 @@ from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.reading import (
     SourceGroup,
     cited_folders,
-    cited_makers,
     grouped_sources,
     more_evidence,
     of_disagreements,
@@ -65,8 +60,6 @@ from graph_research.text.sentences import SENTENCE_ENDS
 
 _CONTENTS_FROM, _MOST_CONTENTS = 5, 20
 """Sections from which on there are contents, and headings of sections up to which they list those below others."""
-
-_EMPTY = "–"
 
 
 def elements_of(report: Report, labels: Labels, *, for_print: bool) -> list[Element]:
@@ -85,7 +78,6 @@ class _Layout:
         self.for_print = for_print
         self.sentences = Sentences(report, labels)
         self.products = [row.name for row in report.newest_versions]
-        self.makers = cited_makers(report, self.products)
         self.folders = cited_folders(report)
 
     def elements(self) -> Iterator[Element]:
@@ -221,25 +213,29 @@ class _Layout:
             names = self.labels.comma.join(map(one_line, self.folders))
             yield Paragraph(line(self.labels.folders.format(names=names)))
         if cited:
-            yield _without_empty(Table(tuple(self.labels.source_columns), tuple(map(self._source_row, cited))))
+            yield Items(tuple(Item(self._source(group)) for group in cited))
         else:
             yield Paragraph(line(self.labels.none_cited if self.report.sources else self.labels.no_sources))
 
-    def _source_row(self, group: SourceGroup) -> tuple[Spans, ...]:
+    def _source(self, group: SourceGroup) -> Spans:
+        """The numbers of a source, who stands behind it, its title, which leads to its page on the web, its date, what
+        names it in a catalogue, where it is that its title does not lead to, and remarks."""
         first = group.sources[0]
-        places = [line(said) for said in identifiers(first)]
-        places += [self._place(source, first) for source in group.sources]
-        places += [line(remark) for source in group.sources for remark in remarks(source, self.labels)]
+        title, who = source_title(first), publisher(first, self.products)
+        link = web_link(first.url) or ""
+        facts = [
+            (Span(title, Style.PLAIN if link else Style.EMPHASIS, url=link),),
+            line(day(first.published_at, self.labels)) if first.published_at else (),
+            *map(line, identifiers(first)),
+            *(self._place(source, first) for source in group.sources),
+            *(line(remark) for source in group.sources for remark in remarks(source, self.labels)),
+        ]
         return (
-            joined(line(f"[{n}]", Style.NUMBER) for n in group.numbers),
-            joined(dict.fromkeys([self._titled(first), *places]), LINE_BREAK),
-            line(publisher(first, self.products) or _EMPTY),
-            line(day(first.published_at, self.labels)),
+            *joined(line(f"[{n}]", Style.NUMBER) for n in group.numbers),
+            SPACE,
+            *((Span(self.labels.pair.format(name=who, value="")),) if who and who != title else ()),
+            *joined(dict.fromkeys(facts), Span(self.labels.comma)),
         )
-
-    def _titled(self, source: ReportSource) -> Spans:
-        """A source's title, which leads to its page on the web where it has one."""
-        return (Span(listed_title(source, self.makers, self.labels), url=web_link(source.url) or ""),)
 
     def _place(self, source: ReportSource, first: ReportSource) -> Spans:
         """Where a source is that its title does not lead to."""
@@ -280,11 +276,3 @@ def _nested(headings: Iterable[tuple[int, Heading]]) -> Iterator[Item]:
     for number, heading in headings:
         level = min(heading.level - 1, level + 1)
         yield Item((Span(one_line(heading.text), leads_to=number),), level)
-
-
-def _without_empty(table: Table) -> Table:
-    """The table without the columns in which no row says anything."""
-    told = [any(row[n] != line(_EMPTY) for row in table.rows) for n in range(len(table.header))]
-    return Table(
-        tuple(compress(table.header, told)), tuple(tuple(compress(row, told)) for row in table.rows), table.caption
-    )

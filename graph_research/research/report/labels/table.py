@@ -136,7 +136,6 @@ class Labels:
     reason_unscored: str
 
     # Sources
-    source_columns: tuple[str, ...]
     no_sources: str
     none_cited: str
     folders: str

@@ -307,12 +307,14 @@ def test_each_numbered_list_of_a_word_file_begins_with_one() -> None:
 
 
 def test_the_columns_of_a_word_table_are_as_wide_as_what_stands_in_them() -> None:
-    document = Document(io.BytesIO(rendered("docx")))
-    sources = next(table for table in document.tables if table.cell(0, 0).text == "No.")
-    number, title = (sources.cell(0, place).width for place in (0, 1))
+    cells = [[fact("16", TURBINES), fact("There are 16 turbines in the lagoon. " * 4, TURBINES)]] * 3
+    wide = {"type": "table", "header": ["No.", "What they are"], "rows": cells}
+    document = Document(io.BytesIO(rendered("docx", report(conclusions=[wide]))))
+    table = next(table for table in document.tables if table.cell(0, 0).text == "No.")
+    number, title = (table.cell(0, place).width for place in (0, 1))
     assert number * 2 < title
-    assert "w:tblHeader" in sources.rows[0]._tr.xml
-    assert all("w:cantSplit" in row._tr.xml for row in sources.rows)
+    assert "w:tblHeader" in table.rows[0]._tr.xml
+    assert all("w:cantSplit" in row._tr.xml for row in table.rows)
 
 
 def test_a_word_is_not_cut_in_a_narrow_column_of_a_word_file() -> None:

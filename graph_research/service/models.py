@@ -62,6 +62,7 @@ _OWN: JsonDict = {
 }
 Name = Annotated[str, Field(min_length=1, max_length=128)]
 ModelNames = Annotated[str, Field(min_length=1, max_length=500)]
+MODELS = "A model that the operator offers; several with commas are a fallback order"
 Roles = Annotated[
     dict[Name, ModelNames],
     Field(max_length=20, description="Models by the role that they take, such as `summarization`"),
@@ -100,9 +101,7 @@ class JobSubmission(BaseModel):
         description="A graph of your own as YAML in place of one that is offered; its channel `question` is an input",
     )
     inputs: dict[Name, Any] = Field({}, max_length=100, description="Of a `definition`, its other input channels")
-    model: ModelNames | None = Field(
-        None, description="A model that the operator offers; several with commas are a fallback order"
-    )
+    model: ModelNames | None = Field(None, description=MODELS)
     roles: Roles = {}
     search: list[Name] | None = Field(None, max_length=20, description="The searches to be asked, such as `local`")
     library: list[Name] | None = Field(
@@ -120,6 +119,7 @@ class JobSubmission(BaseModel):
     report_type: ReportTypeName | None = Field(None, description="How the report is built up")
     language: LanguageCode | None = Field(None, description="Of the report, such as `de`; else the question's")
     audience: Line | None = Field(None, description="Who will read the report")
+    now: str | None = Field(None, max_length=64, description="Fixes the clock of the run, such as 2026-01-31T12:00:00Z")
     interactive: bool = Field(False, description="The research may ask; the job then awaits input")
     plan_first: bool = Field(False, description="The job awaits input with its plan; any answer approves it")
     pause_before: list[Name] = Field(

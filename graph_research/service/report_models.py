@@ -15,7 +15,7 @@ from graph_research.providers.search.local.records import PassageHit
 from graph_research.research.report.verification import Verification
 from graph_research.research.revision.difference import ReportDifference
 from graph_research.research.revision.refreshed import SourceNow, TouchedSentence
-from graph_research.service.models import Roles
+from graph_research.service.models import MODELS, ModelNames, Name, Roles
 
 _TEXT_CHARS = 5_000
 _DEFINITION_CHARS = 200_000
@@ -95,11 +95,12 @@ class RevisionResource(BaseModel):
 
 class SourceRefresh(BaseModel):
     """With `rewrite` a version is made in which the sentences that a changed source touches are quoted anew or left
-    out; the model that wrote the report writes them, where one did."""
+    out; `model`, or else the one that wrote the report, writes them, where one did."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"rewrite": False}]})
 
     rewrite: bool = False
+    model: ModelNames | None = Field(None, description=MODELS)
 
 
 class FreshnessResource(BaseModel):
@@ -137,8 +138,8 @@ class FollowUpQuestion(_Limited):
 
 class ForkSubmission(_Limited):
     """The step after which a new job goes on; values that are put into its state before, by dotted path, such as
-    `max_iterations` or `sub_queries.0.query`; models that the operator offers, by the role that they take; and limits
-    in place of the old ones."""
+    `max_iterations` or `sub_queries.0.query`; another graph, models by the role that they take, and limits in place of
+    the old ones."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"step": 0, "set": {"plan_first": True}}]}
@@ -146,6 +147,7 @@ class ForkSubmission(_Limited):
 
     step: int = Field(ge=0, le=2**31)
     set: dict[Annotated[str, Field(max_length=500)], Any] = Field(default_factory=dict, max_length=100)
+    graph: Name | None = Field(None, description="A graph that the operator offers")
     roles: Roles = {}
 
 
@@ -223,14 +225,16 @@ class BundleCheck(BaseModel):
 
 class AuditRequest(BaseModel):
     """An uploaded document, and the library that it is compared with: `uploads`, or a folder that the operator
-    shares."""
+    shares. Where a model serves the role `verification`, it judges what code found."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"document": "tides.md", "library": "uploads"}]}
     )
 
-    document: Annotated[str, Field(min_length=1, max_length=128)]
-    library: Annotated[str, Field(min_length=1, max_length=128)] = "uploads"
+    document: Name
+    library: Name = "uploads"
+    model: ModelNames | None = Field(None, description=MODELS)
+    roles: Roles = {}
 
 
 class Drawing(StrEnum):

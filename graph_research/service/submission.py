@@ -72,7 +72,7 @@ def run_request(workspace: Workspace, submission: JobSubmission, *, user: str) -
     folders = library_folders(workspace, user, submission.library)
     chosen: dict[str, Any] = {name: getattr(submission, name) for name in _SETTINGS}
     chosen |= {
-        "default_provider": None if submission.model is None else _chosen_models(workspace, submission.model),
+        "default_provider": chosen_models(workspace, submission.model),
         "task_timeout": submission.timeout_seconds,
         "library": tuple(map(str, folders)),
         "search_providers": _searches(workspace, submission, folders),
@@ -88,12 +88,13 @@ def run_request(workspace: Workspace, submission: JobSubmission, *, user: str) -
         graph=submission.graph,
         definition=submission.definition,
         inputs=submission.inputs,
-        roles=_chosen_roles(workspace, submission.roles),
+        roles=chosen_roles(workspace, submission.roles),
         max_cost=submission.max_cost,
         max_tokens=submission.max_tokens,
         interactive=submission.interactive,
         plan_first=submission.plan_first,
         pause_before=submission.pause_before,
+        now=submission.now,
     )
 
 
@@ -118,8 +119,11 @@ def options_of(backend: Backend, user: str) -> Options:
     )
 
 
-def _chosen_models(workspace: Workspace, names: str) -> tuple[str, ...]:
-    """The models that `names` with commas between them say, in the order in which they are asked."""
+def chosen_models(workspace: Workspace, names: str | None) -> tuple[str, ...] | None:
+    """The models that `names` with commas between them say, in the order in which they are asked. `RequestInvalid` for
+    one that the operator does not offer."""
+    if names is None:
+        return None
     chosen, offered = tuple(names.split(",")), _offered_models(workspace)
     for name in chosen:
         if name not in offered:
@@ -127,9 +131,11 @@ def _chosen_models(workspace: Workspace, names: str) -> tuple[str, ...]:
     return chosen
 
 
-def _chosen_roles(workspace: Workspace, roles: Mapping[str, str]) -> list[str]:
-    """The models of roles as `ROLE=SPEC` texts."""
-    return [f"{role}={','.join(_chosen_models(workspace, names))}" for role, names in roles.items()]
+def chosen_roles(workspace: Workspace, roles: Mapping[str, str]) -> list[str]:
+    """The models of roles as `ROLE=SPEC` texts. `RequestInvalid` as for `chosen_models`."""
+    for names in roles.values():
+        chosen_models(workspace, names)
+    return [f"{role}={names}" for role, names in roles.items()]
 
 
 def _offered_models(workspace: Workspace) -> list[str]:
@@ -219,13 +225,21 @@ async def submit_fork(
 ) -> tuple[Job, Quota]:
     """Queue a job that goes on from a step of another's run, and say what is left of the quota."""
     assignments = [f"{path}={json.dumps(value)}" for path, value in wanted.set.items()]
-    roles = _chosen_roles(backend.app.workspace, wanted.roles)
+    roles = chosen_roles(backend.app.workspace, wanted.roles)
+    if wanted.graph is not None:
+        require_offered(backend.app.workspace, wanted.graph)
     _check_size(await backend.app.store.state(job.run_id, wanted.step), assignments)
-    fork = partial(backend.app.fork, job.run_id, wanted.step, assignments=assignments, roles=roles)
+    fork = partial(backend.app.fork, job.run_id, wanted.step, assignments=assignments, graph=wanted.graph, roles=roles)
     new = _Created(
         job=job,
         question=job.question,
-        asked={"step": wanted.step, "set": assignments, "roles": roles, "limits": list(wanted.limits)},
+        asked={
+            "step": wanted.step,
+            "set": assignments,
+            "graph": wanted.graph,
+            "roles": roles,
+            "limits": list(wanted.limits),
+        },
         idempotency_key=idempotency_key,
         limits=wanted.limits,
     )

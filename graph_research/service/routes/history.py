@@ -31,6 +31,7 @@ router = APIRouter(prefix="/api/research", tags=["history"])
 _READING = problems(401, 404, 409, 422)
 Step = Annotated[int, Path(ge=0, le=2**31, description="A step's number, as the history has it")]
 At = Annotated[str, Query(pattern=r"^(v?\d{1,9})?$", description="A step, or `v` and a version of the report")]
+Current = Annotated[bool, Query(description="With the prompts and schemas that the service has now")]
 
 
 @router.get("/jobs/{job_id}/history", responses=_READING)
@@ -65,13 +66,17 @@ async def get_difference(
 
 
 @router.post("/jobs/{job_id}/replay", responses=problems(401, 404, 409, 422, 429))
-async def replay(job_id: str, backend: FromBackend, user: FromUser, response: Response) -> ReplayResource:
+async def replay(
+    job_id: str, backend: FromBackend, user: FromUser, response: Response, current: Current = False
+) -> ReplayResource:
     """Run a job that has ended again on its recorded answers, without a model and a network, and compare each step.
     Counts as a submission."""
     job = await ended_job(backend, user, job_id)
     response.headers.update((await count_within_limit(backend.jobs, user.name)).headers())
     async with begun(job):
-        replayed = await backend.turns.work(user.name, partial(replay_any, backend.app.workspace, job.run_id))
+        replayed = await backend.turns.work(
+            user.name, partial(replay_any, backend.app.workspace, job.run_id, current=current)
+        )
     return ReplayResource(job_id=job_id, **replayed.to_json())
 
 

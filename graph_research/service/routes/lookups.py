@@ -27,6 +27,8 @@ from graph_research.service.report_models import (
     PassageList,
 )
 from graph_research.service.submission import (
+    chosen_models,
+    chosen_roles,
     options_of,
     require_offered,
     with_settings,
@@ -101,8 +103,10 @@ async def audit(wanted: AuditRequest, backend: FromBackend, user: FromUser, resp
     document = await Uploads(workspace, user.name).get(wanted.document)
     [folder] = require_library(workspace, user.name, [wanted.library])
     file = workspace.home.user_library(user.name) / document.name
+    workspace = with_settings(workspace, {"default_provider": chosen_models(workspace, wanted.model)})
+    roles = chosen_roles(workspace, wanted.roles)
     response.headers.update((await count_within_limit(backend.jobs, user.name)).headers())
     with naming_folders(workspace, user.name):
-        found = await backend.turns.work(user.name, partial(check_report, workspace, file, folder))
+        found = await backend.turns.work(user.name, partial(check_report, workspace, file, folder, roles=roles))
     unread = [without_folders(workspace, user.name, line) for line in found.unread]
     return found.model_copy(update={"file": document.name, "run_id": "", "unread": unread})

@@ -26,7 +26,7 @@ from graph_research.service.report_models import (
     VersionResource,
 )
 from graph_research.service.routes.jobs import IdempotencyKey
-from graph_research.service.submission import submit_follow_up
+from graph_research.service.submission import chosen_models, submit_follow_up
 
 router = APIRouter(prefix="/api/research", tags=["revisions"])
 _READING, _CHANGING = problems(401, 404, 409, 422), problems(401, 404, 409, 413, 422)
@@ -81,9 +81,17 @@ async def refresh(
     """Read the cited sources again, and say what changed in them and which sentences that touches. Counts as a
     submission."""
     job = await ended_job(backend, user, job_id)
+    chosen_models(backend.app.workspace, wanted.model)
     response.headers.update((await count_within_limit(backend.jobs, user.name)).headers())
     folders = library_folders(backend.app.workspace, user.name, None)
-    refreshed = partial(refresh_run, backend.app.workspace, job.run_id, rewrite=wanted.rewrite, may_read=folders)
+    refreshed = partial(
+        refresh_run,
+        backend.app.workspace,
+        job.run_id,
+        rewrite=wanted.rewrite,
+        writer=wanted.model,
+        may_read=folders,
+    )
     done = await backend.turns.work(user.name, refreshed)
     return FreshnessResource(
         job_id=job_id,

@@ -38,6 +38,8 @@ async def test_a_replay_has_the_same_steps(service: ServiceClient, job: str) -> 
     replayed = (await service.post(f"{JOBS}/{job}/replay")).json()
     assert (replayed["identical"], replayed["first_difference"]) == (True, None)
     assert replayed["steps"] > 10
+    current = (await service.post(f"{JOBS}/{job}/replay?current=true")).json()
+    assert (current["identical"], current["steps"]) == (True, replayed["steps"])
 
 
 async def test_a_fork_is_a_job_that_goes_on_with_another_state(service: ServiceClient, job: str) -> None:
@@ -110,6 +112,19 @@ async def test_a_fork_takes_models_that_are_offered_only(service: ServiceClient,
     assert (refused.status_code, refused.json()["code"]) == (422, "request-invalid")
     unknown = await service.post(f"{JOBS}/{job}/forks", {**wanted, "roles": {"no role": "extractive"}})
     assert unknown.status_code == 422
+
+
+async def test_a_fork_goes_on_with_another_graph_that_is_offered(service: ServiceClient, job: str) -> None:
+    steps = (await service.get(f"{JOBS}/{job}/history")).json()["steps"]
+    at = next(step["step"] for step in steps if step["node"] == "plan")
+    for other in ("follow_up", "own.yaml"):
+        refused = await service.post(f"{JOBS}/{job}/forks", {"step": at, "graph": other})
+        assert (refused.status_code, refused.json()["code"]) == (422, "request-invalid")
+    forked = await service.post(f"{JOBS}/{job}/forks", {"step": at, "graph": "deep_research"})
+    assert forked.status_code == 202, forked.text
+    assert (await service.app.request(forked.json()["id"])).graph == "deep_research"
+    cannot = await service.post(f"{JOBS}/{job}/forks", {"step": at, "graph": "pipeline"})
+    assert cannot.status_code == 422, "it has no such node"
 
 
 async def test_a_fork_takes_no_longer_lists_than_a_plan_would_add(service: ServiceClient, job: str) -> None:

@@ -283,6 +283,16 @@ async def test_the_operator_offers_models(user: User) -> None:
     assert models == [["extractive"], [offered]]
 
 
+async def test_a_clock_that_is_fixed_gives_the_same_report_twice(service: ServiceClient) -> None:
+    asked = {"question": QUESTION, "now": "2026-01-31T12:00:00Z"}
+    jobs = [(await service.post(JOBS, asked)).json()["id"] for _ in range(2)]
+    await service.drive()
+    first, second = [(await service.get(f"{JOBS}/{job}/report.html")).text.replace(job, "") for job in jobs]
+    assert first == second and "31 January 2026" in first
+    refused = await service.post(JOBS, {**asked, "now": "yesterday"})
+    assert (refused.status_code, "yesterday" in refused.json()["detail"]) == (422, True)
+
+
 async def test_a_submission_names_models_by_role_and_as_fallback_orders(user: User) -> None:
     offered = [user.script(f"{name}.json", {"*": [{}]}) for name in ("small", "large")]
     async with service_client(user, service_models=offered) as service:

@@ -78,6 +78,19 @@ async def test_a_report_is_audited_against_a_library(service: ServiceClient) -> 
     assert supported["quote"]["path"] == "power.html"
 
 
+async def test_an_audit_is_judged_by_an_offered_model(user: User) -> None:
+    async with service_client(user, service_models=[user.script("judge.json", {"*": [{}]})]) as service:
+        [judge, _] = (await service.get("/api/research/options")).json()["models"]
+        await service.http.put(f"{DOCUMENTS}/report.md", content=REPORT.encode())
+        wanted = {"document": "report.md", "library": "library"}
+        refused = await service.post(AUDITS, {**wanted, "model": "openai:m@http://10.0.0.1/v1"})
+        assert (refused.status_code, refused.json()["code"]) == (422, "request-invalid")
+        audit = await service.post(AUDITS, {**wanted, "roles": {"verification": judge}})
+    assert audit.json()["counts"]["supported"] == 1
+    [log] = (user.home / "audit").glob("check-*.jsonl")
+    assert '"call_recorded"' in log.read_text(), "the model was asked"
+
+
 async def test_what_can_not_be_read_is_called_as_the_user_knows_it(service: ServiceClient) -> None:
     for name, content in (("report.md", REPORT.encode()), ("bad.pdf", b"not a PDF")):
         await service.http.put(f"{DOCUMENTS}/{name}", content=content)

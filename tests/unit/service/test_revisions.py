@@ -188,6 +188,7 @@ async def test_jobs_made_of_one_that_is_removed_meanwhile_end_with_reports_of_th
         ("edits", {"claim": "s1", "confidence": 7}, "invalid"),
         ("exclusions", {"source": "99"}, "input-invalid"),
         ("undo", None, "input-invalid"),
+        ("refresh", {"rewrite": True, "model": "openai:m@http://10.0.0.1/v1"}, "request-invalid"),
         ("questions", {"question": " "}, "input-invalid"),
         ("questions", {"question": "Why?", "folder": "/etc"}, "invalid"),
     ],

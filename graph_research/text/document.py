@@ -210,7 +210,7 @@ class Document:
     def _is_term(self, number: int) -> bool:
         """Whether a block is the term that the block after it explains."""
         pair = self.blocks[number : number + 2] if number >= 0 else ()
-        return len(pair) == 2 and defines(self.text, *pair)
+        return len(pair) == 2 and _defines(self.text, *pair)
 
     def path_at(self, place: int) -> tuple[str, ...]:
         """The headings above a place, the outermost first, each with at most `MAX_HEADING_CHARS` characters."""
@@ -274,7 +274,7 @@ def _is_caption(row: Sequence[str]) -> bool:
     return len(row) not in (0, _LABEL_AND_VALUE) and not any(row[1:])
 
 
-def defines(text: str, term: Block, block: Block) -> bool:
+def _defines(text: str, term: Block, block: Block) -> bool:
     """Whether a short item without a full stop is the term that the paragraph after it explains, and no line that gives
     a date or number itself, such as `Date: 6 November 2023` at the head of a text."""
     written = text[term.start : term.end]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from graph_research.text.document import Block, Document, defines
+from graph_research.text.document import Block, Document
 from graph_research.text.sentences import PROSE, sentence_spans
 
 UnitKind = Literal["sentence", "heading", "row", "definition", "line"]
@@ -59,15 +59,19 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
     lines = document.code_lines
     heading = caption = first = ""
     before: Block | None = None
-    for number, block in enumerate(document.blocks or (Block("paragraph", 0, len(text)),)):
+    term: Block | None = None
+    blocks = document.blocks or (Block("paragraph", 0, len(text)),)
+    for number, (block, below) in enumerate(zip(blocks, (*blocks[1:], None), strict=True)):
         if block.kind == "heading":
             heading = text[block.start : block.end]
-        if block.kind in PROSE or (block.kind == "heading" and heading.count(" ") >= _SPACES_OF_A_SENTENCE):
+        is_term = block.kind == "item" and below is not None and bool(document.term_at(below.start))
+        is_prose = block.kind in PROSE or (block.kind == "heading" and heading.count(" ") >= _SPACES_OF_A_SENTENCE)
+        if is_prose and not is_term:  # a term is a unit with the sentence that explains it
             for position, (start, end) in enumerate(sentence_spans(text, block.start, block.end, language=language)):
-                defined = before is not None and position == 0 and defines(text, before, block)
+                defined = term if position == 0 else None
                 kind: UnitKind = "definition" if defined else "heading" if block.kind == "heading" else "sentence"
                 end = start + len(_NOTE_MARKS.sub("", text[start:end]))
-                begin = before.start if defined and before else start
+                begin = defined.start if defined else start
                 yield from _cut(text, begin, end, kind, number, heading, document.term_at(start))
         elif block.kind == "table":
             written = text[block.start : block.end]
@@ -83,7 +87,7 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
             within = lines[bisect_right(lines, block.start) : bisect_left(lines, block.end)]
             for start, end in pairwise([block.start, *within, block.end]):
                 yield from _cut(text, start, end, "line", number, heading)
-        before = block
+        before, term = block, block if is_term else None
 
 
 def _lines(text: str, block: Block) -> Iterator[tuple[int, int]]:

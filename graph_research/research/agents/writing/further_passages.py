@@ -66,16 +66,9 @@ class FurtherPassages:
     def add(self, item: Ranked) -> None:
         """Add the stretch around a unit, if no text that is held has it, its own or another that says the same word for
         word, and the stretch ends as a sentence or is a row of a table: titles, names in a list and declarations say
-        nothing. A term stands for what explains it."""
+        nothing."""
         document = self._finder.documents[item.source]
-        units, place = analysed(document).units, item.position
-        if (
-            place + 1 < len(units)
-            and units[place + 1].kind == "definition"
-            and units[place + 1].start == item.unit.start
-        ):
-            place += 1
-        unit = units[place]
+        place, unit = item.position, item.unit
         if not self._is_told(item.source, unit) and not any(unit.text in text for text in self._texts()):
             self._take(item.source, *_stretch(place, document, self._of(item.source)), is_row=unit.kind == "row")
 
@@ -101,8 +94,7 @@ class FurtherPassages:
         is_whole = entry.end - entry.start <= most_chars
         end = entry.end if is_whole else entry.start + most_chars // 2
         begin = [place for place in units if read.units[place].end <= end and (is_whole or not told)]
-        opening = [place for place in units if not told and read.units[place].start == entry.start]
-        shown = sorted({*begin, *told, *units[:1], *opening})
+        shown = sorted({*begin, *told, *units[:1]})
         room = most_chars - _chars_of(read.units, (place for place in shown if place not in told))
         lacking = query.weights(read.language) | dict.fromkeys(_IN_CAPITALS.findall(query.text), MOST_WEIGHT)
         said = {place: {*read.counts[place], *_IN_CAPITALS.findall(read.units[place].text)} for place in units}
@@ -189,13 +181,12 @@ def _following(document: Document, units: Sequence[Unit], last: int) -> Iterator
     """What follows a unit under its heading: the units of the next block, and of a list or table those of its other
     blocks, as far as `_ANNOUNCED_CHARS` go."""
     rest = list(takewhile(lambda unit: unit.heading == units[last].heading, units[last + 1 :]))
-    for place, unit in enumerate(rest):
+    for unit in rest:
         listed = _listed(document, unit)
         is_next = unit.block == rest[0].block or (listed and listed == _listed(document, rest[0]))
         if not is_next or unit.end - units[last].end > _ANNOUNCED_CHARS:
             return
-        if not any(definition.start == unit.start for definition in rest[place + 1 : place + 2]):
-            yield unit
+        yield unit
 
 
 def _listed(document: Document, unit: Unit) -> str:

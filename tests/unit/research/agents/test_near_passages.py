@@ -58,7 +58,7 @@ def test_what_a_reader_wants_to_know_is_not_shown_twice() -> None:
 def test_of_a_long_definition_the_default_is_shown_before_what_nobody_asks_for() -> None:
     further = FurtherPassages([], QuoteFinder("", SOURCES, DOCUMENTS))
     [entry] = Entries(DOCUMENTS).named("run_limit")
-    further.add_entry(entry, parse("When is a statement logged, and with what text?"), 170)
+    further.add_entry(entry, parse("When is a statement logged, and with what text?"), 150)
     assert DISABLED in [row.quote for row in further.chosen.values()]
 
 

@@ -33,10 +33,14 @@ def test_a_date_at_the_head_of_a_text_is_no_term_that_its_first_paragraph_explai
     assert "We asked 412 households." in [unit.text for unit in units(document)]
 
 
-def test_a_term_and_its_meaning_are_one_unit() -> None:
+def test_a_term_and_its_meaning_are_one_unit_and_the_last_item_of_a_list_is_its_own() -> None:
     document = html_document("<dl><dt>Ebb</dt><dd>The outgoing tide. It lasts six hours.</dd></dl>")
-    definition = next(unit for unit in units(document) if unit.kind == "definition")
-    assert " ".join(definition.text.split()) == "Ebb The outgoing tide."
+    assert [(unit.kind, unit.text, unit.header) for unit in units(document)] == [
+        ("definition", "Ebb The outgoing tide.", "Ebb"),
+        ("sentence", "It lasts six hours.", "Ebb"),
+    ]
+    listed = markdown_document("- rice\n- peas\n\nBoil both.\n")
+    assert [unit.text for unit in units(listed)] == ["rice", "peas", "Boil both."]
 
 
 @pytest.mark.parametrize(

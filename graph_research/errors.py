@@ -12,7 +12,7 @@ GraphResearchError
 ├── HandoffInvalid         (graph/errors.py) an agent's input or output breaks its schema
 ├── ExpressionFailed       (graph/errors.py) an expression that failed while it was evaluated
 ├── StoreDamaged           (graph/errors.py) the checkpoint store cannot be trusted or written
-│   └── StoreUnreachable   its database does not answer
+│   └── StoreUnreachable   its database does not answer, its disk is full
 ├── ClaimLost              (jobs/errors.py) a job that is no longer this worker's
 ├── JobStoreUnusable       the store of jobs cannot be read or written
 ├── ProviderError          (providers/errors.py) something outside said no

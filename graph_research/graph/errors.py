@@ -132,7 +132,7 @@ class StoreDamaged(GraphResearchError):
 
 
 class StoreUnreachable(StoreDamaged):
-    """The database that holds the store could not be reached for as long as patience lasts; the run can go on later."""
+    """The store cannot be used now, since its database does not answer or its disk is full; the run can go on later."""
 
 
 class RunTooLarge(UserMistake):

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from graph_research.graph.checkpoint.uncancellable import UncancellableFuture
-from graph_research.graph.errors import StoreDamaged
+from graph_research.graph.errors import StoreDamaged, StoreUnreachable
 
 T = TypeVar("T")
 _MOST_IN_GROUP = 256
@@ -47,6 +47,9 @@ _HELP = {
     "malformed": "restore it from a backup, or move it away and start anew",
     "locked": "another program holds it; try again when that has ended",
 }
+
+_PASSING = ("full", "disk I/O", "locked")
+"""Words of errors after which the same file may be used again."""
 
 
 class _Job(NamedTuple):
@@ -282,7 +285,8 @@ def _resolve(job: _Job, result: Any, problem: BaseException | None) -> None:
 def _damaged(path: Path, problem: sqlite3.Error) -> StoreDamaged:
     message = str(problem)
     help = next((text for words, text in _HELP.items() if words in message), "see the message of SQLite")
-    return StoreDamaged(f"the store {path} cannot be used: {message}", help=help)
+    kind = StoreUnreachable if any(words in message for words in _PASSING) else StoreDamaged
+    return kind(f"the store {path} cannot be used: {message}", help=help)
 
 
 def connected(path: Path, **options: Any) -> tuple[sqlite3.Connection, bool]:

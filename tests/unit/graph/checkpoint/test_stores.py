@@ -328,7 +328,7 @@ async def main() -> None:
 asyncio.run(main())
 """
     told = told_by(program, path)
-    assert "StoreDamaged" in told
+    assert "StoreUnreachable" in told
     assert "disk" in told
     async with opened(path) as store:
         assert (await store.state("a"))["n"] >= 199

@@ -41,14 +41,19 @@ class ReportUnreadable(UserMistake):
 
 @dataclass(frozen=True)
 class _Shelf:
-    """The documents of one library folder, by what a report may call them."""
+    """The documents of library folders, by what a report may call them; `folders` are theirs, by source id."""
 
     library: Library
-    folder: Path
     facts: Sequence[DocumentFacts]
+    folders: Mapping[str, Path]
+
+    @classmethod
+    async def of(cls, library: Library, roots: Sequence[Path]) -> _Shelf:
+        held = [(root, facts) for root in roots for facts in await library.documents(root)]
+        return cls(library, [facts for _, facts in held], {facts.source_id: root for root, facts in held})
 
     async def document(self, facts: DocumentFacts) -> LibraryDocument | None:
-        document = await self.library.document(self.folder, facts.url)
+        document = await self.library.document(self.folders[facts.source_id], facts.url)
         return None if document is None else _named(facts, document)
 
     async def quoted(self, audit: Audit) -> dict[str, LibraryDocument]:
@@ -59,9 +64,10 @@ class _Shelf:
 
     def named_in(self, entry: str) -> list[DocumentFacts]:
         """The documents whose path, DOI, file name or title an entry of a list of sources or the target of a link has,
-        those by path first."""
+        those by path first, of several folders those of the one that it names."""
         text = " ".join(unquote(entry).casefold().replace("\\", "").split())
         by_path = [row for row in self.facts if row.url.casefold() in text]
+        by_path = [row for row in by_path if f"{row.library}/{row.url}".casefold() in text] or by_path
         by_name = [row for row in self.facts if row.url.rsplit("/", 1)[-1].casefold() in text]
         by_title = [row for row in self.facts if len(row.title) >= _LEAST_TITLE_CHARS and row.title.casefold() in text]
         by_doi = [row for row in self.facts if row.doi and row.doi.casefold() in text]
@@ -71,23 +77,23 @@ class _Shelf:
 async def check_report(
     workspace: Workspace,
     file: Path,
-    folder: Path,
+    folders: Sequence[Path],
     *,
     on_index: OnProgress | None = None,
     on_sentence: OnSentence | None = None,
     roles: Sequence[str] = (),
 ) -> Audit:
-    """Compare each sentence of a report with the documents of a folder, which is indexed first. The documents that a
+    """Compare each sentence of a report with the documents of folders, which are indexed first. The documents that a
     sentence cites are asked before the others. Where a model serves the role `verification`, by the settings or `roles`
     (`ROLE=SPEC`), it judges what code found. `ReportUnreadable`, `LibraryMissing`, `LibraryEmpty`."""
     path = _resolved(workspace, file)
     report = await _read_report(path, file)
-    require_folders(workspace, [folder])
-    root = _resolved(workspace, folder)
+    require_folders(workspace, folders)
+    roots = [_resolved(workspace, folder) for folder in dict.fromkeys(folders)]
     library = open_library(workspace)
-    counts = await library.add([root], on_index)
-    await require_documents(library, [root])
-    shelf = _Shelf(library, root, await library.documents(root))
+    counts = await library.add(roots, on_index)
+    await require_documents(library, roots)
+    shelf = await _Shelf.of(library, roots)
     marked, targets = await asyncio.to_thread(_with_links, path, report)
     sentences = sentences_of(marked)
     named = {**{name: with_targets(entry, targets) for name, entry in cited_entries(marked).items()}, **targets}
@@ -153,7 +159,7 @@ async def _audited(
 ) -> AuditedSentence:
     facts = [row for mark in sentence.marks for row in entries.get(mark, ())]
     cited = [document for row in facts if (document := await shelf.document(row)) is not None]
-    found = await shelf.library.find(sentence.text, folders=[shelf.folder], limit=_NEAREST)
+    found = await shelf.library.find(sentence.text, folders=list(dict.fromkeys(shelf.folders.values())), limit=_NEAREST)
     near = [_named(row.facts, row.document) for row in found if row.document.hash != report.hash]
     unfollowed = [mark for mark in sentence.marks if not entries.get(mark)]
     return await asyncio.to_thread(judged, n, sentence, near, cited, unfollowed)

@@ -22,6 +22,7 @@ from graph_research.cli.options import (
     Role,
     Search,
     Timeout,
+    chosen_format,
     examples,
 )
 from graph_research.cli.workspace import open_here, open_with, wait_for
@@ -92,7 +93,9 @@ def _validate(name: Name, json: Json = False) -> None:
 
 def _export(
     name: Name,
-    format: Annotated[GraphFormat, typer.Option("--format", help="What to write.")] = GraphFormat.MERMAID,
+    format: Annotated[
+        GraphFormat | None, typer.Option("--format", help="What to write. [default: by the suffix of -o, else mermaid]")
+    ] = None,
     run_id: Annotated[
         str | None, typer.Option("--run", metavar="RUN_ID", help="Show what a run did: visits, times, tokens, its way.")
     ] = None,
@@ -109,9 +112,10 @@ def _export(
     """
     from graph_research.app.graphs.render import draw
 
-    if format is GraphFormat.PNG and output is None and sys.stdout.isatty():
+    chosen = chosen_format(format, output, {f".{name}": name for name in GraphFormat}, GraphFormat.MERMAID)
+    if chosen is GraphFormat.PNG and output is None and sys.stdout.isatty():
         raise UserMistake("refusing to write binary PNG to a terminal", help="name a file with -o")
-    drawing = draw(open_here(reads_only=True), name, format, run_id=run_id, flat=flat, theme=theme)
+    drawing = draw(open_here(reads_only=True), name, chosen, run_id=run_id, flat=flat, theme=theme)
     content, warning = wait_for(drawing)
     if warning:
         say(f"graph-research: {warning}")

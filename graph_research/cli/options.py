@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
+F = TypeVar("F")
 RunId = Annotated[str, typer.Argument(metavar="RUN_ID", help="The run's id, as `list` shows it.", show_default=False)]
 NewRunId = Annotated[str | None, typer.Option("--run-id", metavar="ID", help="The new run's id. [random]")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
@@ -93,6 +95,12 @@ Now = Annotated[
     str | None,
     typer.Option("--now", metavar="TIMESTAMP", help="Fix the clock, such as 2026-01-31T12:00:00Z, for equal bytes."),
 ]
+
+
+def chosen_format(given: F | None, output: Path | None, by_suffix: Mapping[str, F], default: F) -> F:
+    """The format that is asked for, else that of the output's suffix, else the default."""
+    by_name = by_suffix.get(output.suffix.lower()) if output else None
+    return given or by_name or default
 
 
 def examples(*lines: str) -> str:

@@ -12,7 +12,7 @@ import typer
 from graph_research.cli.display.output import in_line, say, show, show_document, show_json, show_table
 from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.hints import limit_json, resume_command
-from graph_research.cli.options import Json, RunId, examples
+from graph_research.cli.options import Json, RunId, chosen_format, examples
 from graph_research.cli.workspace import open_here, wait_for
 from graph_research.graph.statuses import RunStatus
 from graph_research.research.report.formats import REPORT_FORMATS
@@ -29,7 +29,8 @@ _PROBLEMS_SHOWN = 20
 
 
 ReportFormat = StrEnum("ReportFormat", {name: name for name in REPORT_FORMATS})  # type: ignore[misc]  # -- its members are known at run time
-_MARKDOWN = ReportFormat("md")
+_BY_SUFFIX = {format.suffix: ReportFormat(name) for name, format in reversed(list(REPORT_FORMATS.items()))}
+"""Of formats with the same suffix the first."""
 
 
 def register(app: typer.Typer) -> None:
@@ -40,7 +41,9 @@ def register(app: typer.Typer) -> None:
     app.command("cancel", epilog=examples("cancel RUN_ID"))(_cancel)
     app.command("guide", epilog=examples("guide RUN_ID 'Look at prices since 2020, too.'"))(_guide)
     app.command("delete", epilog=examples("delete RUN_ID"))(_delete)
-    app.command("report", epilog=examples("report RUN_ID", "report RUN_ID --format bibtex -o sources.bib"))(_report)
+    app.command(
+        "report", epilog=examples("report RUN_ID", "report RUN_ID -o report.pdf", "report RUN_ID --format ris")
+    )(_report)
     app.command("verify", epilog=examples("verify RUN_ID", "verify RUN_ID --json"))(_verify)
 
 
@@ -218,7 +221,9 @@ def _delete(run_id: RunId, json: Json = False) -> None:
 
 def _report(
     run_id: RunId,
-    format: Annotated[ReportFormat, typer.Option("--format", help="What to write.")] = _MARKDOWN,
+    format: Annotated[
+        ReportFormat | None, typer.Option("--format", help="What to write. [default: by the suffix of -o, else md]")
+    ] = None,
     version: Annotated[
         int | None, typer.Option("--version", metavar="N", help="An earlier version, as `versions` lists them.")
     ] = None,
@@ -232,7 +237,8 @@ def _report(
     """
     from graph_research.app.runs.report import render_report
 
-    name, workspace = "json" if json else format.value, open_here(reads_only=True)
+    name = "json" if json else chosen_format(format, output, _BY_SUFFIX, ReportFormat("md")).value
+    workspace = open_here(reads_only=True)
     content = wait_for(render_report(workspace, run_id, name, version))
     if output is None:
         show_document(content.decode() if REPORT_FORMATS[name].is_text else content)

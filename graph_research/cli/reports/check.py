@@ -10,7 +10,7 @@ import typer
 
 from graph_research.cli.display.output import in_line, say, show, show_document, show_json
 from graph_research.cli.display.progress import IndexingLines
-from graph_research.cli.options import Json, Llm, Role, examples
+from graph_research.cli.options import Json, Llm, Role, chosen_format, examples
 from graph_research.cli.workspace import open_here, wait_for
 from graph_research.text.wording import shortened
 
@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
         "check",
         epilog=examples(
             "check report.pdf --library papers/",
-            "check draft.md --library papers/ --format html -o audit.html",
+            "check draft.md --library papers/ --library minutes/ -o audit.html",
             "check draft.md --library papers/ --role verification=openai:gpt-5.4-mini",
         ),
     )(_check)
@@ -43,8 +43,12 @@ def register(app: typer.Typer) -> None:
 
 def _check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A report: md, txt, html, pdf and what libraries read.")],
-    library: Annotated[Path, typer.Option("--library", metavar="DIR", help="The documents it has to agree with.")],
-    format: Annotated[AuditFormat, typer.Option("--format", help="What to write.")] = AuditFormat.TABLE,
+    library: Annotated[
+        list[Path], typer.Option("--library", metavar="DIR", help="The documents it has to agree with; repeatable.")
+    ],
+    format: Annotated[
+        AuditFormat | None, typer.Option("--format", help="What to write. [default: by the suffix of -o, else table]")
+    ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="A file instead of standard output.")] = None,
     llm: Llm = None,
     role: Role = None,
@@ -53,7 +57,7 @@ def _check(
     """Audit a report, sentence by sentence.
 
     Anyone's report: each sentence that states a fact is supported, contradicted, unclear or not found in the documents
-    of a folder, with the best passage and its place. What the report cites or links to is looked at first. Code
+    of folders, with the best passage and its place. What the report cites or links to is looked at first. Code
     compares; where a model serves the role `verification`, it judges what code found. Exit code 0 whatever is found, 2
     for a file that cannot be read.
     """
@@ -66,7 +70,8 @@ def _check(
     audit = wait_for(check_report(workspace, file, library, on_index=IndexingLines(), roles=role or ()))
     for name in audit.unread:
         say(f"not read: {in_line(name)}")
-    chosen = AuditFormat.JSON if json else format
+    by_suffix = {f".{name}": name for name in AuditFormat}
+    chosen = AuditFormat.JSON if json else chosen_format(format, output, by_suffix, AuditFormat.TABLE)
     if output is None and chosen is AuditFormat.JSON:
         show_json(audit.to_json())
     elif output is None and chosen is AuditFormat.TABLE:

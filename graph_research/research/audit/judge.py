@@ -33,8 +33,11 @@ _COMPARED = 12
 """Passages that a sentence is compared with."""
 _SHOWN = 3
 """Passages of a sentence that a verifier model is shown."""
-_ABOUT_THE_SAME = 0.6
-"""The share of a sentence's words, by weight, in a passage that tells against it by a denial, an opposite or order."""
+_ABOUT_THE_SAME, _SIDE_BY_SIDE, _OTHERWISE_SAID = 0.75, 0.5, 0.6
+"""The share of a sentence's words, by weight, and of its pairs of neighbours, in a passage that tells against it by a
+denial, an opposite or order of so much. Of 404 sentences of two reports that a model had verified 10 are then
+called contradicted, of the same with one denial, comparison or quantifier turned round 52 of 374; with .6 of the words
+alone it was 63 and 150."""
 _SAID = 0.85
 """So much of a sentence's weight a passage that supports it holds: "made of chocolate" beside true words is .76."""
 _IN_ORDER = 0.6
@@ -354,4 +357,5 @@ def _agree(one: str, other: str) -> bool:
 
 
 def _says_otherwise(features: Mapping[str, float]) -> bool:
-    return features["coverage"] >= _ABOUT_THE_SAME and any(features[name] >= _ABOUT_THE_SAME for name in _OTHERWISE)
+    is_same = features["coverage"] >= _ABOUT_THE_SAME and features["nearness"] >= _SIDE_BY_SIDE
+    return is_same and any(features[name] >= _OTHERWISE_SAID for name in _OTHERWISE)

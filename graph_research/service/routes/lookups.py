@@ -107,6 +107,7 @@ async def audit(wanted: AuditRequest, backend: FromBackend, user: FromUser, resp
     roles = chosen_roles(workspace, wanted.roles)
     response.headers.update((await count_within_limit(backend.jobs, user.name)).headers())
     with naming_folders(workspace, user.name):
-        found = await backend.turns.work(user.name, partial(check_report, workspace, file, folder, roles=roles))
+        audited = partial(check_report, workspace, file, [folder], roles=roles)
+        found = await backend.turns.work(user.name, audited)
     unread = [without_folders(workspace, user.name, line) for line in found.unread]
     return found.model_copy(update={"file": document.name, "run_id": "", "unread": unread})

@@ -85,6 +85,24 @@ def test_a_report_may_go_to_a_file(researcher: User, tmp_path: Path) -> None:
     assert (tmp_path / "deep" / "r.md").read_text() == (researcher.folder / "out" / "report.md").read_text()
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "sign"),
+    [
+        ("r.pdf", (), b"%PDF-"),
+        ("r.DOCX", (), b"PK"),
+        ("r.json", (), b'{\n  "format"'),
+        ("r.bib", (), b"@misc"),
+        ("r.txt", (), b"# "),
+        ("r.pdf", ("--format", "md"), b"# "),
+    ],
+)
+def test_the_format_of_a_file_is_that_of_its_suffix_unless_it_is_named(
+    name: str, options: tuple[str, ...], sign: bytes, researcher: User, tmp_path: Path
+) -> None:
+    researcher.run("report", "tides", "-o", str(tmp_path / name), *options)
+    assert (tmp_path / name).read_bytes().startswith(sign)
+
+
 def test_verify_finds_every_citation_valid(researcher: User) -> None:
     counts = researcher.run("verify", "tides", "--json").json
     assert counts["citations"] >= 3

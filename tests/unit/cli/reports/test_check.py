@@ -49,6 +49,19 @@ def test_each_sentence_gets_a_verdict_and_the_best_passage_with_its_place(user: 
     assert "1.34 billion euros" in last["against"]["quote"]
 
 
+def test_several_folders_are_asked_and_a_path_leads_into_the_one_that_it_names(user: User) -> None:
+    for folder, height in (("north", 12), ("south", 17)):
+        user.write(f"{folder}/tower.md", f"# The tower\n\nThe tower of the {folder} pier is {height} metres high.")
+    user.write("mine.md", "The tower of the south pier is 17 metres high [1].\n\n## References\n\n[1] south/tower.md\n")
+    done = user.run("check", "mine.md", "--library", "north", "--library", "south", "--json").json
+    assert done["documents"] == 2
+    [row] = done["sentences"]
+    assert (row["verdict"], row["quote"]["cited"]) == ("supported", True)
+    assert "17 metres" in row["quote"]["quote"]
+    user.run("check", "mine.md", "--library", "north", "-o", "audit.html")
+    assert "<html" in (user.folder / "audit.html").read_text()
+
+
 def test_a_sentence_with_a_word_that_no_passage_has_is_not_supported(user: User) -> None:
     true = "Salmon smolts die at a rate of 4.2 percent at Marrow Bay. Building the lagoon cost 1.34 billion euros."
     false = "The turbines of the lagoon are made of chocolate. The governor drinks whisky with the turbines at night."

@@ -135,10 +135,10 @@ def for_jobs(workspace: Workspace) -> Workspace:
 class ResearchJobRunner:
     """Runs jobs whose requests are those of `JobRequest`, in an application with a workspace `for_jobs`."""
 
-    def __init__(self, app: Application, *, told: Callable[[str], str] = str) -> None:
-        """`told` is how what went wrong is told to those who submitted jobs without a folder of their own."""
+    def __init__(self, app: Application, *, redact: Callable[[str], str] = str) -> None:
+        """`redact` makes an error fit to be shown to those who submitted jobs without a folder of their own."""
         self._app = app
-        self._told = told
+        self._redact = redact
 
     async def run(
         self,
@@ -161,10 +161,10 @@ class ResearchJobRunner:
             return JobEnd(status="PROCESSING", error=(error.code, str(error)))
         except GraphResearchError as error:
             if asked.folder is None:
-                error.message, error.help = self._told(error.message), self._told(error.help)
+                error.message, error.help = self._redact(error.message), self._redact(error.help)
             raise
         if asked.folder is None and end.error is not None:
-            end = replace(end, error=(end.error[0], self._told(end.error[1])))
+            end = replace(end, error=(end.error[0], self._redact(end.error[1])))
         return end
 
     async def _run(

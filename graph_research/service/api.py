@@ -7,7 +7,6 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from graph_research.service.backend import Backend
-from graph_research.service.brought.checking import MOST_BUNDLE_BYTES
 from graph_research.service.http.addresses import HiddenAddresses, labels_of
 from graph_research.service.http.guard import RequestGuard
 from graph_research.service.http.openapi import describe
@@ -30,6 +29,7 @@ from graph_research.service.routes import (
     revisions,
     steering,
 )
+from graph_research.service.untrusted.checking import MOST_BUNDLE_BYTES
 from graph_research.service.uploads import MOST_BYTES
 
 _MOST_JSON_BYTES = 1_000_000

@@ -25,18 +25,18 @@ from graph_research.providers.search.base import LOCAL
 from graph_research.research.models.phase import PHASES
 from graph_research.research.report.formats import REPORT_FORMATS
 from graph_research.service.backend import Backend
-from graph_research.service.brought.own_graphs import (
+from graph_research.service.errors import KeyReused, TooManyJobs
+from graph_research.service.libraries import libraries, library_folders, naming_folders, nothing_to_search
+from graph_research.service.models import JobSubmission
+from graph_research.service.rate_limit import Quota, check_quota, quota_of, submit_within_limit
+from graph_research.service.report_models import FollowUpQuestion, ForkSubmission, Options
+from graph_research.service.untrusted.own_graphs import (
     check_definition,
     check_expressions,
     check_inputs,
     may_bring_graphs,
     of_one_kind,
 )
-from graph_research.service.errors import KeyReused, TooManyJobs
-from graph_research.service.libraries import libraries, library_folders, naming_folders, nothing_to_search
-from graph_research.service.models import JobSubmission
-from graph_research.service.rate_limit import Quota, check_quota, quota_of, submit_within_limit
-from graph_research.service.report_models import FollowUpQuestion, ForkSubmission, Options
 from graph_research.settings.config import ROLES
 
 _WEB = "web"

@@ -31,13 +31,13 @@ class Turns:
 async def _in_thread(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     under_way: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
 
-    async def remembered() -> T:
+    async def tracked() -> T:
         task = asyncio.ensure_future(work())
         under_way.append((asyncio.get_running_loop(), task))
         return await task
 
     try:
-        return await asyncio.to_thread(lambda: asyncio.run(remembered()))
+        return await asyncio.to_thread(lambda: asyncio.run(tracked()))
     except asyncio.CancelledError:
         for loop, task in under_way:
             with suppress(RuntimeError):  # it has ended meanwhile

@@ -46,7 +46,7 @@ async def open_worker(
         yield (
             Worker(
                 jobs,
-                ResearchJobRunner(app, told=partial(without_places, workspace)),
+                ResearchJobRunner(app, redact=partial(without_places, workspace)),
                 name=f"{socket.gethostname()}-{os.getpid()}",
                 concurrency=concurrency,
                 at_most=concurrency if home.database is None else sys.maxsize,

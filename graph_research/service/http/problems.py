@@ -72,7 +72,7 @@ _TITLES: Mapping[int, str] = {
     500: "The service failed",
     503: "The service is not available",
 }
-_UNTOLD = "the service could not do this; its log says why"
+_INTERNAL = "the service could not do this; its log says why"
 _REQUESTS: Mapping[Action, str] = {
     Action.RESUME_RUN: "POST /api/research/jobs/{}/forks",
     Action.CANCEL_RUN: "POST /api/research/jobs/{}/cancel",
@@ -134,7 +134,7 @@ def problem_response(path: str, error: GraphResearchError) -> JSONResponse:
         headers = {"Connection": "close"}
     if status >= 500:
         _log.error("%s: %s", error.code, error)
-        detail = error.message if isinstance(error, NotReady) else _UNTOLD
+        detail = error.message if isinstance(error, NotReady) else _INTERNAL
         return _response(path, status, error.code, detail, headers=headers)
     return _response(path, status, error.code, error.message, help=_help_of(error) or None, headers=headers)
 
@@ -190,7 +190,7 @@ async def _broken_off(request: Request, _: Exception) -> JSONResponse:
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
     _log.error("unexpected: %s", type(error).__name__, exc_info=error)
-    return _response(request.url.path, 500, "unexpected", _UNTOLD)
+    return _response(request.url.path, 500, "unexpected", _INTERNAL)
 
 
 def _response(

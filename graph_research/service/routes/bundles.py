@@ -11,10 +11,10 @@ from fastapi import APIRouter, Request, Response
 
 from graph_research.app.runs.shared_bundle import shared_bundle
 from graph_research.service.backend import FromBackend, FromUser, begun, ended_job
-from graph_research.service.brought.checking import check_bundle, receive_bundle
 from graph_research.service.http.problems import problems
 from graph_research.service.rate_limit import count_within_limit
 from graph_research.service.report_models import BundleCheck
+from graph_research.service.untrusted.checking import check_bundle, receive_bundle
 
 PATH = "/api/research/bundles"
 router = APIRouter(tags=["bundles"])

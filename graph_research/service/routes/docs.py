@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from graph_research.service.backend import FromBackend
-from graph_research.service.brought.own_graphs import may_bring_graphs
+from graph_research.service.untrusted.own_graphs import may_bring_graphs
 
 router = APIRouter()
 _POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"}
@@ -32,7 +32,7 @@ _IN_SHELL = {
     "name": "tides.md",
 }
 """What stands in an example for each parameter of a path."""
-_REMEMBERED = {"submit_job": ("job", "paused"), "fork": ("fork",), "create_response": ("response",)}
+_ID_VARIABLES = {"submit_job": ("job", "paused"), "fork": ("fork",), "create_response": ("response",)}
 """Operations whose answers have ids that later examples name, and the variables for the ids, one for each example."""
 _WAITING = {"go_on": "$paused", **dict.fromkeys(("get_plan", "put_plan", "add_wish", "step", "answer_job"), "$fork")}
 """Operations that a job has to await, and the job that does in their examples."""
@@ -127,7 +127,7 @@ def _examples(
     if operation["operationId"] == "submit_job":
         bodies = [body for body in bodies if "pause_before" not in body or ("definition" in body) == own_graphs]
     lines = [_line(body, address, path, method, operation, has_tokens=has_tokens) for body in bodies]
-    names = _REMEMBERED.get(operation["operationId"], ())
+    names = _ID_VARIABLES.get(operation["operationId"], ())
     return [f"{name}=$({line} | {_ID})" if name else line for line, name in zip_longest(lines, names)]
 
 

@@ -13,7 +13,6 @@ from graph_research.app.graphs.render import draw
 from graph_research.app.library import search_passages
 from graph_research.research.audit.model import Audit
 from graph_research.service.backend import FromBackend, FromUser
-from graph_research.service.brought.checking import check_graph
 from graph_research.service.http.problems import problems
 from graph_research.service.libraries import naming_folders, require_library, without_folders
 from graph_research.service.models import Name
@@ -33,6 +32,7 @@ from graph_research.service.submission import (
     require_offered,
     with_settings,
 )
+from graph_research.service.untrusted.checking import check_graph
 from graph_research.service.uploads import Uploads
 
 router = APIRouter(tags=["lookups"])

@@ -61,8 +61,8 @@ class ServiceClient:
 
     async def drive(self) -> None:
         """Drive every queued job to its end."""
-        told = partial(without_places, self.app.workspace)
-        await Worker(self.jobs, ResearchJobRunner(self.app, told=told), name="w").run(until_idle=True)
+        redact = partial(without_places, self.app.workspace)
+        await Worker(self.jobs, ResearchJobRunner(self.app, redact=redact), name="w").run(until_idle=True)
 
     async def claimed(self) -> Claim:
         """The next job, as a worker holds it."""

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from graph_research.app.job_runner import JobRequest
-from graph_research.service.brought.checking import Allowance, BundleRefused, check_bundle
+from graph_research.service.untrusted.checking import Allowance, BundleRefused, check_bundle
 from tests.support.cli.cli_process import User
 from tests.support.cli.cli_user import QUESTION
 from tests.support.network.fake_services import Faults, open_world

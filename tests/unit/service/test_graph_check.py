@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from graph_research.service.brought.checking import Allowance, GraphRefused, check_graph
+from graph_research.service.untrusted.checking import Allowance, GraphRefused, check_graph
 from tests.support.service.service_client import ServiceClient
 
 CHECK = "/api/research/graphs/check"

@@ -20,7 +20,7 @@ from graph_research.graph.errors import Severity
 from graph_research.graph.state.inputs import first_values, refuse_unstorable
 from graph_research.providers.search.base import LOCAL
 from graph_research.service.backend import Backend
-from graph_research.service.brought.checking import check_graph
+from graph_research.service.untrusted.checking import check_graph
 
 _SHOWN = 5
 MOST_EXPRESSIONS = 60

@@ -16,7 +16,7 @@ from typing import Any
 
 import graph_research
 from graph_research.errors import UserMistake
-from graph_research.service.brought import child
+from graph_research.service.untrusted import child
 
 MOST_BUNDLE_BYTES = 20_000_000
 _MOST_ANSWER_BYTES = 1 << 24

@@ -135,6 +135,10 @@ class StoreUnreachable(StoreDamaged):
     """The store cannot be used now, since its database does not answer or its disk is full; the run can go on later."""
 
 
+class DatabaseAddressInvalid(UserMistake):
+    """The address of a database is none that PostgreSQL's client can read."""
+
+
 class RunTooLarge(UserMistake):
     """A run took more than whoever drives it allows to any: nothing more of it is written, and no edge is taken."""
 

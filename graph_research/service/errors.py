@@ -64,4 +64,4 @@ class FoldersAlike(UserMistake):
 
 
 class NotReady(GraphResearchError):
-    """The service cannot take jobs at the moment."""
+    """The service cannot take jobs or documents at the moment."""

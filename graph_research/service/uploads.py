@@ -16,9 +16,10 @@ from pathlib import Path
 
 from graph_research.app.library import LibraryMissing, list_omissions, remove_folders
 from graph_research.app.workspace import Workspace
+from graph_research.errors import why_unreadable
 from graph_research.providers.search.local.bibliography import may_have_references
 from graph_research.providers.search.local.catalog import CATALOG_NAME
-from graph_research.service.errors import BodyTooLarge, DocumentNameInvalid, UnknownDocument
+from graph_research.service.errors import BodyTooLarge, DocumentNameInvalid, NotReady, UnknownDocument
 from graph_research.text.readers.formats import media_type_of
 
 MOST_BYTES = 50_000_000
@@ -66,7 +67,7 @@ class Uploads:
 
     async def put(self, name: str, chunks: AsyncIterator[bytes]) -> tuple[Document, bool]:
         """Store a document in the place of one of this name, and whether there was none. It is read and indexed when
-        a job searches it. `DocumentNameInvalid`, `BodyTooLarge`."""
+        a job searches it. `DocumentNameInvalid`, `BodyTooLarge`, `NotReady`."""
         file = self._folder / _checked(name)
         room = await asyncio.to_thread(self._room_beside, name)
         self._folder.mkdir(mode=_MODE, parents=True, exist_ok=True)
@@ -79,6 +80,8 @@ class Uploads:
                 raise _no_room()  # others have been stored meanwhile
             is_new = not file.exists()
             incoming.replace(file)
+        except OSError as error:
+            raise NotReady(f"the document could not be stored: {why_unreadable(error)}") from error
         finally:
             incoming.unlink(missing_ok=True)
         return _document(name, facts), is_new

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
+import signal
 from collections import Counter
 from collections.abc import AsyncIterator
 
@@ -127,6 +129,19 @@ async def test_what_a_user_may_store_is_limited(service: ServiceClient, monkeypa
     assert await names(service) == ["a.md", "b.md"]
     left = service.app.workspace.home.user_library("local").parent
     assert [file.name for file in left.iterdir()] == ["library"]
+
+
+async def test_a_document_for_which_the_disk_has_no_room_is_refused_for_now(service: ServiceClient) -> None:
+    assert await put(service, "tides.md") == 201
+    before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))
+    try:
+        answer = await service.http.put(f"{LIBRARY}/long.md", content=b"Tides. " * 1_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert (answer.status_code, answer.json()["code"]) == (503, "not-ready")
+    assert await names(service) == ["tides.md"]
 
 
 async def test_documents_that_arrive_at_once_are_limited_together(

@@ -15,7 +15,7 @@ import psycopg
 from psycopg import sql
 
 from graph_research.graph.checkpoint.postgres.pool import Connection, Pool
-from graph_research.graph.errors import StoreDamaged, StoreUnreachable
+from graph_research.graph.errors import DatabaseAddressInvalid, StoreDamaged, StoreUnreachable
 
 T = TypeVar("T")
 _Work = Callable[[Connection], Awaitable[T]]
@@ -59,7 +59,8 @@ class Connections:
     """Runs work on up to `most` connections to the database at `url`. The tables of `part` stand in `schema`; the first
     use makes them or brings them up to date with `migrations`, scripts by the number of the format that they lead to.
     A database that goes away is waited for and then `StoreUnreachable`, at the first use a tenth as long, since the
-    address may be wrong; other errors of PostgreSQL are raised as `StoreDamaged`."""
+    address may be wrong; other errors of PostgreSQL are raised as `StoreDamaged`. `DatabaseAddressInvalid` for an
+    address that cannot be read."""
 
     def __init__(
         self,
@@ -72,6 +73,7 @@ class Connections:
         patience_seconds: float = 30.0,
     ) -> None:
         self._url = url
+        self._place = _place_of(url)
         self._schema = schema
         self._format = f"{part}_format"
         self._migrations = migrations
@@ -203,17 +205,19 @@ class Connections:
     def _unusable(self, problem: Exception, kind: type[StoreDamaged] = StoreDamaged) -> StoreDamaged:
         words = str(problem).strip().splitlines() or [type(problem).__name__]
         return kind(
-            f"the database {without_password(self._url)} cannot be used: {words[0]}",
+            f"the database {self._place} cannot be used: {words[0]}",
             help="check that it runs, that this machine reaches it, and its user and password; then resume the run",
         )
 
 
-def without_password(url: str) -> str:
-    """Where a database is, fit to be shown: without user and password."""
+def _place_of(url: str) -> str:
+    """Where a database is, fit to be shown: without user and password. `DatabaseAddressInvalid`."""
     try:
         parts = psycopg.conninfo.conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        return "with this address"
+    except psycopg.ProgrammingError as error:
+        raise DatabaseAddressInvalid(
+            "the address of the database cannot be read", help="write it as postgresql://USER@HOST/DATABASE"
+        ) from error
     return f"{parts.get('host', 'localhost')}/{parts.get('dbname', '')}"
 
 

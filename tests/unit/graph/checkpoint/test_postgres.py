@@ -18,7 +18,7 @@ from graph_research.graph.checkpoint.conformance import CheckpointerConformance,
 from graph_research.graph.checkpoint.postgres import PostgresCheckpointer
 from graph_research.graph.checkpoint.postgres.connections import Connections
 from graph_research.graph.checkpoint.postgres.pool import Connection
-from graph_research.graph.errors import RunBusy, RunExists, StoreDamaged, StoreUnreachable
+from graph_research.graph.errors import DatabaseAddressInvalid, RunBusy, RunExists, StoreDamaged, StoreUnreachable
 from graph_research.graph.state.rows import Instruction, Write
 from graph_research.graph.values.codec import text_hash
 from tests.support.cli.cli_process import PATIENCE_SECONDS
@@ -464,6 +464,12 @@ async def test_a_database_that_is_not_there_yet_is_waited_for(
         wire = Wire(postgres, tmp_path)
         assert await reading == []
     wire.close()
+
+
+def test_an_address_that_is_none_is_refused_without_its_password() -> None:
+    with pytest.raises(DatabaseAddressInvalid) as raised:
+        PostgresCheckpointer("mysql://me:secret@db.example.org/runs")
+    assert "secret" not in str(raised.value)
 
 
 async def test_a_database_that_is_not_there_is_named_without_its_password(tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ _FOLLOWING_CHARS = 450
 """So much of the text behind a quote is shown where a condition may follow."""
 _LEANING_CHARS, _OPENING_WORDS = 300, 3
 """A sentence of so many characters at most that points back among its first words, such as "For these reasons, …", says
-what follows from a quote right before it, or under which condition it holds."""
+what follows from a quote right before it, or under which condition it holds; a quote that does says it of what stands
+before it."""
 _SPACE = re.compile(r"\s+")
 _PLAIN = str.maketrans("⟦⟧", "[]")
 """Brackets of a source are shown as others, so that only the program marks a quote."""
@@ -72,9 +73,10 @@ class Passages:
         the source, None where that is not known; `title` and `heading`, the path of those above the quote below the
         title and the term that it explains, if `text` does not name it, are one line each, the title with its folder
         where the sources are of several. `text` has the quote between ⟦ and ⟧, and the sentences on both sides, of a
-        quote of `enough_chars` none, but behind the quotes that are
-        `followed` some more, else on each side only what `is_needed` beside the evidence of an id. Those of one source
-        stand together in its order, and what one shows the next does not repeat."""
+        quote of `enough_chars` none, but behind the quotes that are `followed` some more, else on each side only what
+        `is_needed` beside the evidence of an id; in any case a sentence behind it that points back at it, and the one
+        before it that it points back at. Those of one source stand together in its order, and what one shows the next
+        does not repeat."""
         rows = []
         known = self._known(dict.fromkeys(evidence_ids))
         for row, start, parts in self._in_order(known, around_chars, enough_chars, followed, is_needed):
@@ -146,6 +148,7 @@ class Passages:
                     first = start
                 if row.id not in followed and not is_needed(row.id, text[end:last]):
                     last = end
+                first = min(first, max(_start_before_leaning(text, start, end), min(shown, start)))
                 last = max(last, min(_end_of_leaning(text, end), following))
                 shown = max(shown, last)
                 yield row, first, (text[first:start], row.quote, text[end:last])
@@ -213,9 +216,21 @@ def _end_of_leaning(text: str, end: int) -> int:
     """Where the next sentence ends if it stands in the line of the text before `end` and points back at it."""
     line = text[end : end + _LEANING_CHARS + 1].partition("\n")[0]
     start, stop = next(iter(sentence_spans(line)), (0, 0))
-    opening = " ".join(line[start:stop].split()[:_OPENING_WORDS])
-    leans = 0 < stop <= _LEANING_CHARS and line[start:stop].endswith(SENTENCE_ENDS)
-    return end + stop if leans and points_back(opening, language_of(line[start:stop])) else end
+    is_whole = 0 < stop <= _LEANING_CHARS and line[start:stop].endswith(SENTENCE_ENDS)
+    return end + stop if is_whole and _points_back(line[start:stop]) else end
+
+
+def _start_before_leaning(text: str, start: int, end: int) -> int:
+    """Where the sentence begins that stands before the quote from `start` to `end` in its line, if the quote points
+    back at it."""
+    line = text[max(0, start - _LEANING_CHARS - 1) : start].rpartition("\n")[2]
+    begin, _ = next(reversed(sentence_spans(line)), (len(line), 0))
+    is_whole = begin > 0 or len(line) <= _LEANING_CHARS
+    return start - len(line) + begin if is_whole and _points_back(text[start:end]) else start
+
+
+def _points_back(sentence: str) -> bool:
+    return points_back(" ".join(sentence.split()[:_OPENING_WORDS]), language_of(sentence))
 
 
 def nearer(row: Mapping[str, Any], most_chars: int) -> str:

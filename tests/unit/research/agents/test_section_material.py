@@ -505,6 +505,21 @@ def test_behind_a_quote_of_any_length_stands_the_sentence_that_points_back_at_it
     assert row["text"] == (f"⟦{quote}⟧ {behind}" if is_shown else f"⟦{quote}⟧")
 
 
+@pytest.mark.parametrize(
+    ("opening", "is_shown"),
+    [("This prevents", True), ("But it may be", True), ("Larks avoid", False), ("In winter boats", False)],
+)
+def test_before_a_quote_that_points_back_stands_the_sentence_that_it_points_at(opening: str, is_shown: bool) -> None:
+    quote = f"{opening} what the water does when it is low, and {'the keeper is away, and ' * 10}boats wait."
+    before = "The gate must be told that the tide has turned."
+    sources, documents = shelf(Gate=f"Tides come. {before} {quote} Pages end.")
+    [name] = sources
+    evidence = QuoteFinder("", sources, documents).evidence([{"source_id": name, "quote": quote}])
+    texts = Passages((row.to_json() for row in evidence), sources, documents)
+    [row] = texts.rows([evidence[0].id], enough_chars=ENOUGH_CHARS)
+    assert row["text"] == (f"{before} ⟦{quote}⟧" if is_shown else f"⟦{quote}⟧")
+
+
 def test_what_one_excerpt_shows_of_a_source_the_next_does_not_repeat() -> None:
     sources, documents = shelf(Log=PAGES["Log"])
     [(name, document)] = documents.items()

@@ -23,10 +23,10 @@ async def test_only_the_writer_of_a_block_to_copy_gets_the_rules_for_one() -> No
     bench = bench_of(outliner=[outline])
     await report_of(bench)
     asked = bench.model.asked("section_writer")
-    assert [row.material["section"]["has_block"] for row in asked if "- code:" in row.system] == [True]
+    assert [row.material["section"]["has_block"] for row in asked if "- code, with a caption" in row.system] == [True]
     unsaid = bench_of()
     await report_of(unsaid)
-    assert all("- code:" in row.system for row in unsaid.model.asked("section_writer"))
+    assert all("- code, with a caption" in row.system for row in unsaid.model.asked("section_writer"))
 
 
 async def test_what_a_finding_of_another_source_tells_is_unknown_to_no_writer_nor_to_the_report() -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graph_research.cli.display.output import show, show_json
 from graph_research.cli.options import Json, examples
 from graph_research.cli.workspace import open_here, wait_for
+
+if TYPE_CHECKING:
+    from graph_research.app.runs.retention import Pruned
+    from graph_research.app.workspace import Workspace
 
 
 def register(app: typer.Typer) -> None:
@@ -39,15 +44,14 @@ def _prune(
     """Remove old runs and unused files.
 
     Runs only with an option; --older-than with --keep means those that are old and not among the newest N. A fork
-    keeps what it shares. Always: texts that the report of an old run does not cite, logs of runs that are gone, and
-    caches older than 30 days.
+    keeps what it shares. Runs of jobs that have not ended, and of the service's jobs, stay. Always: texts that the
+    report of an old run does not cite, logs of runs that are gone, and caches older than 30 days.
     """
-    from graph_research.app.runs.retention import parse_age, parse_size, prune
-    from graph_research.graph.context import SystemClock
+    from graph_research.app.runs.retention import parse_age, parse_size
 
     age = None if older_than is None else parse_age(older_than)
     size = None if max_size is None else parse_size(max_size)
-    pruned = wait_for(prune(open_here(), older_than=age, keep=keep, max_bytes=size, now=SystemClock().now()))
+    pruned = wait_for(_pruned(open_here(), older_than=age, keep=keep, max_bytes=size))
     if json:
         show_json(pruned)
         return
@@ -61,3 +65,16 @@ def _prune(
     if size is not None and pruned.store_bytes > size:
         show(f"the store still takes {pruned.store_bytes:,} bytes: what is left is not finished, or kept")
     show(f"{pruned.freed_bytes:,} bytes freed")
+
+
+async def _pruned(
+    workspace: Workspace, *, older_than: timedelta | None, keep: int | None, max_bytes: int | None
+) -> Pruned:
+    from graph_research.app.runs.retention import prune
+    from graph_research.cli.jobs.queue import needed_runs
+    from graph_research.graph.context import SystemClock
+
+    needed = await needed_runs(workspace)
+    return await prune(
+        workspace, older_than=older_than, keep=keep, max_bytes=max_bytes, now=SystemClock().now(), needed=needed
+    )

@@ -285,6 +285,9 @@ class SqlJobStore(JobStore, ABC):
 
         return list(map(job_of, await self._read(read)))
 
+    async def needed_runs(self) -> set[str]:
+        return {row["id"] for row in await self._read(lambda transaction: transaction.rows("needed_runs"))}
+
     async def delete(self, job_id: str) -> None:
         await self._write(lambda transaction: _delete(transaction, job_id))
 

@@ -125,6 +125,11 @@ class JobRetention(Protocol):
         """The jobs that ended more than `TTL_SECONDS` ago."""
         ...
 
+    async def needed_runs(self) -> set[str]:
+        """The ids of runs that somebody waits for: those of jobs that have not ended, and those that are removed with
+        their jobs."""
+        ...
+
     async def delete(self, job_id: str) -> None:
         """Remove a job with its result and its sources; nothing where there is none."""
         ...

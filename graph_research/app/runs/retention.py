@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -73,9 +73,15 @@ def parse_size(text: str) -> int:
 
 
 async def prune(
-    workspace: Workspace, *, older_than: timedelta | None, keep: int | None, max_bytes: int | None, now: datetime
+    workspace: Workspace,
+    *,
+    older_than: timedelta | None,
+    keep: int | None,
+    max_bytes: int | None,
+    now: datetime,
+    needed: Container[str] = (),
 ) -> Pruned:
-    """Remove runs beyond the bounds, and files that are no longer used.
+    """Remove runs beyond the bounds but those that are `needed`, and files that are no longer used.
 
     Runs that were not touched for `older_than` and are not among the newest `keep`, none where neither is given. With
     `max_bytes` finished runs, the oldest first, until the store takes no more, and `keep` only says which ones stay.
@@ -89,11 +95,13 @@ async def prune(
     busy: list[str] = []
     async with open_store(home) as store:
         records = await store.runs()
-        outdated = [] if max_bytes is not None and older_than is None else _outdated(records, older_than, keep, now)
-        for record in outdated:
-            await _delete(store, record, gone, busy)
+        candidates = [record for record in records[keep or 0 :] if record.run_id not in needed]
+        if older_than is not None or (keep is not None and max_bytes is None):
+            for record in candidates:
+                if older_than is None or record.updated_at < now - older_than:
+                    await _delete(store, record, gone, busy)
         if max_bytes is not None:
-            for record in _finished(records, keep):
+            for record in _finished(candidates):
                 if await store.size() <= max_bytes:
                     break
                 if record.run_id not in gone:
@@ -126,10 +134,9 @@ async def _delete(store: Store, record: RunRecord, gone: list[str], busy: list[s
             busy.append(record.run_id)
 
 
-def _finished(records: Sequence[RunRecord], keep: int | None) -> Sequence[RunRecord]:
-    """The runs that have ended, but for the newest `keep` of all; those untouched for longest first."""
-    ended = [record for record in records[keep or 0 :] if record.status in _ENDED]
-    return sorted(ended, key=lambda record: record.updated_at)
+def _finished(records: Sequence[RunRecord]) -> Sequence[RunRecord]:
+    """The runs that have ended; those untouched for longest first."""
+    return sorted((record for record in records if record.status in _ENDED), key=lambda record: record.updated_at)
 
 
 def _is_over(record: RunRecord, before: datetime) -> bool:
@@ -159,15 +166,6 @@ async def _of_the_state(store: Store, run_id: str) -> set[str]:
         for row in await store.step_rows(run_id, scope):
             names |= references(row.delta or b"")
     return names
-
-
-def _outdated(
-    records: Sequence[RunRecord], older_than: timedelta | None, keep: int | None, now: datetime
-) -> Sequence[RunRecord]:
-    if older_than is None and keep is None:
-        return []
-    candidates = records[keep or 0 :]
-    return [record for record in candidates if older_than is None or record.updated_at < now - older_than]
 
 
 def _remove_files(home: Home, runs: set[str], before: datetime) -> int:

@@ -134,6 +134,15 @@ def summary_of(job: Job) -> RunSummary:
     )
 
 
+async def needed_runs(workspace: Workspace) -> set[str]:
+    """The ids of runs that jobs of the queue or of the service need."""
+    async with open_jobs(workspace.home) as jobs:
+        try:
+            return await jobs.needed_runs()
+        except JobStoreUnusable:
+            return set()
+
+
 async def cancel_job(workspace: Workspace, run_id: str) -> Job | None:
     """Cancel the job of a run, and return it; None where there is none."""
     job = await job_of(workspace.home, run_id)

@@ -188,6 +188,9 @@ RETURNING *
 -- name: outdated
 SELECT * FROM research_jobs WHERE finished_at IS NOT NULL AND finished_at <= :ended_by ORDER BY finished_at, id
 
+-- name: needed_runs
+SELECT id FROM research_jobs WHERE finished_at IS NULL OR keeps_run = 0
+
 -- name: delete_result
 DELETE FROM research_results WHERE job_id = :id
 

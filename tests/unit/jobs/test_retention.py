@@ -51,6 +51,17 @@ async def test_a_job_is_removed_some_time_after_its_end(store: JobStore, clock: 
     assert await store.sources("ann", "a") == []
 
 
+async def test_the_run_of_a_job_is_needed_until_its_end_or_as_long_as_the_job_is_there(store: JobStore) -> None:
+    for job_id in ("service", "command"):
+        await store.submit(new_job(job_id, keeps_run=job_id == "command"))
+    assert await store.needed_runs() == {"service", "command"}
+    for job_id in ("service", "command"):
+        await store.cancel("ann", job_id)
+    assert await store.needed_runs() == {"service"}
+    await store.remove("ann", "service")
+    assert await store.needed_runs() == set()
+
+
 async def test_a_job_that_has_ended_is_removed_by_its_user_and_still_counts(store: JobStore, clock: HandClock) -> None:
     await submit(store, clock, "a")
     with pytest.raises(JobNotEnded, match="QUEUED"):

@@ -383,6 +383,13 @@ async def test_a_command_says_that_a_user_of_the_service_waits_for_a_run(service
     assert "there" in (await asyncio.to_thread(user.run, "resume", job_id, expect=2)).err
 
 
+async def test_a_job_of_the_service_is_not_pruned(service: ServiceClient, user: User) -> None:
+    job_id = await service.submitted(QUESTION)
+    await service.drive()
+    assert (await asyncio.to_thread(user.run, "prune", "--keep", "0", "--json")).json["runs"] == []
+    assert (await service.get(f"{JOBS}/{job_id}/report.md")).status_code == 200
+
+
 async def test_a_plan_that_can_not_be_used_is_refused(service: ServiceClient) -> None:
     answer = await service.post(JOBS, {"question": QUESTION, "plan_first": True})
     await service.drive()

@@ -170,6 +170,16 @@ def test_a_run_that_waits_is_taken_over_by_resume(user: User) -> None:
     assert listed(user) == {"p": "completed"}
 
 
+def test_a_run_that_waits_is_not_pruned(user: User) -> None:
+    user.home.mkdir(mode=0o700)
+    with locked(user.home / "worker.lock"):
+        submit(user, "p", "--plan")
+        submit(user, "d")
+    user.run("worker", "--until-idle")
+    assert user.run("prune", "--keep", "0", "--json").json["runs"] == ["d"]
+    assert user.run("resume", "p", "--out", "out", "--json").json["status"] == "completed"
+
+
 @pytest.mark.parametrize("received", [signal.SIGINT, signal.SIGTERM])
 def test_a_worker_that_is_stopped_gives_its_runs_back(received: signal.Signals, user: User) -> None:
     user.home.mkdir(mode=0o700)

@@ -228,6 +228,8 @@ async def submit_fork(
     roles = chosen_roles(backend.app.workspace, wanted.roles)
     if wanted.graph is not None:
         require_offered(backend.app.workspace, wanted.graph)
+        if JobRequest.from_json(job.request).run.has_own_graph:  # whose state is bounded by nothing but its own limits
+            raise RequestInvalid("a graph of your own is forked as it is", help="fork it without `graph`")
     _check_size(await backend.app.store.state(job.run_id, wanted.step), assignments)
     fork = partial(backend.app.fork, job.run_id, wanted.step, assignments=assignments, graph=wanted.graph, roles=roles)
     new = _Created(

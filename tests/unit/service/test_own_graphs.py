@@ -107,6 +107,15 @@ async def test_a_graph_of_ones_own_searches_the_documents_and_says_what_it_found
     assert (await service.get(f"/v1/responses/{job_id}")).json()["output"] == []
 
 
+async def test_it_is_not_forked_to_a_graph_that_has_other_bounds(service: ServiceClient) -> None:
+    """A state that it made would be worked through by the shipped graph, without the limits of graphs of one's own."""
+    job_id = str((await service.post(JOBS, OWN)).json()["id"])
+    await service.drive()
+    refused = await service.post(f"{JOBS}/{job_id}/forks", {"step": 0, "graph": "deep_research"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "request-invalid")
+    assert "of your own" in refused.json()["detail"]
+
+
 async def test_its_text_is_kept_with_the_job_for_another_worker_its_forks_and_bundle(
     service: ServiceClient, user: User
 ) -> None:

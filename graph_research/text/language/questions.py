@@ -20,6 +20,8 @@ _AMOUNT = facts("how_much")
 """What asks for a number, a length of time or another amount, as patterns."""
 _WHEN = facts("when")
 """What asks for a time, as patterns."""
+_COMPARING = facts("comparing")
+"""What asks how things differ, as patterns: texts on one of them seldom say "difference"."""
 _FOLLOWING, _BACK = facts("follows_up"), facts("points_back")
 """What a question that follows another one begins with, and the pronouns in it, as patterns."""
 
@@ -32,11 +34,12 @@ def _asking(language: str) -> re.Pattern[str] | None:
     if asking := _UNSPACED_QUESTION_WORDS.get(language):
         return re.compile("|".join(filter(None, (asking, _UNSPACED_PARTICLES.get(language)))))
     words = _either(QUESTION_WORDS, language) if language != "en" else ""  # those of English weigh next to nothing
-    return re.compile(rf"\b(?:{words})\b", re.IGNORECASE) if words else None
+    asking = "|".join(filter(None, (words, _COMPARING.get(language))))
+    return re.compile(rf"\b(?:{asking})\b", re.IGNORECASE) if asking else None
 
 
 def asked_only(question: str, language: str) -> str:
-    """The question with spaces for its question words."""
+    """The question with spaces for its question words and those that ask for a comparison."""
     asking = _asking(language)
     return asking.sub(lambda match: " " * len(match[0]), question) if asking else question
 

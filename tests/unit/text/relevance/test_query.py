@@ -106,6 +106,21 @@ def test_a_measure_word_behind_how_many_is_none_of_what_is_asked(question: str, 
     assert not any(term[0] in "起个" for term in terms)
 
 
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("What is the difference between a soft reset and a revert?", {"soft", "reset", "revert"}),
+        ("How do soft resets differ?", {"soft", "resets"}),
+        ("Which difference of pressure opens it?", {"difference", "pressure", "opens"}),
+        ("Wie unterscheiden sich Schleusen?", {"Schleusen"}),
+        ("Quelle est la différence entre les écluses ?", {"écluses"}),
+    ],
+)
+def test_words_that_ask_for_a_comparison_are_none_of_what_is_asked(question: str, asked: set[str]) -> None:
+    query = parse(question)
+    assert {query.own[word.start : word.end] for word in query.own_words if word.weight > 0.0} == asked
+
+
 def test_a_chinese_question_is_asked_without_its_question_words() -> None:
     query = parse("2022年，水厂的供水成本是多少，用电量有多大？")
     assert [part.own for part in query.parts] == ["2022年，水厂的供水成本是多少", "用电量有多大"]

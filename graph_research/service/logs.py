@@ -1,4 +1,4 @@
-"""The log of the service: a JSON object a line, with the ids of job and run where there are any."""
+"""The log of the service and of workers: a JSON object a line, with the ids of job and run where there are any."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ class JsonFormatter(logging.Formatter):
 
 
 @contextmanager
-def json_logs(stream: TextIO) -> Iterator[None]:
-    """Write what is logged meanwhile to a stream: of the service and its jobs everything, of the rest warnings."""
+def logged_to(stream: TextIO, *, as_json: bool = True) -> Iterator[None]:
+    """Write what is logged meanwhile to a stream, a line each: of the service and its jobs everything, of the rest
+    warnings."""
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(JsonFormatter())
+    handler.setFormatter(JsonFormatter() if as_json else logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     loggers = {name: logging.getLogger(name) for name in (*_LOGGERS, *_INFORMING)}
     before = {name: (logger.level, logger.propagate) for name, logger in loggers.items()}
     for name in _LOGGERS:

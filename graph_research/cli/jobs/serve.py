@@ -53,10 +53,10 @@ def _serve(
 
 
 async def _run(service: Service) -> None:
-    from graph_research.service.logs import json_logs
+    from graph_research.service.logs import logged_to
 
     end_loop_while_starting()
-    with json_logs(sys.stderr), ExitStack() as ready:
+    with logged_to(sys.stderr), ExitStack() as ready:
 
         def on_ready() -> None:
             ready.enter_context(stopped_by_signals(service.stop))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
-import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -17,13 +16,15 @@ from graph_research.cli.jobs.signals import end_loop_while_starting, stopped_by_
 from graph_research.jobs.job import JobStatus
 from graph_research.jobs.store import JobStore
 from graph_research.jobs.worker import Worker
+from graph_research.service.logs import logged_to
 from graph_research.service.worker import open_worker
 
 _LOCKED_SECONDS = 0.5
 
 
 async def work(workspace: Workspace, *, until_idle: bool) -> None:
-    """Drive queued runs until SIGINT or SIGTERM; with `until_idle` until none is left."""
+    """Drive queued runs until SIGINT or SIGTERM; with `until_idle` until none is left. A worker that stays, and whose
+    log is not read at a terminal, writes it as JSON."""
     end_loop_while_starting()
     async with open_worker(workspace) as (worker, jobs):
 
@@ -31,7 +32,10 @@ async def work(workspace: Workspace, *, until_idle: bool) -> None:
             say("worker: stopping; its runs go back into the queue")
             worker.stop()
 
-        with logged_to_stderr(), stopped_by_signals(stop) as stopped:
+        with (
+            logged_to(sys.stderr, as_json=not (until_idle or sys.stderr.isatty())),
+            stopped_by_signals(stop) as stopped,
+        ):
             if until_idle:
                 await _work_until_idle(worker, jobs, workspace.home.worker_lock, stopped)
             else:
@@ -72,19 +76,3 @@ def _lock(file: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-@contextlib.contextmanager
-def logged_to_stderr() -> Iterator[None]:
-    """What the worker logs of its jobs goes to standard error, a line each."""
-    logger, handler = logging.getLogger("graph_research.jobs"), logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    before = logger.level, logger.propagate
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.level, logger.propagate = before

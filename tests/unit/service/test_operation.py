@@ -13,7 +13,7 @@ from graph_research.errors import GraphResearchError
 from graph_research.graph.errors import StoreUnreachable
 from graph_research.jobs.errors import JobStoreUnusable
 from graph_research.service.http.problems import problem_response
-from graph_research.service.logs import json_logs
+from graph_research.service.logs import logged_to
 from graph_research.service.users import add_token
 from tests.support.cli.cli_process import User
 from tests.support.cli.cli_user import QUESTION
@@ -54,7 +54,7 @@ def test_a_database_that_does_not_answer_makes_the_service_unavailable(error: Gr
 
 async def test_a_line_of_the_log_has_the_ids_of_job_and_run(service: ServiceClient) -> None:
     stream = io.StringIO()
-    with json_logs(stream):
+    with logged_to(stream):
         job_id = await service.submitted(QUESTION)
         await service.drive()
         await service.get(f"{JOBS}/{job_id}", headers={"Authorization": "Bearer secret"})
@@ -73,7 +73,7 @@ async def test_a_line_of_the_log_has_the_ids_of_job_and_run(service: ServiceClie
 
 def test_an_exception_is_a_field_of_its_line() -> None:
     stream = io.StringIO()
-    with json_logs(stream):
+    with logged_to(stream):
         logging.getLogger("graph_research.service").error("it failed", exc_info=ValueError("a\nb"))
     [line] = stream.getvalue().splitlines()
     assert "ValueError: a\nb" in json.loads(line)["exception"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Iterator
@@ -194,6 +195,11 @@ def test_a_worker_that_is_stopped_gives_its_runs_back(received: signal.Signals, 
     assert process.returncode == 0
     assert "back into the queue" in err
     assert "Traceback" not in err
+    logged = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
+    assert [(line["run_id"], line["message"].split(": ")[1]) for line in logged] == [
+        ("slow", "job slow, claim 1"),
+        ("slow", "job slow is given back"),
+    ]
     assert status(user, "slow") == "queued"
     cancelled = user.run("cancel", "slow", "--json").json
     assert (cancelled["status"], cancelled["cause"]) == ("aborted", "cancelled")

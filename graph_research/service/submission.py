@@ -232,16 +232,11 @@ async def submit_fork(
             raise RequestInvalid("a graph of your own is forked as it is", help="fork it without `graph`")
     _check_size(await backend.app.store.state(job.run_id, wanted.step), assignments)
     fork = partial(backend.app.fork, job.run_id, wanted.step, assignments=assignments, graph=wanted.graph, roles=roles)
+    asked = {"step": wanted.step, "set": assignments, "roles": roles, "limits": list(wanted.limits)}
     new = _Created(
         job=job,
         question=job.question,
-        asked={
-            "step": wanted.step,
-            "set": assignments,
-            "graph": wanted.graph,
-            "roles": roles,
-            "limits": list(wanted.limits),
-        },
+        asked=asked if wanted.graph is None else {**asked, "graph": wanted.graph},
         idempotency_key=idempotency_key,
         limits=wanted.limits,
     )

@@ -24,7 +24,7 @@ from graph_research.service.report_models import (
     StepList,
     StepResource,
 )
-from graph_research.service.routes.jobs import IdempotencyKey
+from graph_research.service.routes.jobs import IdempotencyKey, queued
 from graph_research.service.submission import submit_fork
 
 router = APIRouter(prefix="/api/research", tags=["history"])
@@ -93,7 +93,4 @@ async def fork(
     the request is the same."""
     job = await backend.jobs.get(user.name, job_id)
     async with begun(job):
-        forked, quota = await submit_fork(backend, job, wanted, idempotency_key)
-    response.headers["Location"] = f"/api/research/jobs/{forked.id}"
-    response.headers.update(quota.headers())
-    return JobResource.of(forked)
+        return queued(response, *await submit_fork(backend, job, wanted, idempotency_key))

@@ -7,13 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Response
 
 from graph_research.app.runs.run import new_run_id
+from graph_research.jobs.job import Job
 from graph_research.service.backend import FromBackend, FromUser
 from graph_research.service.http.problems import problems
-from graph_research.service.models import (
-    JobPage,
-    JobResource,
-    JobSubmission,
-)
+from graph_research.service.models import JobPage, JobResource, JobSubmission
+from graph_research.service.rate_limit import Quota
 from graph_research.service.submission import submit
 
 router = APIRouter(prefix="/api/research", tags=["jobs"])
@@ -39,10 +37,10 @@ async def submit_job(
     idempotency_key: IdempotencyKey = None,
 ) -> JobResource:
     """Submit a question. The job is queued at once; its status, events and result are at its address."""
-    job, quota = await submit(backend, submission, user=user.name, job_id=new_run_id(), idempotency_key=idempotency_key)
-    response.headers["Location"] = f"/api/research/jobs/{job.id}"
-    response.headers.update(quota.headers())
-    return JobResource.of(job)
+    return queued(
+        response,
+        *await submit(backend, submission, user=user.name, job_id=new_run_id(), idempotency_key=idempotency_key),
+    )
 
 
 @router.get("/jobs", responses=problems(401, 404, 422))
@@ -57,3 +55,10 @@ async def list_jobs(backend: FromBackend, user: FromUser, before: Before = None,
 async def get_job(job_id: str, backend: FromBackend, user: FromUser) -> JobResource:
     """Where a job stands."""
     return JobResource.of(await backend.jobs.get(user.name, job_id))
+
+
+def queued(response: Response, job: Job, quota: Quota) -> JobResource:
+    """The answer to a request that has queued a job: with its address, and what is left of the user's quota."""
+    response.headers["Location"] = f"/api/research/jobs/{job.id}"
+    response.headers.update(quota.headers())
+    return JobResource.of(job)

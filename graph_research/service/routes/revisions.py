@@ -25,7 +25,7 @@ from graph_research.service.report_models import (
     VersionList,
     VersionResource,
 )
-from graph_research.service.routes.jobs import IdempotencyKey
+from graph_research.service.routes.jobs import IdempotencyKey, queued
 from graph_research.service.submission import chosen_models, submit_follow_up
 
 router = APIRouter(prefix="/api/research", tags=["revisions"])
@@ -114,7 +114,4 @@ async def ask(
     """Ask a finished research on: a job of its own, whose answer joins the report as a section. It comes from the
     archived sources; only what none of them answers is searched for."""
     job = await ended_job(backend, user, job_id)
-    follow_up, quota = await submit_follow_up(backend, job, question, idempotency_key)
-    response.headers["Location"] = f"/api/research/jobs/{follow_up.id}"
-    response.headers.update(quota.headers())
-    return JobResource.of(follow_up)
+    return queued(response, *await submit_follow_up(backend, job, question, idempotency_key))

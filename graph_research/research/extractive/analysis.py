@@ -40,10 +40,8 @@ _MOST_OPENINGS = 4
 _MOST_COMPARED = 1_500
 _ABOUT = 0.5
 _NEEDED_BEFORE = 0.15
-_OF_NAMES = 0.5
 _MOST_KEPT = 4  # the steps of a round analyse the same documents for the same question
 _WORD = re.compile(r"[^\W_]+")
-_UNCAPITALISED = re.compile(r"\b[^\W\d_A-ZÀ-Þ][^\W\d_]{3}")
 
 _Place = tuple[str, int]
 """Source and position of a unit."""
@@ -224,8 +222,8 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Part], pool: Po
 def _weighed(
     items: Sequence[Ranked], sources: Mapping[str, SourceFacts], pool: Pool, older: _OlderRows
 ) -> list[Ranked]:
-    """The units by what they are worth to a reader: those that are nothing but names less, and those of superseded
-    sources, and of earlier mails in a mail, less and never more than the best of what is newer."""
+    """The units by what they are worth to a reader: those of superseded sources, and of earlier mails in a mail, less
+    and never more than the best of what is newer."""
     best: dict[str, float] = {}
     for item in items:
         if not _is_earlier(item, pool, older):
@@ -233,10 +231,9 @@ def _weighed(
 
     def weighed(item: Ranked) -> Ranked:
         newer = item.source if _is_earlier(item, pool, older) else sources[item.source].newer
-        is_less = not item.covered and not item.extreme and _is_of_names(item.unit.text)
-        share = _OF_NAMES if is_less else 1.0
-        score = item.score if newer is None else OLD_VERSION * min(item.score, best.get(newer, item.score))
-        return item if newer is None and share == 1.0 else replace(item, score=share * score)
+        if newer is None:
+            return item
+        return replace(item, score=OLD_VERSION * min(item.score, best.get(newer, item.score)))
 
     return sorted(map(weighed, items), key=lambda item: -item.score)
 
@@ -247,11 +244,6 @@ def _is_earlier(item: Ranked, pool: Pool, older: _OlderRows) -> bool:
     return item.unit.start in older[item.source] or any(
         block.is_earlier for block in pool.documents[item.source].blocks[item.unit.block :][:1]
     )
-
-
-def _is_of_names(text: str) -> bool:
-    """Whether a text has words with capital letters and no others of some length: authors, a publisher."""
-    return any(map(str.isupper, text)) and not _UNCAPITALISED.search(text)
 
 
 def _near(items: Sequence[Ranked], query: Query, pool: Pool) -> list[Ranked]:

@@ -15,8 +15,6 @@ from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.ranking import Analysed, Pool
 
 _SPECIFIC = 1.5  # weight of a word that a reader would miss, such as `sharks`
-_TELLING = 1 / 3  # of the weight of a question's rarest word, for those without which it asks something else
-_FEWEST = 2
 
 FOUND = 0.44
 """From this score on the texts count as answering. Chosen on the tuning halves so that 4 % of questions about something
@@ -34,33 +32,27 @@ class Features:
 
     `matched`: how much of the question's weight stands there, in tens, since one rare word says more than one common
     word. `document`: the best document's BM25 score by the question's weights, as a part of what none can exceed.
-    `together`: whether one unit with what stands above it holds all telling words of the question, of which there are
-    two or more; the other features say little of a short question.
     """
 
     matched: float
     document: float
-    together: bool = False
 
     @property
     def score(self) -> float:
         """The probability that the pool answers the question, 0 to 1."""
         linear = _CONSTANT + _MATCHED * self.matched + _DOCUMENT * self.document
-        score = 1.0 / (1.0 + math.exp(-linear))
-        return max(score, FOUND) if self.together else score
+        return 1.0 / (1.0 + math.exp(-linear))
 
 
 def features(pool: Pool, query: Query) -> Features:
     """The features of `query` in the pool; all 0 for a query without a word that says anything, or an empty pool."""
     covered = document = 0.0
-    together = False
     for source, doc in pool.read.items():
         weights = query.weights(doc.language)
         most = MOST_SATURATED * sum(weights.values())
         document = max(document, pool.document_score(source, weights) / most if most else 0.0)
         covered = max(covered, max(_covered(doc, weights), default=0.0))
-        together = together or _holds_together(doc, weights)
-    return Features(covered / 10, document, together)
+    return Features(covered / 10, document)
 
 
 def _covered(doc: Analysed, weights: Mapping[str, float]) -> list[float]:
@@ -73,16 +65,6 @@ def _covered(doc: Analysed, weights: Mapping[str, float]) -> list[float]:
         for position in near.union(*above).intersection(range(len(covered))):
             covered[position] += weight
     return covered
-
-
-def _holds_together(doc: Analysed, weights: Mapping[str, float]) -> bool:
-    least = _TELLING * max(weights.values(), default=0.0)
-    telling = [term for term, weight in weights.items() if weight >= least]
-    places = set(range(len(doc.units))) if len(telling) >= _FEWEST else set()
-    for term in telling:
-        above = (positions for context, positions in doc.contexts.items() if term in context)
-        places &= {position for position, _ in doc.postings.get(term, ())}.union(*above)
-    return bool(places)
 
 
 def absent_words(pool: Pool, query: Query) -> tuple[str, ...]:

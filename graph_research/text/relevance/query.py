@@ -20,7 +20,6 @@ from graph_research.text.language.questions import (
     is_question_word,
     is_yes_no,
     listed,
-    points_back,
 )
 from graph_research.text.language.tables import any_of
 from graph_research.text.language.words import Word, language_of, stem, terms, weight, words
@@ -154,11 +153,10 @@ def parse(question: str, language: str | None = None) -> Query:
 def _weights(query: Query, language: str) -> dict[str, float]:
     found: dict[str, float] = {}
     own = query.own_terms
-    share = 1.0 if points_back(query.own, query.language) else SUBJECT_SHARE
     known = words(asked_only(query.text, query.language), query.language)
     least = 0.0 if any(word.weight > 0.0 for word in known) else ALL_COMMON
     for word in known:
-        if value := max(least, word.weight * (1.0 if word.term in own else share)):
+        if value := max(least, word.weight * (1.0 if word.term in own else SUBJECT_SHARE)):
             other = word.term
             if language != query.language:
                 other = stem(query.text[word.start : word.end], language)

@@ -98,10 +98,3 @@ def test_values_in_examples_of_code_are_no_conflict() -> None:
     assert analyze(material).conflicts == []
     stated = [f"# Pump {name}\n\nThe timeout of the mill pump is {n} seconds.\n" for name, n in (("A", 30), ("B", 45))]
     assert len(analyze({**material, **written(stated), "question": material["question"]}).conflicts) == 1
-
-
-def test_authors_and_publisher_below_a_title_are_not_quoted() -> None:
-    makers = "M. Ostrander, P. Quillivic and S. Adebarro.\n\nThe Institute of Estuary Science."
-    study = f"# Survival of smolts\n\n{makers}\n\nIn May the trap held 412 fish. Of these 4 smolts died."
-    groups = analyze({**written([study]), "question": "How many smolts died?"}).groups
-    assert {group.lead.text for group in groups} == {"In May the trap held 412 fish.", "Of these 4 smolts died."}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from graph_research.text.readers.markdown import markdown_document
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.query import parse
@@ -19,17 +17,6 @@ def test_a_question_in_the_words_of_the_text_is_answered() -> None:
 
 def test_a_question_about_something_else_is_not() -> None:
     assert features(POOL, parse("Who won the football world cup?")).score < 0.1
-
-
-def test_a_short_question_is_answered_where_one_unit_has_all_its_telling_words() -> None:
-    prose = "Containers from the north are unloaded at the quay by crane. The levy of the city is paid at the gate.\n\n"
-    table = "| Surcharge | Basis | Amount |\n| --- | --- | --- |\n| Bunker adjustment | per container | 365 |\n"
-    tariff = markdown_document(f"# Tariff\n\n{prose * 99}## Surcharges\n\n{table}")
-    pool = Pool({"tariff": tariff, "note": markdown_document("Open.")})
-    asked = features(pool, parse("How high is the bunker adjustment?"))
-    assert replace(asked, together=False).score < FOUND <= asked.score
-    for other in ("How high is the bunker levy?", "How high is the bunker?"):
-        assert not features(pool, parse(other)).together
 
 
 def test_no_text_and_no_words_score_lowest() -> None:

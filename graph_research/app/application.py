@@ -164,7 +164,7 @@ class Application:
                 searches = new and run.may_search and not await self.store.cancel_requested(run_id)
                 if searches and not await index_library(run, self.workspace, self.store, on_index):
                     return
-                given = NO_ANSWER if answer is None else answer
+                given = NO_ANSWER if answer is None else answer.strip()
                 run.budget.start()
                 stream = run.runtime().resume(
                     run_id, answer=given, accept_changes=accept_changes, metadata=metadata, retry=retry

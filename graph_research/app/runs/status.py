@@ -117,7 +117,7 @@ async def delete_run(workspace: Workspace, run_id: str) -> None:
 async def check_answered(store: Store, run_id: str, answer: str) -> None:
     """`InputInvalid` where a run has not asked for `answer`; the very one that it went on with may be given again."""
     record = await store.run(check_name(run_id, "run id"))
-    was_given = record.status == RunStatus.COMPLETED and _is_among(answer, await _answers(store, run_id))
+    was_given = record.status == RunStatus.COMPLETED and _is_among(answer.strip(), await _answers(store, run_id))
     if was_given or record.status == RunStatus.AWAITING_INPUT:
         return
     raise InputInvalid(

@@ -178,6 +178,18 @@ def test_a_clarifier_may_ask_and_is_answered_later(user: User) -> None:
     assert user.run("resume", "asked", "--answer", "the north", "--json").json["status"] == "completed"
 
 
+@pytest.mark.parametrize(("answer", "question"), [("  ", QUESTION), (" in Wales\n", f"{QUESTION} (in Wales)")])
+def test_blanks_around_an_answer_and_an_answer_of_blanks_are_none(user: User, answer: str, question: str) -> None:
+    asking = user.script(
+        "ask.json", {"clarifier": [{"need_clarification": True, "question": "Where?", "verification": ""}]}
+    )
+    options = ["--library", "library", "--role", f"research={asking},extractive", "--run-id", "asked"]
+    user.run("run", QUESTION, *options, "--interactive", expect=4)
+    for _ in range(2):
+        assert user.run("resume", "asked", "--answer", answer, "--json").json["status"] == "completed"
+    assert user.run("report", "asked", "--json").json["question"] == question
+
+
 def test_a_model_that_fails_ends_the_run_with_its_reason(user: User) -> None:
     broken = user.script("broken.json", {"*": [{"error": "refused", "message": "no such account"}]})
     done = user.run("run", QUESTION, "--library", "library", "--llm", broken, "--run-id", "off", "--json", expect=1)

@@ -68,7 +68,7 @@ def test_a_small_window_gives_a_shorter_report_that_says_what_was_cut(
 
     assert done.json["status"] == "completed"
     assert len({citation["source_id"] for citation in report["citations"]}) >= sources
-    assert "shortened and sent again" in said(report) or "to fit the window" in said(report)
+    assert "shortened and sent again" in said(report) or "To fit the context window" in said(report)
 
 
 @pytest.mark.parametrize("status", [429, 500])

@@ -254,12 +254,8 @@ def _shorter(blocks: Sequence[Block], gone: Set[str], cut: Set[str]) -> list[Blo
 
 
 def _without(blocks: Sequence[Block], gone: Set[str]) -> list[Block]:
-    """The blocks without these statements, and without the rows of which no other cell is left."""
-    kept = []
-    for block in blocks:
-        rows = [row for row in block.rows if not all(cell == EMPTY_CELL or cell.id in gone for cell in row)]
-        kept.append(block.model_copy(update={"rows": rows}))
-    return rewritten(kept, lambda row: None if row.id in gone else row)
+    """The blocks without these statements."""
+    return rewritten(blocks, lambda row: None if row.id in gone else row)
 
 
 def edited_parts(summary: Rows, conclusions: Rows) -> list[Row]:

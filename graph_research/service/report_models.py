@@ -224,15 +224,15 @@ class BundleCheck(BaseModel):
 
 
 class AuditRequest(BaseModel):
-    """An uploaded document, and the library that it is compared with: `uploads`, or a folder that the operator
-    shares. Where a model serves the role `verification`, it judges what code found."""
+    """An uploaded document, and the library or libraries that it is compared with: `uploads`, and folders that the
+    operator shares. Where a model serves the role `verification`, it judges what code found."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"document": "tides.md", "library": "uploads"}]}
     )
 
     document: Name
-    library: Name = "uploads"
+    library: Name | Annotated[list[Name], Field(min_length=1, max_length=20)] = "uploads"
     model: ModelNames | None = Field(None, description=MODELS)
     roles: Roles = {}
 

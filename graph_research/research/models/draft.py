@@ -233,13 +233,13 @@ def statements_of(blocks: Iterable[BlockOf[AnyStatement]]) -> Iterator[AnyStatem
 
 def rewritten(blocks: Iterable[Block], change: Callable[[Statement], Statement | None]) -> list[Block]:
     """The blocks with each statement as `change` gives it. What it drops (None) is left out, in a table replaced by a
-    dash; items and blocks without a statement go."""
+    dash; items and blocks without a statement go, and rows that lose all but their label."""
     changed = [
         block.model_copy(
             update={
                 "sentences": _kept(block.sentences, change),
                 "items": [item for group in block.items if (item := _kept(group, change))],
-                "rows": [[change(cell) or EMPTY_CELL for cell in row] for row in block.rows],
+                "rows": [kept for row in block.rows if (kept := _kept_row(row, change))],
             }
         )
         for block in blocks
@@ -249,6 +249,11 @@ def rewritten(blocks: Iterable[Block], change: Callable[[Statement], Statement |
 
 def _kept(statements: Iterable[Statement], change: Callable[[Statement], Statement | None]) -> list[Statement]:
     return [kept for statement in statements if (kept := change(statement)) is not None]
+
+
+def _kept_row(row: list[Statement], change: Callable[[Statement], Statement | None]) -> list[Statement]:
+    kept = [change(cell) or EMPTY_CELL for cell in row]
+    return kept if kept == row or any(cell != EMPTY_CELL for cell in kept[1:] or kept) else []
 
 
 EMPTY_CELL = Statement(text="–", kind=StatementKind.TRANSITION)

@@ -153,13 +153,7 @@ def _kept(statement: Statement, quotes: Mapping[str, str], gone: Collection[str]
 
 
 def _trimmed(old: Block, new: Block) -> Block | None:
-    """The block without rows that lost all but their label; None where nothing that asserts something is left."""
-    rows = [
-        row
-        for before, row in zip(old.rows, new.rows, strict=True)
-        if row == before or any(cell != EMPTY_CELL for cell in (row[1:] or row))
-    ]
-    new = new.model_copy(update={"rows": rows})
+    """The block; None where nothing that asserts something is left."""
     asserted = any(row.kind is not StatementKind.TRANSITION for row in old.statements())
     left = any(row.kind is not StatementKind.TRANSITION for row in new.statements())
     return new if left or not asserted else None

@@ -101,13 +101,14 @@ async def audit(wanted: AuditRequest, backend: FromBackend, user: FromUser, resp
     contradicted, unclear or not found, with the best passage. Counts as a submission."""
     workspace = backend.app.workspace
     document = await Uploads(workspace, user.name).get(wanted.document)
-    [folder] = require_library(workspace, user.name, [wanted.library])
+    names = [wanted.library] if isinstance(wanted.library, str) else wanted.library
+    folders = require_library(workspace, user.name, names)
     file = workspace.home.user_library(user.name) / document.name
     workspace = with_settings(workspace, {"default_provider": chosen_models(workspace, wanted.model)})
     roles = chosen_roles(workspace, wanted.roles)
     response.headers.update((await count_within_limit(backend.jobs, user.name)).headers())
     with naming_folders(workspace, user.name):
-        audited = partial(check_report, workspace, file, [folder], roles=roles)
+        audited = partial(check_report, workspace, file, folders, roles=roles)
         found = await backend.turns.work(user.name, audited)
     unread = [without_folders(workspace, user.name, line) for line in found.unread]
     return found.model_copy(update={"file": document.name, "run_id": "", "unread": unread})

@@ -99,6 +99,8 @@ async def test_what_can_not_be_read_is_called_as_the_user_knows_it(service: Serv
     assert refused.json()["detail"].startswith("uploads/bad.pdf cannot be read")
     audit = (await service.post(AUDITS, {"document": "report.md", "library": "uploads"})).json()
     assert [line.partition(":")[0] for line in audit["unread"]] == ["uploads/bad.pdf"]
+    both = await service.post(AUDITS, {"document": "report.md", "library": ["library", "uploads"]})
+    assert both.json()["documents"] > audit["documents"] and both.json()["counts"]["supported"] == 1
 
 
 async def test_a_shared_folder_that_is_gone_is_called_by_its_name(service: ServiceClient, user: User) -> None:

@@ -114,15 +114,21 @@ def fenced(text: str, language: str) -> str:
 
 
 def code(text: str) -> str:
-    """A stretch of code within a line that nothing in it ends, also in a cell of a table."""
-    said = one_line(text).replace("|", _BAR)
+    """A stretch of code within a line that nothing in it ends."""
+    said = one_line(text)
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", said)), default=0))
     return f"{fence}{said}{fence}" if fence == "`" else f"{fence} {said} {fence}"
 
 
+def within_cell(spans: Spans) -> Spans:
+    """The spans of a table's cell, which a bar in code would end."""
+    return tuple(replace(span, text=span.text.replace("|", _BAR)) if is_code(span) else span for span in spans)
+
+
 def _table(table: Table) -> str:
     heads = [escape(head, starts_line=False) for head in table.header]
-    rows = [heads, ["---"] * len(heads), *([_spans(cell, starts_line=False) for cell in row] for row in table.rows)]
+    rows = [heads, ["---"] * len(heads)]
+    rows += [[_spans(within_cell(cell), starts_line=False) for cell in row] for row in table.rows]
     lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return _captioned(table.caption, lines)
 

@@ -25,7 +25,7 @@ from graph_research.research.report.documents.elements import (
     is_code,
 )
 from graph_research.research.report.documents.layout import elements_of
-from graph_research.research.report.documents.markdown import around, code, fenced
+from graph_research.research.report.documents.markdown import around, code, fenced, within_cell
 from graph_research.research.report.formatting import who_served
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
@@ -74,7 +74,7 @@ def _element(element: Element, cited: dict[str, str]) -> str:
 
 def _table(table: Table, cited: dict[str, str]) -> str:
     rows = [[_escaped(head) for head in table.header], ["---"] * len(table.header)]
-    rows += [[_spans(cell, cited) for cell in row] for row in table.rows]
+    rows += [[_spans(within_cell(cell), cited) for cell in row] for row in table.rows]
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([*lines, *([f"\n: {_escaped(table.caption)}"] if table.caption else [])])
 

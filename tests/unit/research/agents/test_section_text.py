@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graph_research.research.agents.writing.section_text import with_answers
-from graph_research.research.models.draft import Block, BlockType, Statement, StatementKind
+from graph_research.research.models.draft import Block, BlockType, Statement, StatementKind, rewritten
 
 
 def row(label: str, *cells: str) -> list[Statement]:
@@ -24,6 +24,14 @@ def test_a_row_goes_where_most_of_its_cells_were_not_found() -> None:
     )
     (kept,) = with_answers([table])
     assert [cells[0].text for cells in kept.rows] == ["North", "West"]
+
+
+def test_a_row_goes_that_loses_all_its_cells_and_one_that_had_none_stays() -> None:
+    rows = [row("North", "12", "9"), row("South", "4", "7"), row("West", "–", "–")]
+    dropped = {cell.id for cell in rows[0][1:]} | {rows[1][1].id}
+    table = Block(type=BlockType.TABLE, header=["Crossing", "By day", "By night"], rows=rows)
+    (kept,) = rewritten([table], lambda cell: None if cell.id in dropped else cell)
+    assert [[cell.text for cell in cells] for cells in kept.rows] == [["South", "–", "7"], ["West", "–", "–"]]
 
 
 def test_a_table_in_which_nothing_was_found_goes_with_its_rows() -> None:

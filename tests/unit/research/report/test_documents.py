@@ -153,7 +153,10 @@ def test_code_and_bold_are_set_in_every_format_and_names_of_code_in_all_sentence
     }
     later = fact("So --limit, not --limit-rate, is the main part.", COST_AUDIT)
     whole = report(conclusions=[{"type": "list", "items": [[first], [later]]}])
-    assert "- **Cost:** set `--limit` and `main \\|` to 1.61. [2]" in rendered("md", whole).decode()
+    assert "- **Cost:** set `--limit` and `main |` to 1.61. [2]" in rendered("md", whole).decode()
+    table = report(conclusions=[{"type": "table", "header": ["Setting"], "rows": [[first]]}])
+    assert "| **Cost:** set `--limit` and `main \\|` to 1.61. [2]" in rendered("md", table).decode()
+    assert "and `main \\|` to 1" in rendered("pandoc", table).decode()
     assert "- So `--limit`, not --limit-rate, is the main part. [2]" in rendered("md", whole).decode()
     page = rendered("html", whole).decode()
     assert "<b>Cost:</b> set <code>--limit</code> and <code>main |</code> to 1.61." in page

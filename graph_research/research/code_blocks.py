@@ -226,7 +226,8 @@ def with_lines_of(section: DraftSection, added: Collection[str]) -> DraftSection
 
 
 class _Value(NamedTuple):
-    """The value that a row gives to the one setting that it names, and what its cell says behind it."""
+    """The value that a row gives to the one setting that it names, and what its label says beside the name and its cell
+    behind the value."""
 
     name: str
     value: str
@@ -244,8 +245,9 @@ def _value_of(row: Sequence[Statement], header: Sequence[str]) -> _Value | None:
     value = _PLAIN_VALUE.match(cells[0]) if cells else None
     if value is None or len(names) != 1 or not _WORD.fullmatch(names[0]):
         return None
-    remark = " ".join(cells[0][value.end() :].split()).strip(" ()（），,;；:：")
-    return _Value(names[0], "".join(value[1].split()), remark)
+    beside = (row[0].text.replace(names[0], "", 1), cells[0][value.end() :])
+    remarks = (" ".join(text.split()).strip(" ()（），,;；:：") for text in beside)
+    return _Value(names[0], "".join(value[1].split()), "; ".join(filter(None, remarks)))
 
 
 def _with_line(

@@ -34,6 +34,8 @@ _STARS = re.compile(r"\*+(?=[^\s*])|\*+$")
 """Where emphasis may begin. Underscores behind a letter and stars before a space only end it."""
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _BAR = r"\|"
+_PLAIN_ADDRESS = re.compile(r"[\w#/:.%?=+,@-]+")
+_ENDING = '<>|\\`"'
 _NOT_IN_ANCHORS = re.compile(r"[^\w\s-]")
 _LINE_START = re.compile(r"^(?=[#+*=-])|^(\d{1,9})(?=[.)](?:\s|$))")
 
@@ -179,11 +181,14 @@ def _span(span: Span, *, starts_line: bool) -> str:
     is_emphasis = span.style in (Style.STRONG, Style.EMPHASIS)
     text = escape(span.text, starts_line=starts_line, within_emphasis=is_emphasis)
     if span.url:
-        return f"[{text}](<{_target(span.url)}>)"
+        return f"[{text}]({_target(span.url)})"
     before, _, after = edges(span.text)
     return f"{before}{around(span.style, text)}{after}" if text else before
 
 
 def _target(url: str) -> str:
-    """A link's address inside `<…>`; what could end it or the table's cell is percent-encoded."""
-    return "".join(f"%{ord(character):02X}" if character in '<>|\\`"' else character for character in url)
+    """A link's address, between `<` and `>` where it has more than plain signs; what could end it or the table's cell
+    is percent-encoded."""
+    if _PLAIN_ADDRESS.fullmatch(url):
+        return url
+    return f"<{''.join(f'%{ord(sign):02X}' if sign in _ENDING else sign for sign in url)}>"

@@ -216,7 +216,7 @@ def test_a_web_source_without_publisher_and_authors_is_its_host():
     sources = [{**source, "publisher": None, "authors": []} for source in finished_research.SOURCES]
     text = render_markdown(built(sources=sources))
     assert (
-        "- [1] lagoon.example: [Annual report 2021](<https://lagoon.example/report-2021.pdf>), 4 March 2021, "
+        "- [1] lagoon.example: [Annual report 2021](https://lagoon.example/report-2021.pdf), 4 March 2021, "
         "doi:10.5555/lagoon.2021\n" in text
     )
     assert "- [2] *Review of the tidal lagoon*, 22 November 2018, official/audit-review-2018.md\n" in text
@@ -317,7 +317,7 @@ def test_the_contents_lead_to_every_part_of_a_report_of_many_sections():
     draft = {"summary": [], "sections": sections, "conclusions": [finished_research.paragraph(written_report.COST)]}
     text = render_markdown(built(draft=draft, contradictions=[]))
     listed = text.partition("**Contents**")[2].partition("\n## ")[0]
-    named = re.findall(r"^- \[(.*)\]\(<#(.*)>\)$", listed, re.MULTILINE)
+    named = re.findall(r"^- \[(.*)\]\(#(.*)\)$", listed, re.MULTILINE)
     assert [name for name, _ in named] == [line.lstrip("# ") for line in text.splitlines() if line.startswith("##")][1:]
     assert [anchor for _, anchor in named] == [
         *("was-kostets-und-wer-zahlt", "teil-15-sql_x", "methodology", "第二部分费用", "part-0"),

@@ -12,7 +12,7 @@ from pydantic.config import JsonDict
 from graph_research.app.request import QUESTION_CHARS
 from graph_research.jobs.job import Job, JobStatus
 from graph_research.settings.report_wishes import LanguageCode, Length, Line, ReportTypeName
-from graph_research.settings.value_types import DAY, Domains, Languages, MediaTypes, SourceKinds, Specs
+from graph_research.settings.value_types import Day, Domains, Languages, MediaTypes, SourceKinds, Specs
 
 _QUESTION = "How do tidal lagoons change estuaries?"
 _ID = "run-3f9c2a7e51"
@@ -82,8 +82,8 @@ class SourceRuleSettings(BaseModel):
     source_kinds: SourceKinds = ()
     media_types: MediaTypes = Field((), max_length=100)
     source_languages: Languages = Field((), max_length=100)
-    published_from: str | None = Field(None, pattern=DAY)
-    published_until: str | None = Field(None, pattern=DAY)
+    published_from: Day | None = None
+    published_until: Day | None = None
     licences: Specs = Field((), max_length=100)
 
 

@@ -10,8 +10,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from graph_research.errors import UserMistake
 from graph_research.settings.report_wishes import LanguageCode, Length, Line, ReportTypeName
 from graph_research.settings.value_types import (
-    DAY,
     CommandLines,
+    Day,
     Domains,
     Effort,
     Hosts,
@@ -147,12 +147,10 @@ class Settings(BaseModel):
     source_languages: Languages = Field(
         (), description="language codes that texts of sources may have, such as en; empty: all"
     )
-    published_from: str | None = Field(
-        None, pattern=DAY, description="the first day, month or year of publication of a source, such as 2020-06"
+    published_from: Day | None = Field(
+        None, description="the first day, month or year of publication of a source, such as 2020-06"
     )
-    published_until: str | None = Field(
-        None, pattern=DAY, description="the last day, month or year of publication of a source"
-    )
+    published_until: Day | None = Field(None, description="the last day, month or year of publication of a source")
     licences: Specs = Field(
         (), max_length=100, description="the only licences of sources, such as cc-by or cc0; empty: any or none"
     )

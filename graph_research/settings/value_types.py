@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -50,6 +51,17 @@ def _priced(value: Mapping[str, float]) -> Mapping[str, float]:
     return value
 
 
+def _like(pattern: str, wanted: str) -> AfterValidator:
+    """A text of a pattern; who writes another one is told what is `wanted`."""
+
+    def checked(value: str) -> str:
+        if re.fullmatch(pattern, value) is None:
+            raise ValueError(wanted)
+        return value
+
+    return AfterValidator(checked)
+
+
 Whole = Annotated[int, BeforeValidator(_no_switch)]
 Seconds = Annotated[float, BeforeValidator(_no_switch)]
 Specs = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
@@ -58,8 +70,17 @@ Hosts = Annotated[
     tuple[Annotated[str, Field(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:[0-9]{1,5})?$", max_length=260)], ...],
     BeforeValidator(_as_list),
 ]
+_DOMAIN = r"^[\w-]+(\.[\w-]+)*$"
 Domains = Annotated[
-    tuple[Annotated[str, Field(pattern=r"^[\w-]+(\.[\w-]+)*$", max_length=253), AfterValidator(str.lower)], ...],
+    tuple[
+        Annotated[
+            str,
+            Field(max_length=253, json_schema_extra={"pattern": _DOMAIN}),
+            _like(_DOMAIN, "a domain is wanted, such as who.int"),
+            AfterValidator(str.lower),
+        ],
+        ...,
+    ],
     BeforeValidator(_as_list),
 ]
 _VARIABLE = r"^[A-Z_][A-Z0-9_]*$"
@@ -84,7 +105,12 @@ PriceTable = Annotated[
 Rates = Annotated[
     Mapping[str, Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)]], BeforeValidator(_as_mapping)
 ]
-DAY = r"^[12]\d{3}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?$"
+_DAY = r"^[12]\d{3}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?$"
+Day = Annotated[
+    str,
+    Field(json_schema_extra={"pattern": _DAY}),
+    _like(_DAY, "a year, month or day is wanted, such as 2020, 2020-06 or 2020-06-30"),
+]
 SourceKinds = Annotated[tuple[Literal["web", "academic", "news", "local"], ...], BeforeValidator(_as_list)]
 MediaTypes = Annotated[
     tuple[

@@ -190,6 +190,11 @@ async def test_a_body_that_is_not_valid_is_refused_with_the_place(
             '{"question": "x", "length": "tiny"}',
             "/body/length: choose brief, standard, long, or a number of words from 100 to 50,000",
         ),
+        (
+            '{"question": "x", "source_rules": {"deny_domains": ["a b"], "published_from": "2020\\n"}}',
+            "/body/source_rules/deny_domains/0: a domain is wanted, such as who.int; "
+            "/body/source_rules/published_from: a year, month or day is wanted, such as 2020, 2020-06 or 2020-06-30",
+        ),
     ],
 )
 async def test_what_is_wrong_with_a_body_is_said_in_words(service: ServiceClient, body: str, error: str) -> None:

@@ -24,7 +24,8 @@ def check_shared_folders(workspace: Workspace) -> None:
     two by their names."""
     shared = _shared(workspace)
     require_folders(workspace, shared)
-    [(name, times)] = Counter([UPLOADS, *(folder.name for folder in shared)]).most_common(1)
+    names = [name for name, _ in {(folder.name, folder.resolve()) for folder in shared}]
+    [(name, times)] = Counter([UPLOADS, *names]).most_common(1)
     if times > 1:
         own = " and of the documents that they upload" if name == UPLOADS else ""
         raise FoldersAlike(

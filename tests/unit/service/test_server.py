@@ -11,7 +11,7 @@ from graph_research.app.library import LibraryMissing
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import UserMistake
 from graph_research.service.errors import AddressUnusable, FoldersAlike
-from graph_research.service.libraries import libraries
+from graph_research.service.libraries import check_shared_folders, libraries
 from graph_research.service.server import Service, listen
 from graph_research.service.users import Users
 from tests.support.cli.cli_process import User
@@ -50,6 +50,10 @@ def test_it_does_not_start_with_folders_that_users_could_not_search(
         (user.folder / folder).mkdir(parents=True)
     with pytest.raises(error):
         Service(sharing(user, *folders), Users(None), host="127.0.0.1", port=0)
+
+
+def test_a_folder_that_is_shared_twice_is_shared_once(user: User) -> None:
+    check_shared_folders(sharing(user, "library", "library/", "../" + user.folder.name + "/library"))
 
 
 def test_a_shared_folder_has_the_name_of_the_link_that_leads_to_it(user: User) -> None:

@@ -11,6 +11,7 @@ from functools import partial
 import uvicorn
 
 from graph_research.app.application import Application
+from graph_research.app.graphs.catalog import graph_file
 from graph_research.app.store import connections_to
 from graph_research.app.workspace import Workspace
 from graph_research.jobs.backends import open_jobs
@@ -35,7 +36,8 @@ for the worker's."""
 
 class Service:
     """The service at an address. `AddressUnusable` where it cannot listen there, `TokensUnusable` where others than
-    this machine could reach it without a token; and what `check_shared_folders` raises."""
+    this machine could reach it without a token, `UnknownGraph` where one that it offers is not there; and what
+    `check_shared_folders` raises."""
 
     def __init__(self, workspace: Workspace, users: Users, *, host: str, port: int) -> None:
         if not users.need_tokens and not is_loopback(host):
@@ -44,6 +46,8 @@ class Service:
                 help="name one in GRAPH_RESEARCH_TOKENS_FILE; `graph-research token USER` writes it",
             )
         check_shared_folders(workspace)
+        for graph in workspace.settings.service_graphs:
+            graph_file(workspace, graph)
         self._workspace = workspace
         self._users = users
         self._socket = listen(host, port)

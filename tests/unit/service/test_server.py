@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from graph_research.app.graphs.catalog import UnknownGraph
 from graph_research.app.library import LibraryMissing
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import UserMistake
@@ -31,8 +32,9 @@ def test_an_address_that_is_taken_is_said() -> None:
         listen("127.0.0.1", listening.getsockname()[1])
 
 
-def sharing(user: User, *folders: str) -> Workspace:
-    return open_workspace(user.environment(), user.folder, may_use=lambda _: None, options={"library": folders})
+def sharing(user: User, *folders: str, **options: object) -> Workspace:
+    given = {"library": folders, **options}
+    return open_workspace(user.environment(), user.folder, may_use=lambda _: None, options=given)
 
 
 @pytest.mark.parametrize(
@@ -50,6 +52,12 @@ def test_it_does_not_start_with_folders_that_users_could_not_search(
         (user.folder / folder).mkdir(parents=True)
     with pytest.raises(error):
         Service(sharing(user, *folders), Users(None), host="127.0.0.1", port=0)
+
+
+def test_it_does_not_start_with_a_graph_that_is_not_there(user: User) -> None:
+    with pytest.raises(UnknownGraph, match="deep_reserch") as raised:
+        Service(sharing(user, service_graphs=["pipeline", "deep_reserch"]), Users(None), host="127.0.0.1", port=0)
+    assert "deep_research" in raised.value.help
 
 
 def test_a_folder_that_is_shared_twice_is_shared_once(user: User) -> None:

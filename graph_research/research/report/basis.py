@@ -125,13 +125,12 @@ def _confidence(report: Report, labels: Labels) -> Iterator[str]:
         return
     failed = sum(one.status == SubQueryStatus.FAILED for one in report.sub_queries)
     disputed = sum(row.is_open for row in report.contradictions)
-    settled = len(report.contradictions) - disputed
     is_named = any(source.origin != UNNAMED for source in report.sources if source.citations)
     one_origin = labels.reason_one_origin if is_named else labels.why_one_origin
     reasons = [
         *([one_origin] if numbers.origins_cited == 1 else []),
         *([labels.reason_few_sources.format(n=len(report.sources))] if len(report.sources) < _FEW_SOURCES else []),
-        *([labels.reason_disputed.format(n=disputed, settled=settled)] if disputed else []),
+        *([labels.reason_disputed.format(n=disputed)] if disputed else []),
         *_claims(report, labels),
         *([labels.reason_failed.format(n=failed)] if failed else []),
         *([labels.reason_unscored] if confidence.value is None else []),

@@ -14,6 +14,7 @@ import typer
 from typer.exceptions import TyperException
 
 from graph_research.cli import bundle, config, doctor, graph, history, library, prune, run, runs
+from graph_research.cli.agents import mcp_server
 from graph_research.cli.debug import command as debug_command
 from graph_research.cli.display.output import (
     ReaderGone,
@@ -141,6 +142,7 @@ def _application() -> typer.Typer:
     library.register(app)
     config.register(app)
     doctor.register(app)
+    mcp_server.register(app)
     return app
 
 

@@ -21,7 +21,19 @@ from graph_research.jobs.job import LOCAL_USER, NewJob
 async def submit(
     workspace: Workspace, request: RunRequest, *, run_id: str | None, out: Path | None, json: bool
 ) -> None:
-    """Check a run as if it began, queue it, start a worker where none is alive, and print its id."""
+    """Queue a run, start a worker where none is alive, and print its id."""
+    chosen, folder = await queued(workspace, request, run_id=run_id, out=out)
+    if json:
+        show_json({"run_id": chosen, "question": request.question or "", "status": QUEUED})
+    else:
+        show(chosen)
+    say(f"queued; `graph-research status {chosen}` shows where it stands, its report goes to {folder}")
+
+
+async def queued(
+    workspace: Workspace, request: RunRequest, *, run_id: str | None = None, out: Path | None = None
+) -> tuple[str, Path]:
+    """Check a run as if it began, queue it, start a worker where none is alive: its id, and where its report goes."""
     chosen = run_id or new_run_id()
     folder = report_folder(workspace, chosen, out)
     async with Application(workspace) as app:
@@ -34,11 +46,7 @@ async def submit(
                 NewJob(id=chosen, user=LOCAL_USER, question=question, request=job.to_json(), keeps_run=True)
             )
     start_worker(workspace)
-    if json:
-        show_json({"run_id": chosen, "question": question, "status": QUEUED})
-    else:
-        show(chosen)
-    say(f"queued; `graph-research status {chosen}` shows where it stands, its report goes to {folder}")
+    return chosen, folder
 
 
 def start_worker(workspace: Workspace) -> None:

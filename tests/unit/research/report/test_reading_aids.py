@@ -65,7 +65,7 @@ def test_of_undated_pages_of_a_maker_whose_version_stands_above_no_date_is_misse
     sources = [report.sources[0].model_copy(update={"id": f"s{n}", **undated}) for n in range(4)]
     versions = [NamedVersion(name="Larch", version="3.1.4")]
     said = as_of(report.model_copy(update={"sources": sources, "newest_versions": versions}), ENGLISH)
-    assert said.startswith("Newest versions that the sources name: Larch 3.1.4; others may differ. Confidence: ")
+    assert said.startswith("Newest versions that the sources name: Larch 3.1.4. Confidence: ")
     assert said.endswith(ENGLISH.basis_no_dates) is is_said
     assert (len(said.split(". ")) == 2) is not is_said
 
@@ -165,7 +165,7 @@ def test_the_newest_versions_the_confidence_and_the_age_of_the_sources_stand_bel
     )
     said = as_of(report, ENGLISH)
     assert said == (
-        "Newest versions that the sources name: SQLite 3.9.1, PostgreSQL 15.2; others may differ. "
+        "Newest versions that the sources name: SQLite 3.9.1, PostgreSQL 15.2. "
         "Confidence: low. "
         "Dates of the cited sources: 22 November 2018 to 4 March 2021; without a date: 1."
     )

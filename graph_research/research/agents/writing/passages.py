@@ -213,20 +213,19 @@ def _last_sentence(text: str, start: int, end: int, last: int) -> int:
 
 
 def _end_of_leaning(text: str, end: int) -> int:
-    """Where the next sentence ends if it stands in the line of the text before `end` and points back at it."""
-    line = text[end : end + _LEANING_CHARS + 1].partition("\n")[0]
-    start, stop = next(iter(sentence_spans(line)), (0, 0))
-    is_whole = 0 < stop <= _LEANING_CHARS and line[start:stop].endswith(SENTENCE_ENDS)
-    return end + stop if is_whole and _points_back(line[start:stop]) else end
+    """Where the sentence behind `end` ends if it points back."""
+    behind = text[end : end + _LEANING_CHARS + 1]
+    start, stop = next(iter(sentence_spans(behind)), (0, 0))
+    is_whole = 0 < stop <= _LEANING_CHARS and behind[start:stop].endswith(SENTENCE_ENDS)
+    return end + stop if is_whole and _points_back(behind[start:stop]) else end
 
 
 def _start_before_leaning(text: str, start: int, end: int) -> int:
-    """Where the sentence begins that stands before the quote from `start` to `end` in its line, if the quote points
-    back at it."""
-    line = text[max(0, start - _LEANING_CHARS - 1) : start].rpartition("\n")[2]
-    begin, _ = next(reversed(sentence_spans(line)), (len(line), 0))
-    is_whole = begin > 0 or len(line) <= _LEANING_CHARS
-    return start - len(line) + begin if is_whole and _points_back(text[start:end]) else start
+    """Where the sentence begins that stands before the quote from `start` to `end`, if the quote points back at it."""
+    before = text[max(0, start - _LEANING_CHARS - 1) : start]
+    begin, _ = next(reversed(sentence_spans(before)), (len(before), 0))
+    is_whole = begin > 0 or len(before) <= _LEANING_CHARS
+    return start - len(before) + begin if is_whole and _points_back(text[start:end]) else start
 
 
 def _points_back(sentence: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,8 +19,11 @@ from graph_research.research.models.draft import (
     statements_of,
 )
 from graph_research.research.report.labels.table import Labels
+from graph_research.text.language.quantities import Value
+from graph_research.text.language.stated import unstated
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_OF_EVIDENCE = (StatementKind.FACT, StatementKind.ANALYSIS)
 
 _SUMMARY_LEVELS: Mapping[str, str] = {
     "confirmed": "high",
@@ -79,6 +82,34 @@ def with_chosen_operands(blocks: Sequence[Block]) -> list[Block]:
         return statement.model_copy(update={"judged": [*statement.judged, *more]})
 
     return rewritten(blocks, computing) if chosen else list(blocks)
+
+
+def with_evidence_of_rows(blocks: Iterable[Block], quotes: Mapping[str, str]) -> list[Block]:
+    """The blocks in which a cell rests on the evidence, too, of a cell of its row that states a figure which its own
+    evidence lacks: "100, behind a pool" beside the default of 100. `quotes` are those of the evidence by id."""
+
+    def resting(cell: Statement, row: Sequence[Statement]) -> Statement:
+        own = [*(quotes.get(name, "") for name in cell.evidence_ids), *cell.judged]
+        lacking = (
+            unstated(cell.text, own) if cell.kind in _OF_EVIDENCE and cell.evidence_ids and not cell.computed else ()
+        )
+        for other in row if lacking else ():
+            theirs = [quotes.get(name, "") for name in other.evidence_ids]
+            if other is not cell and _states_more(other.text, theirs, lacking, cell.text):
+                both = dict.fromkeys([*cell.evidence_ids, *other.evidence_ids])
+                return cell.model_copy(update={"evidence_ids": list(both)})
+        return cell
+
+    return [
+        block.model_copy(update={"rows": [[resting(cell, row) for cell in row] for row in block.rows]})
+        for block in blocks
+    ]
+
+
+def _states_more(said: str, quotes: Sequence[str], lacking: Sequence[Value], text: str) -> bool:
+    """Whether a text and its quotes both state one of the figures that a text lacks."""
+    written = [text[one.start : one.end] for one in lacking]
+    return any(not unstated(figure, [said]) and not unstated(figure, quotes) for figure in written)
 
 
 def draft_markdown(question: str, draft: Draft, labels: Labels) -> str:

@@ -40,7 +40,7 @@ from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.report_options import MOST_OF_A_SECTION
 from graph_research.research.models.source import Source
-from graph_research.research.report.draft import cited_only, with_chosen_operands
+from graph_research.research.report.draft import cited_only, with_chosen_operands, with_evidence_of_rows
 from graph_research.text.document import Document
 
 _CERTAINTY = {"confirmed": 4.0, "high": 3.0, "medium": 2.0, "low": 1.0}
@@ -104,7 +104,8 @@ def section_writer(services: Services) -> Handler:
         known = {**material.evidence, **asked}
         ids = {*(row["id"] for row in handoff["evidence"]), *known}
         blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), ids)
-        blocks = with_chosen_operands(blocks)
+        quotes = {row["id"]: row["quote"] for row in handoff["evidence"]} | {n: row.quote for n, row in known.items()}
+        blocks = with_evidence_of_rows(with_chosen_operands(blocks), quotes)
         cited = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
         told = _told(answer, keys, known)
         cited |= {name for conflict in told for side in conflict.sides for name in side.evidence_ids}

@@ -13,7 +13,13 @@ from graph_research.research.models.draft import (
     StatementKind,
     stored_draft,
 )
-from graph_research.research.report.draft import checked_draft, draft_markdown, report_metadata, with_chosen_operands
+from graph_research.research.report.draft import (
+    checked_draft,
+    draft_markdown,
+    report_metadata,
+    with_chosen_operands,
+    with_evidence_of_rows,
+)
 from graph_research.research.report.labels.languages import labels_for
 
 DRAFT = Draft(
@@ -118,3 +124,15 @@ def test_an_analysis_computes_with_what_another_of_its_section_sets_by_judgement
     fact = Statement(text="It takes 10 ms.", computed=["5 * 2"])
     [block] = with_chosen_operands([Block(sentences=[chosen, waiting, other, fact])])
     assert [row.judged for row in block.sentences] == [["5 ms"], ["5 ms"], [], []]
+
+
+def test_a_cell_rests_on_the_cell_beside_it_that_states_its_figure() -> None:
+    quotes = {"ev-1": "The default is typically 100 connections.", "ev-2": "Use a pool.", "ev-3": "It has 90 gates."}
+    label = Statement(text="max_connections", kind=StatementKind.TRANSITION)
+    default = Statement(text="typically 100", evidence_ids=["ev-1"])
+    value = Statement(text="100, behind a pool", evidence_ids=["ev-2"])
+    other = Statement(text="90, behind a pool", evidence_ids=["ev-2"])
+    unproved = Statement(text="90 gates", evidence_ids=["ev-2"])
+    rows = [[label, default, value], [label, default, other], [label, unproved, other]]
+    [block] = with_evidence_of_rows([Block(type=BlockType.TABLE, header=["", "Default", "Value"], rows=rows)], quotes)
+    assert [row[2].evidence_ids for row in block.rows] == [["ev-2", "ev-1"], ["ev-2"], ["ev-2"]]

@@ -78,7 +78,7 @@ def compute(expression: str, quotes: Sequence[str], judged: Sequence[str] = ()) 
     A number stands for the quantity that the quote gives, with its scale word and unit; words in the expression are
     left out. Numbers that are added or subtracted have one unit. `CONSTANTS` are only factors, and the number of
     summands a divisor; 100 percent and 1 may be what a share is taken from. A judged number without a unit has whatever
-    unit the text gives the result, and 80 may be the share 0.8. Never raises.
+    unit the text gives the result, and 80 may be the share 0.8, as 0.8 is. Never raises.
     """
     written = _UNIT_WORDS.sub("", expression.split("=")[0].translate(_SIGNS))
     written = _DECIMAL_COMMA.sub(".", _GROUPING.sub("", written)).strip()
@@ -186,6 +186,8 @@ def _number(number: float, cited: Sequence[Value]) -> list[_Reading]:
         for one in known
         if one.unit in ("percent", _ANY_UNIT) and _is_close(one.base / 100, number)
     ]
+    if 0.0 < number < 1.0 and any(one.unit == _ANY_UNIT for one in exact):
+        exact.append(_Reading(base=number, unit=_RATIO))
     found = exact or shares or near
     if any(figure.date and figure.date.year == number for figure in cited):
         found += [_Reading(base=number * _YEAR, unit="time", factor=_YEAR), _Reading(base=number)]

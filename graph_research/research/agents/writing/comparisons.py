@@ -18,7 +18,7 @@ from graph_research.text.language.opposites import is_absolute
 from graph_research.text.language.words import held_weight, language_of, term_weights, whole_word_weights
 from graph_research.text.relevance.query import parse
 
-_MOST_SHOWN = 16
+_MOST_SHOWN = 8
 """Comparisons of a batch; the nearest ones."""
 _OF_STATEMENT = 3
 """Comparisons of a statement."""

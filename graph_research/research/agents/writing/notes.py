@@ -59,12 +59,13 @@ def noted_sources(words: str, notes: Iterable[Note]) -> tuple[str, ...]:
 def quotes_or_noted(
     quote: Mapping[str, Any], said: str, notes: Iterable[Note], documents: Mapping[str, Document]
 ) -> list[Mapping[str, Any]]:
-    """The quote, or where it does not stand in its source, such as the words of a note, passages of that source and of
-    the note's that say it and what was `said` with it. Whether they support that is for its check."""
+    """The quote, or where it does not stand in its source, such as the words of a note, passages of the note's sources
+    that say it and what was `said` with it, of its own where it is of no note. Whether they support that is for its
+    check."""
     document = documents.get(quote["source_id"])
     if document and find_quote(document.text, quote["quote"]):
         return [quote]
-    names = dict.fromkeys((quote["source_id"], *noted_sources(quote["quote"], notes)))
+    names = noted_sources(quote["quote"], notes) or (quote["source_id"],)
     read = {name: documents[name] for name in names if name in documents}
     return [*passages_of_note(quote["quote"], said, read)] or [quote]
 

@@ -35,7 +35,7 @@ _OF_A_CONFLICT, _OF_A_SEARCH, _WITHOUT_PARTS = 2, 2, 4
 """Passages in which what a researcher did not find, or an open question asks for, may stand: of both so many in all,
 of each limit, and of each query for a question and each thing that it names; then of each conflict, of each search of
 the section, and of a section that has no parts."""
-_MOST_NOTES = 10
+_MOST_NOTES = 8
 _LEAST_OF_POINT = 1 / 3
 """A point of the checklist is shown to each section that has so much to do with it beside the one that has most."""
 

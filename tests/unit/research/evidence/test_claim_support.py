@@ -223,6 +223,8 @@ def test_a_rows_label_may_have_a_number_that_stands_around_the_quotes_of_its_row
         ("Start with 40GB for the cache.", ["4"], [], "not in the cited quotes: 40GB"),
         ("At 80 % the wait is 20 ms.", ["5", "80"], ["5 * 0.8 / (1 - 0.8)"], ""),
         ("At 80 % the wait is 20 ms.", ["5 ms", "80 %"], ["5 * 0.8 / (1 - 0.8)"], ""),
+        ("At a share of 0.8 the wait is 20 ms.", ["5 ms", "0.8"], ["5 * 0.8 / (1 - 0.8)"], ""),
+        ("At a share of 0.8 the wait is 25 ms.", ["5", "0.8"], ["5 / (1 - 0.8)"], ""),
         ("At 80 % the wait is 25 ms.", ["5", "80"], ["5 * 0.8 / (1 - 0.8)"], "not in the cited quotes: 25 ms"),
         ("At 80 % the wait is 20 s.", ["5 ms", "80 %"], ["5 * 0.8 / (1 - 0.8)"], "not in the cited quotes: 20 s"),
         ("Of 10 ms, 100 a second; of 5000 KB, 50 a wait.", ["10 ms", "5000 KB", "50"], ["1000 / 10"], ""),

@@ -66,16 +66,18 @@ def _is_one_of(templates: Sequence[str], text: str) -> bool:
 
 def as_of(report: Report, labels: Labels) -> str:
     """What stands below the title: which versions the sources name, that the report is not sure where it is not, and
-    how old the cited sources are. Empty where nothing is cited and no version is named."""
+    how old the cited sources are, where not all are their makers' own. Empty where nothing is cited and no version is
+    named."""
     cited = [source for source in report.sources if source.citations]
     named = labels.comma.join(f"{row.name} {row.version}" for row in report.newest_versions)
     versions = [labels.newest_versions.format(names=named)] if named else []
     names = [row.name for row in report.newest_versions]
-    undated = [row for row in cited if not (row.published_at or is_maker(row.publisher, names))]
+    others = [row for row in cited if not is_maker(row.publisher, names)]
+    is_told = all(row.published_at for row in others)
     level = labels.levels[report.confidence.level].lower()
     is_unsure = report.written and cited and report.confidence.level not in ("high", "medium")
     confidence = [labels.confidence_above.format(level=level)] if is_unsure else []
-    return side_by_side([*versions, *confidence, *_dates(cited, len(undated), labels)])
+    return side_by_side([*versions, *confidence, *(_dates(cited, labels, is_told=is_told) if others else ())])
 
 
 def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator[str]:
@@ -105,17 +107,17 @@ def _name(source: ReportSource, products: Sequence[str]) -> str:
     return next((name for name in map(one_line, written) if name.casefold() == source.origin), source.origin)
 
 
-def _dates(cited: Sequence[ReportSource], undated: int, labels: Labels) -> Iterator[str]:
-    """The dates of the cited sources where they stand for enough of them, and of how many neither a date is known nor,
-    by a version of their maker's product, what they describe."""
+def _dates(cited: Sequence[ReportSource], labels: Labels, *, is_told: bool) -> Iterator[str]:
+    """The dates of the cited sources where they stand for enough of them, else how many have none, unless it `is_told`
+    which version those describe."""
     days = sorted(source.published_at[:10] for source in cited if source.published_at)
+    undated = len(cited) - len(days)
     if days and len(days) >= _DATED_SHARE * len(cited):
         template = labels.basis_dates if days[0] != days[-1] else labels.basis_date
         more = labels.basis_undated.format(n=undated) if undated else ""
         yield template.format(first=day(days[0], labels), last=day(days[-1], labels), undated=more)
-    elif undated:
-        missing = labels.limit_undated.format(n=len(cited) - len(days), all=len(cited))
-        yield missing if days else labels.basis_no_dates
+    elif not is_told:
+        yield labels.limit_undated.format(n=undated, all=len(cited)) if days else labels.basis_no_dates
 
 
 def _confidence(report: Report, labels: Labels) -> Iterator[str]:

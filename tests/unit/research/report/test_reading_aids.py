@@ -70,6 +70,22 @@ def test_of_undated_pages_of_a_maker_whose_version_stands_above_no_date_is_misse
     assert (len(said.split(". ")) == 2) is not is_said
 
 
+@pytest.mark.parametrize(
+    ("last", "said"), [("larch", ""), ("Forum", "Dates of the cited sources: 1 May 2019 to 4 March")]
+)
+def test_where_all_sources_are_their_makers_own_the_version_stands_for_their_dates(last: str, said: str) -> None:
+    report = built()
+    known = [("larch", "2019-05-01"), ("larch", None), ("larch", None), (last, "2021-03-04")]
+    sources = [
+        report.sources[0].model_copy(update={"id": f"s{n}", "publisher": who, "published_at": when})
+        for n, (who, when) in enumerate(known)
+    ]
+    versions = [NamedVersion(name="Larch", version="3.1.4")]
+    told = as_of(report.model_copy(update={"sources": sources, "newest_versions": versions}), ENGLISH)
+    assert ("Dates" in told, said in told) == (bool(said), True)
+    assert told.endswith("; without a date: 2.") is bool(said)
+
+
 def test_that_every_cited_source_has_a_date_is_not_told() -> None:
     sources = [{**row, "published_at": "2021-03-04"} for row in finished_research.SOURCES]
     said = as_of(built(sources=sources), ENGLISH)

@@ -226,7 +226,7 @@ class _Layout:
         facts = [
             (Span(title, Style.PLAIN if link else Style.EMPHASIS, url=link),),
             line(day(first.published_at, self.labels)) if first.published_at else (),
-            *map(line, identifiers(first)),
+            *(line(said) for said in identifiers(first) if said != who),
             *(self._place(source, first) for source in group.sources),
             *(line(remark) for source in group.sources for remark in remarks(source, self.labels)),
         ]

@@ -212,6 +212,14 @@ def test_what_has_no_support_is_marked():
     assert "- “Nobody wrote this.” [1] *Angling forum* **(unsupported)**" in text
 
 
+def test_a_publisher_who_is_the_author_too_is_named_once():
+    sources = [
+        {**source, "publisher": "Lagoon Company", "authors": ["Lagoon Company"]} for source in finished_research.SOURCES
+    ]
+    listed = render_markdown(built(sources=sources)).partition("## Sources")[2].splitlines()
+    assert all(row.count("Lagoon Company") == 1 for row in listed if row.startswith("- ["))
+
+
 def test_a_web_source_without_publisher_and_authors_is_its_host():
     sources = [{**source, "publisher": None, "authors": []} for source in finished_research.SOURCES]
     text = render_markdown(built(sources=sources))

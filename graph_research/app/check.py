@@ -41,16 +41,18 @@ class ReportUnreadable(UserMistake):
 
 @dataclass(frozen=True)
 class _Shelf:
-    """The documents of library folders, by what a report may call them; `folders` are theirs, by source id."""
+    """The documents of the library folders `roots`, by what a report may call them; `folders` are theirs, by source
+    id."""
 
     library: Library
+    roots: Sequence[Path]
     facts: Sequence[DocumentFacts]
     folders: Mapping[str, Path]
 
     @classmethod
     async def of(cls, library: Library, roots: Sequence[Path]) -> _Shelf:
         held = [(root, facts) for root in roots for facts in await library.documents(root)]
-        return cls(library, [facts for _, facts in held], {facts.source_id: root for root, facts in held})
+        return cls(library, roots, [facts for _, facts in held], {facts.source_id: root for root, facts in held})
 
     async def document(self, facts: DocumentFacts) -> LibraryDocument | None:
         document = await self.library.document(self.folders[facts.source_id], facts.url)
@@ -159,7 +161,7 @@ async def _audited(
 ) -> AuditedSentence:
     facts = [row for mark in sentence.marks for row in entries.get(mark, ())]
     cited = [document for row in facts if (document := await shelf.document(row)) is not None]
-    found = await shelf.library.find(sentence.text, folders=list(dict.fromkeys(shelf.folders.values())), limit=_NEAREST)
+    found = await shelf.library.find(sentence.text, folders=shelf.roots, limit=_NEAREST)
     near = [_named(row.facts, row.document) for row in found if row.document.hash != report.hash]
     unfollowed = [mark for mark in sentence.marks if not entries.get(mark)]
     return await asyncio.to_thread(judged, n, sentence, near, cited, unfollowed)

@@ -140,6 +140,6 @@ def listen(host: str, port: int) -> socket.socket:
             listening.close()
         raise AddressUnusable(
             f"the service cannot listen at {host} port {port}: {getattr(error, 'strerror', None) or error}",
-            help="choose another address or port",
+            help="choose another port, or another one of the machine's addresses",
         ) from error
     return listening

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from importlib.resources import files
 from typing import Annotated
 
@@ -51,22 +50,11 @@ def _mcp(
         if http is None:
             wait_for(server.run_stdio_async())
         else:
-            _check_free(http)
+            from graph_research.service.server import listen
+
+            listen(_HOST, http).close()  # a port in use is told as `serve` tells it
             say(f"MCP server at http://{_HOST}:{http}/mcp")
             wait_for(server.run_streamable_http_async(host=_HOST, port=http))
-
-
-def _check_free(port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((_HOST, port))
-        except OSError as error:
-            from graph_research.service.errors import AddressUnusable
-
-            raise AddressUnusable(
-                f"port {port} cannot be listened at: {error.strerror}", help="name another one"
-            ) from error
 
 
 def _skill() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import wraps
 from importlib.metadata import version
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
-from graph_research.app.library import add_folders, list_folders, open_library, search_passages
+from graph_research.app.library import add_folders, open_library, search_passages
 from graph_research.app.request import RequestInvalid, request_for
 from graph_research.app.runs.bundles import verify_any
 from graph_research.app.runs.report import render_report
@@ -79,21 +79,20 @@ class _Tools:
     async def fetch(self, id: str, offset: int = 0) -> dict[str, Any]:
         """The text of an indexed document by the id that `search` gives, from a character on; `next_offset` tells where
         to go on, null at the end."""
-        library = open_library(self._workspace)
-        for row in await list_folders(self._workspace):
-            folder = Path(row["folder"])
-            for facts in await library.documents(folder):
-                if facts.source_id == id and (document := await library.document(folder, facts.url)):
-                    end = max(0, offset) + _MOST_CHARS
-                    return {
-                        "id": id,
-                        "title": facts.title,
-                        "url": facts.url,
-                        "text": document.text[max(0, offset) : end],
-                        "metadata": {"publisher": facts.publisher, "characters": len(document.text)},
-                        "next_offset": end if end < len(document.text) else None,
-                    }
-        raise ToolError(f"no indexed document has the id {id[:80]!r}; search gives ids")
+        found = await open_library(self._workspace).read(id)
+        if found is None:
+            raise ToolError(f"no indexed document has the id {id[:80]!r}; search gives ids")
+        facts, document = found
+        start = max(0, offset)
+        end = start + _MOST_CHARS
+        return {
+            "id": id,
+            "title": facts.title,
+            "url": facts.url,
+            "text": document.text[start:end],
+            "metadata": {"publisher": facts.publisher, "characters": len(document.text)},
+            "next_offset": end if end < len(document.text) else None,
+        }
 
     async def research_start(
         self,
@@ -122,7 +121,7 @@ class _Tools:
     async def research_status(self, run_id: str) -> dict[str, Any]:
         """Where a research stands: queued, running, awaiting_input, completed, aborted or failed, and its numbers."""
         status, _ = await status_of_run(self._workspace, run_id)
-        return _chosen(vars(status))
+        return {name: getattr(status, name) for name in _STATUS}
 
     async def research_result(self, run_id: str, format: str = "md") -> dict[str, Any]:
         """The report of a research that has ended, as `md` with numbered citations or as `json` with every passage."""
@@ -137,7 +136,3 @@ class _Tools:
     async def library_add(self, paths: list[str]) -> dict[str, Any]:
         """Index folders or files, or what changed in them, for `search` and for researches."""
         return (await add_folders(self._workspace, list(map(Path, paths)))).to_json()
-
-
-def _chosen(status: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: status[name] for name in _STATUS}

@@ -87,10 +87,15 @@ def find_quote(
     return max(places, key=held)
 
 
+def quote_stands(quote: Mapping[str, Any], documents: Mapping[str, Document]) -> bool:
+    """Whether a quote stands in the document of its source, if that is one of the documents."""
+    document = documents.get(quote["source_id"])
+    return document is not None and find_quote(document.text, quote["quote"]) is not None
+
+
 def any_quote_stands(rows: Iterable[Mapping[str, Any]], documents: Mapping[str, Document]) -> bool:
     """Whether a quote of any row's `evidence` stands in the document of its source."""
-    quotes = [quote for row in rows for quote in row.get("evidence") or [] if quote["source_id"] in documents]
-    return any(find_quote(documents[quote["source_id"]].text, quote["quote"]) for quote in quotes)
+    return any(quote_stands(quote, documents) for row in rows for quote in row.get("evidence") or [])
 
 
 def attributed(
@@ -264,11 +269,6 @@ class QuoteFinder:
         for unit in analysed(document).units:
             if not start <= unit.start < unit.end <= end and _is_beside(document, start, unit, terms):
                 yield max(unit.start - end, start - unit.end, 0), unit
-
-    def holds(self, quote: Mapping[str, Any]) -> bool:
-        """Whether the quote stands in its source."""
-        document = self.documents.get(quote["source_id"])
-        return document is not None and find_quote(document.text, quote["quote"]) is not None
 
     def _one(self, quote: Mapping[str, Any], about: str) -> Evidence | None:
         source = self.sources.get(quote["source_id"])

@@ -182,7 +182,8 @@ class Index:
                 self._run("insert_omission", folder=folder, **omission)
 
     def relate(self, folder: int) -> None:
-        """Find anew the old versions in a folder, its pages in several languages, and which dates are those of sets."""
+        """Find anew the old versions in a folder, its pages in several languages or formats, and which
+        dates are those of sets."""
         with self.snapshot():
             rows = self.rows("relations", folder=folder)
             found, paged, dated = superseded(rows, self.text), pages(rows, self.text), of_sets(rows)

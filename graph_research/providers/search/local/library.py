@@ -100,6 +100,16 @@ class Library:
 
         return await self._read(find)
 
+    async def read(self, source_id: str) -> tuple[DocumentFacts, Document] | None:
+        """What is known of the indexed document with this id, and the document; None where there is none."""
+
+        def find(index: Index) -> tuple[DocumentFacts, Document] | None:
+            with index.snapshot():
+                row = next((row for row in index.rows("documents") if row["source_id"] == source_id), None)
+                return None if row is None else (_facts(row), index.document(row["id"]))
+
+        return await self._read(find)
+
     async def remove(self, path: str | Path) -> int:
         """Forget an added folder or file, or a single document; how many documents were forgotten."""
         return await self._read(lambda index: _remove(index, Path(path).expanduser())) or 0

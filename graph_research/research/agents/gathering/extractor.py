@@ -12,7 +12,7 @@ from graph_research.graph.registry import Handler
 from graph_research.providers.errors import BudgetReached, ProviderError
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import proved_findings
-from graph_research.research.evidence.quotes import QuoteFinder, attributed
+from graph_research.research.evidence.quotes import QuoteFinder, any_quote_stands, attributed
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section, own_chars
 from graph_research.research.llm.services import Services
@@ -245,7 +245,7 @@ def _read(
 
 def _answered(rows: Sequence[Mapping[str, Any]], finder: QuoteFinder) -> set[int]:
     """The numbers of the open questions that findings with a quote which stands in its source answer."""
-    return {n for row in rows if any(map(finder.holds, row["evidence"])) for n in row.get("answers") or ()}
+    return {n for row in rows if any_quote_stands([row], finder.documents) for n in row.get("answers") or ()}
 
 
 def _output(handoff: Mapping[str, Any], **made: Any) -> dict[str, Any]:

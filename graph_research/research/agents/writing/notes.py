@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph_research.research.evidence.quotes import find_quote
+from graph_research.research.evidence.quotes import quote_stands
 from graph_research.text.document import Document
 from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
 from graph_research.text.relevance.open_points import Told, left_open
@@ -62,8 +62,7 @@ def quotes_or_noted(
     """The quote, or where it does not stand in its source, such as the words of a note, passages of the note's sources
     that say it and what was `said` with it, of its own where it is of no note. Whether they support that is for its
     check."""
-    document = documents.get(quote["source_id"])
-    if document and find_quote(document.text, quote["quote"]):
+    if quote_stands(quote, documents):
         return [quote]
     names = noted_sources(quote["quote"], notes) or (quote["source_id"],)
     read = {name: documents[name] for name in names if name in documents}

@@ -485,6 +485,17 @@ def test_a_piece_of_a_sentence_is_shown_only_where_the_quote_is_in_that_sentence
     assert row["text"].strip() == shown
 
 
+def text_with_quote(text: str, quote: str) -> str:
+    """What a writer with room is shown of a text around a quote of it."""
+    sources, documents = shelf(Gate=text)
+    [name] = sources
+    evidence = QuoteFinder("", sources, documents).evidence([{"source_id": name, "quote": quote}])
+    [row] = Passages((row.to_json() for row in evidence), sources, documents).rows(
+        [evidence[0].id], enough_chars=ENOUGH_CHARS
+    )
+    return str(row["text"])
+
+
 @pytest.mark.parametrize(
     ("behind", "is_shown"),
     [
@@ -497,12 +508,8 @@ def test_a_piece_of_a_sentence_is_shown_only_where_the_quote_is_in_that_sentence
 )
 def test_behind_a_quote_of_any_length_stands_the_sentence_that_points_back_at_it(behind: str, is_shown: bool) -> None:
     quote = f"The gate is closed in winter, when the water is low, and {'the keeper is away, and ' * 10}boats wait."
-    sources, documents = shelf(Gate=f"Tides come. {quote} {behind} Pages end.")
-    [name] = sources
-    evidence = QuoteFinder("", sources, documents).evidence([{"source_id": name, "quote": quote}])
-    texts = Passages((row.to_json() for row in evidence), sources, documents)
-    [row] = texts.rows([evidence[0].id], enough_chars=ENOUGH_CHARS)
-    assert row["text"] == (f"⟦{quote}⟧ {behind}" if is_shown else f"⟦{quote}⟧")
+    shown = text_with_quote(f"Tides come. {quote} {behind} Pages end.", quote)
+    assert shown == (f"⟦{quote}⟧ {behind}" if is_shown else f"⟦{quote}⟧")
 
 
 @pytest.mark.parametrize(
@@ -512,12 +519,8 @@ def test_behind_a_quote_of_any_length_stands_the_sentence_that_points_back_at_it
 def test_before_a_quote_that_points_back_stands_the_sentence_that_it_points_at(opening: str, is_shown: bool) -> None:
     quote = f"{opening} what the water does when it is low, and {'the keeper is away, and ' * 10}boats wait."
     before = "The gate must be told that the tide has turned."
-    sources, documents = shelf(Gate=f"Tides come. {before} {quote} Pages end.")
-    [name] = sources
-    evidence = QuoteFinder("", sources, documents).evidence([{"source_id": name, "quote": quote}])
-    texts = Passages((row.to_json() for row in evidence), sources, documents)
-    [row] = texts.rows([evidence[0].id], enough_chars=ENOUGH_CHARS)
-    assert row["text"] == (f"{before} ⟦{quote}⟧" if is_shown else f"⟦{quote}⟧")
+    shown = text_with_quote(f"Tides come. {before} {quote} Pages end.", quote)
+    assert shown == (f"{before} ⟦{quote}⟧" if is_shown else f"⟦{quote}⟧")
 
 
 def test_what_one_excerpt_shows_of_a_source_the_next_does_not_repeat() -> None:

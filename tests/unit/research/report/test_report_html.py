@@ -334,3 +334,12 @@ def test_a_picture_is_rebuilt_from_what_is_harmless(svg):
 def test_what_is_no_picture_is_left_out(svg):
     assert sanitized_svg(svg) is None
     assert 'class="graph"' not in rendered(picture=svg)
+
+
+def test_a_publisher_who_is_the_author_too_is_named_once():
+    sources = [
+        {**source, "publisher": "Lagoon Company", "authors": ["Lagoon Company"]} for source in finished_research.SOURCES
+    ]
+    listed = LexborHTMLParser(rendered(built(sources=sources))).css("#sources .meta")
+    assert listed
+    assert all(row.text().count("Lagoon Company") == 1 for row in listed)

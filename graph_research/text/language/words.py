@@ -54,6 +54,12 @@ _SCRIPTS = {language: re.compile(f"[{letters}]") for language, letters in facts(
 _OF_ONE_SCRIPT = {language: re.compile(letters) for language, letters in facts("own_letters").items()}
 """What only the other languages of these alphabets write."""
 
+_PHRASAL = {
+    language: re.compile(rf"\b(?=([^\W\d_]+) ({'|'.join(particles)})\b)", re.IGNORECASE)
+    for language, particles in listed("particles").items()
+}
+"""Where a verb and its particle may begin, which a noun has as one word (`back up`: backup)."""
+_OF_TWO_WORDS = 0.5
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:_+[^\W_]+)*")
 _HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _MOST_REMEMBERED = 100_000  # words
@@ -71,7 +77,8 @@ _Form = tuple[str, str, int, int, float]
 
 class Word(NamedTuple):
     """`text[start:end]` as a search term; `weight` is 0 (as common as `the`) to 3.5 (rare or unknown). Each of the n
-    parts of a word has a `share` of 1 / n of its weight, since they stand wherever the whole does."""
+    parts of a word has a `share` of 1 / n of its weight, since they stand wherever the whole does, and what two words
+    make together has half of its weight, since they may mean something else."""
 
     term: str
     weight: float
@@ -87,13 +94,25 @@ def words(text: str, language: str = "en") -> list[Word]:
     ligatures and full-width letters count as the letters they stand for. A word in camel case or with underscores is
     followed by its parts (`TaskGroup`: taskgroup, task, group; `lock_timeout`: lock_timeout, lock, timeout), and so is
     a compound (`Nitratgehalt`: nitratgehalt, nitrat, gehalt); the parts together count as one word. Chinese and
-    Japanese, which put no spaces between words, give the pairs of neighbouring characters.
+    Japanese, which put no spaces between words, give the pairs of neighbouring characters. A verb and its particle are
+    followed by the noun that they make, where the language has it (`backed up`: back, up, backup).
     """
-    return [
+    found = [
         Word(term, share * _weight(term, form, language), match.start() + start, match.start() + end, share)
         for match in _WORD.finditer(text)
         for term, form, start, end, share in _forms(match[0], language)
     ]
+    if language in _PHRASAL and (joined := list(_joined(text, language))):
+        found = sorted([*found, *joined], key=lambda word: word.end)
+    return found
+
+
+def _joined(text: str, language: str) -> Iterator[Word]:
+    for match in _PHRASAL[language].finditer(text):
+        form = stem(match[1], language) + match[2].lower()
+        if form in frequencies(language):
+            term = stem(form, language)
+            yield Word(term, _OF_TWO_WORDS * _weight(term, form, language), match.start(1), match.end(2), _OF_TWO_WORDS)
 
 
 @lru_cache(maxsize=2048)

@@ -80,7 +80,11 @@ def test_emphasis_is_slanted_but_in_scripts_without_slanted_letters(language: st
     runs = [run for paragraph in document.paragraphs for run in paragraph.runs]
     assert any(run.italic for run in runs) is is_slanted
     assert document.styles["Quote"].font.italic is is_slanted
-    pages = PdfReader(io.BytesIO(rendered("pdf", in_language(language)))).pages
+    try:
+        made = rendered("pdf", in_language(language))
+    except PdfNotMade as error:
+        pytest.skip(f"this machine: {error}")
+    pages = PdfReader(io.BytesIO(made)).pages
     fonts = str([font.get_object() for page in pages for font in page["/Resources"]["/Font"].values()])
     assert ("Italic" in fonts) is is_slanted
 

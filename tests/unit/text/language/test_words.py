@@ -72,6 +72,15 @@ def test_language_is_recognised_by_script_and_common_words(text: str, language: 
     assert language_of(text) == language
 
 
+def test_a_verb_and_its_particle_are_the_noun_that_they_make_too() -> None:
+    assert terms("How do I back up a running database?") == ["backup", "run", "databas"]
+    assert terms("It was backed up, the server shut down.") == ["backup", "server", "shut", "down", "shutdown"]
+    assert terms("Walk up to the lake, and go over the bridge.") == terms("Walk to the lake, and go by the bridge.")
+    noun, both = (next(iter(words(text))) for text in ("backup", "back up"))
+    assert (words("back up")[-1].term, both.weight) == (noun.term, 0.0)
+    assert words("back up")[-1].weight == noun.weight / 2
+
+
 def test_stems_follow_the_language() -> None:
     assert stem("Häuser", "de") == stem("Hauses", "de")
     assert stem("turbines") == stem("turbine")

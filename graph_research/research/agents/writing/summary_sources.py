@@ -13,6 +13,7 @@ from graph_research.research.models.draft import (
     Statement,
     StatementKind,
     rewritten,
+    statements_of,
 )
 from graph_research.text.language.quantities import Value
 from graph_research.text.language.stated import unstated
@@ -43,11 +44,11 @@ def with_sources_of_sections(
 ) -> list[Block]:
     """The blocks, in which a number that a section computes is computed as there, and each fact cites what a section
     cites for the figures that its own evidence lacks, and no longer cites what has none of its words; `quotes` are
-    those of all evidence by id. A fact that would lose all its evidence is left as it is. What else an analysis rests
-    on is its writer's to say."""
-    sections = list(sections)
-    computing = [row for section in sections for row in section.statements() if row.computed]
-    facts = [fact for section in sections for block in section.blocks for fact in _facts(block, quotes)]
+    those of all evidence by id. Of a section all counts but blocks to copy, which compute for many lines. A fact that
+    would lose all its evidence is left as it is. What else an analysis rests on is its writer's to say."""
+    told = [block for section in sections for block in section.blocks if block.type is not BlockType.CODE]
+    computing = [row for row in statements_of(told) if row.computed]
+    facts = [fact for block in told for fact in _facts(block, quotes)]
 
     def change(statement: Statement) -> Statement:
         statement = _computed(statement, computing, quotes)
@@ -87,8 +88,6 @@ def _computed(statement: Statement, computing: Iterable[Statement], quotes: Mapp
 
 
 def _facts(block: Block, quotes: Mapping[str, str]) -> Iterable[_Fact]:
-    if block.type is BlockType.CODE:
-        return []
     named = [("", row) for row in block.prose()]
     for cells in block.rows:
         named += [(f"{cells[0].text} {head}", cell) for head, cell in zip(block.header, cells, strict=False)]

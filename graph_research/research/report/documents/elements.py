@@ -147,21 +147,14 @@ def joined(parts: Iterable[Spans], between: Span = SPACE) -> Spans:
 
 
 def emphasised(spans: Iterable[Span]) -> Iterator[tuple[Style, Spans]]:
-    """The spans one by one, each with its style, but for what is in bold or emphasis with code in it, which is one:
-    `*keep fsync on*` with `fsync` as code."""
-    for style, run in groupby(spans, key=_around):
+    """The spans one by one, each with its style, but for what is in bold with code in it, which is one:
+    **keep `fsync` on** with `fsync` as code."""
+    for is_strong, run in groupby(spans, key=lambda span: span.style in (Style.STRONG, Style.STRONG_CODE)):
         held = tuple(run)
-        if style is not Style.PLAIN and len(held) > 1 and any(span.style is style for span in held):
-            yield style, held
+        if is_strong and len(held) > 1 and any(span.style is Style.STRONG for span in held):
+            yield Style.STRONG, held
         else:
             yield from ((span.style, (span,)) for span in held)
-
-
-def _around(span: Span) -> Style:
-    """What the span may be set in together with those beside it."""
-    if span.style in (Style.STRONG, Style.STRONG_CODE):
-        return Style.STRONG
-    return Style.EMPHASIS if span.style in (Style.EMPHASIS, Style.CODE) else Style.PLAIN
 
 
 def is_code(span: Span) -> bool:

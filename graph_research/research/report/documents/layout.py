@@ -175,7 +175,7 @@ class _Layout:
                 yield self.sentences.table(block)
             elif block.type is BlockType.CODE:
                 for row in block.sentences:
-                    marks = self.sentences.of_block(row, blocks)
+                    marks = self.sentences.of_block(block, row, blocks)
                     yield Code(clean(row.text).strip("\n"), block.language, marks, one_line(block.caption))
             elif block.type is BlockType.QUOTE:
                 yield Paragraph(self.sentences.item(block.sentences), is_quoted=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from graph_research.research.evidence.cited import Citation, CitedBlock, CitedContradiction, CitedStatement
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import EMPTY_CELL, BlockType, StatementKind
+from graph_research.research.report.documents.block_settings import settings_by_source
 from graph_research.research.report.documents.elements import (
     LINE_BREAK,
     Item,
@@ -31,11 +32,9 @@ from graph_research.research.report.reading import (
     source_marks,
 )
 from graph_research.research.report.sentence_parts import Clause, InlineMarks, clauses_of
-from graph_research.text.language.tags import has_italics
 
 ANALYSIS = "°"
-"""Stands behind a sentence of analysis; the report says once what it means. A table has analysis in italics, but in
-Chinese and Japanese, where it has the mark, too."""
+"""Stands behind the numbers of a sentence or cell of analysis; the report says once what it means."""
 _MARKED = {(True, False): Style.CODE, (False, True): Style.STRONG, (True, True): Style.STRONG_CODE}
 """By whether a stretch is code and in bold."""
 
@@ -45,7 +44,6 @@ class Sentences:
 
     def __init__(self, report: Report, labels: Labels) -> None:
         self._labels = labels
-        self._has_italics = has_italics(report.language)
         self._citations = {citation.id: citation for citation in report.citations}
         self._sources = {source.id: source for source in report.sources}
         cited = {c.source_id: self._sources[c.source_id] for c in report.citations if c.source_id in self._sources}
@@ -60,16 +58,10 @@ class Sentences:
         return bool(self._disputed)
 
     def paragraph(self, statements: Sequence[CitedStatement]) -> Spans:
-        """Running text. A sentence of analysis has the mark behind its numbers. Where those before it have them all it
-        has neither: what it infers is not what its sources say, and only analysis stands without a number."""
+        """Running text."""
         spans: list[Span] = []
-        shown: set[int] = set()
         for statement in statements:
-            own = self._sources_of(statement.citations)
-            sentence = self._sentence(
-                statement, is_numbered=statement.status is not Status.ANALYSIS or not own <= shown
-            )
-            shown |= own
+            sentence = self._sentence(statement)
             gap = gap_behind(spans[-1].text) if spans and sentence else ""
             spans += [*([Span(gap)] if gap else []), *sentence]
         return tuple(spans)
@@ -89,7 +81,7 @@ class Sentences:
         return self.paragraph(statements)
 
     def table(self, block: CitedBlock) -> Table:
-        """A table, filled up to equal rows, with analysis in italics."""
+        """A table, filled up to equal rows."""
         width = max([len(block.header), *map(len, block.rows)])
         header = [one_line(head) for head in block.header]
         rows = [self._row(row) for row in block.rows]
@@ -119,16 +111,33 @@ class Sentences:
             ]
         return tuple(spans)
 
-    def of_block(self, statement: CitedStatement, others: Iterable[CitedBlock]) -> Spans:
-        """The caption of a block to copy: its sources, marked where the writer composed it. None where the `others` of
-        its section that are no such blocks have them all."""
-        told = (row for block in others if block.type is not BlockType.CODE for row in block.statements())
-        shown = self._sources_of(name for row in told for name in row.citations)
-        is_shown = self._sources_of(statement.citations) <= shown
-        numbers = () if is_shown else self.numbers(statement.citations)
+    def of_block(self, block: CitedBlock, statement: CitedStatement, others: Iterable[CitedBlock]) -> Spans:
+        """The caption of a block to copy: its sources, marked where the writer composed it. Where several tell of its
+        settings each stands with those that it tells of; else none stands where the `others` of its section that are
+        no such blocks have them all."""
+        settings = settings_by_source(statement.text, block.language, statement.citations, self._citations)
+        if sum(map(bool, settings.values())) > 1:
+            numbers = self._with_settings(statement, settings)
+        else:
+            told = (row for block in others if block.type is not BlockType.CODE for row in block.statements())
+            shown = self._sources_of(name for row in told for name in row.citations)
+            numbers = () if settings.keys() <= shown else self.numbers(statement.citations)
         named = (Span(self._labels.pair.format(name=self._labels.sources, value="")), *numbers) if numbers else ()
-        mark = line(ANALYSIS) if statement.status is Status.ANALYSIS and numbers else ()
-        return joined([(*named, *mark), self._status(statement)])
+        return joined([_marked(statement, named), self._status(statement)])
+
+    def _with_settings(self, statement: CitedStatement, settings: Mapping[int, Sequence[str]]) -> Spans:
+        """The numbers of the sources, each behind the settings that it tells of, those without any last."""
+        of_source = {
+            n: self.numbers(name for name in statement.citations if self._citations[name].n == n) for n in settings
+        }
+        comma, semicolon = Span(self._labels.comma), Span(self._labels.semicolon)
+        named = (
+            joined([joined(((Span(name, Style.CODE),) for name in names), comma), of_source[n]])
+            for n, names in settings.items()
+            if names
+        )
+        others = self.numbers(name for name in statement.citations if not settings[self._citations[name].n])
+        return joined([*named, others], semicolon)
 
     def _row(self, row: Sequence[CitedStatement]) -> list[Spans]:
         """The cells of a row. Where all that state something rest on one source, its number stands once, behind the
@@ -142,10 +151,11 @@ class Sentences:
         )
         if not once:
             of_cells = self._sources_of(name for cell in row[1:] for name in cell.citations)
-            is_numbered = not self._sources_of(row[0].citations) <= of_cells
-            return [self._cell(row[0], is_numbered=is_numbered), *map(self._cell, row[1:])]
-        label, *cells = (self._cell(cell, is_numbered=False) for cell in row)
-        return [joined([label, self._number_of_all(names)]), *cells]
+            is_told = self._sources_of(row[0].citations) <= of_cells
+            label = self._label(row[0]) if is_told else self._cell(row[0])
+            return [label, *map(self._cell, row[1:])]
+        cells = [self._cell(cell, is_numbered=False) for cell in row[1:]]
+        return [joined([self._label(row[0]), self._number_of_all(names)]), *cells]
 
     def _number_of_all(self, names: Sequence[str]) -> Spans:
         first, *others = names
@@ -155,12 +165,17 @@ class Sentences:
         """Citations whose numbers stand elsewhere."""
         return tuple(Span("", citation=name, is_further=True) for name in names)
 
+    def _label(self, cell: CitedStatement) -> Spans:
+        """The first cell of a row without its numbers: it names what the others tell of."""
+        return joined([self._set(cell, self._said(cell)), self._status(cell)])
+
     def _cell(self, cell: CitedStatement, *, is_numbered: bool = True) -> Spans:
-        is_analysis = cell.status is Status.ANALYSIS
-        text = self._set(cell, self._said(cell), Style.EMPHASIS if is_analysis and self._has_italics else Style.PLAIN)
-        numbered = joined([text, self.numbers(cell.citations) if is_numbered else ()])
-        mark = line(ANALYSIS) if is_analysis and numbered and not self._has_italics else ()
-        return joined([(*numbered, *mark), self._status(cell)])
+        """A cell without the numbers that stand elsewhere, or for which it says nothing."""
+        if cell.text.strip() == EMPTY_CELL.text:
+            return (*self._set(cell, self._said(cell)), *self._unnumbered(cell.citations))
+        numbers = self.numbers(cell.citations) if is_numbered else ()
+        said = joined([self._set(cell, self._said(cell)), numbers])
+        return joined([_marked(cell, said, is_numbered=is_numbered), self._status(cell)])
 
     def _status(self, statement: CitedStatement) -> Spans:
         return joined(
@@ -189,14 +204,10 @@ class Sentences:
     def _by_the_user(self) -> Spans:
         return line(bracketed(self._labels.statuses[Status.USER], self._labels))
 
-    def _sentence(self, statement: CitedStatement, *, is_numbered: bool) -> Spans:
-        if is_numbered:
-            clauses = clauses_of(statement, self._citations, self._sources)
-            numbered = tuple(span for clause in clauses for span in self._clause(statement, clause))
-        else:
-            numbered = (*self._set(statement, self._said(statement)), *self._unnumbered(statement.citations))
-        mark = line(ANALYSIS) if statement.status is Status.ANALYSIS and is_numbered else ()
-        return joined([(*numbered, *mark), self._status(statement)])
+    def _sentence(self, statement: CitedStatement) -> Spans:
+        clauses = clauses_of(statement, self._citations, self._sources)
+        numbered = tuple(span for clause in clauses for span in self._clause(statement, clause))
+        return joined([_marked(statement, numbered), self._status(statement)])
 
     def _clause(self, statement: CitedStatement, clause: Clause) -> Spans:
         said = quoted(clause.text, self._labels) if statement.kind is StatementKind.QUOTE else clause.text
@@ -240,3 +251,10 @@ class Sentences:
         of_it = self._behind[publisher(source)]  # a name behind most of the sources does not tell them apart
         by_title = of_it > 1 and of_it * 2 > self._behind.total()
         return line(attribution(source, self._labels, by_title=by_title), Style.EMPHASIS)
+
+
+def _marked(statement: CitedStatement, spans: Spans, *, is_numbered: bool = True) -> Spans:
+    """A statement with the mark of analysis behind its numbers, or one space behind its text."""
+    if statement.status is not Status.ANALYSIS or not spans:
+        return spans
+    return (*spans, Span(ANALYSIS if is_numbered and statement.citations else f" {ANALYSIS}"))

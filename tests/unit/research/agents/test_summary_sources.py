@@ -68,7 +68,9 @@ def test_a_number_that_a_section_computes_is_computed_in_the_summary_as_there() 
         computed=["5 * 4"],
         judged=["4"],
     )
-    sections = [*SECTIONS, DraftSection(heading="Ferry", blocks=[Block(sentences=[hours])])]
+    lines = hours.model_copy(update={"text": "crossings = 20  # of the ferry, 21 on Sundays"})
+    blocks = [Block(type=BlockType.CODE, sentences=[lines]), Block(sentences=[hours])]
+    sections = [*SECTIONS, DraftSection(heading="Ferry", blocks=blocks)]
 
     def summed_up(text: str, kind: StatementKind = StatementKind.ANALYSIS) -> Statement:
         block = Block(sentences=[Statement(text=text, kind=kind, evidence_ids=["ev-checks"])])

@@ -1,0 +1,36 @@
+"""Which source tells of which setting of a block to copy, so that a reader need not open all of them for one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from graph_research.research.evidence.cited import Citation
+
+_NAME = r"(?<![\w.-])([^\W\d][\w.-]*[^\W_])\s*"
+_GIVEN_BY_COLON = ("yaml", "yml")
+_GIVEN_BY_SIGN = ("", "conf", "ini", "properties", "sql", "toml")
+_SETTING = {
+    **dict.fromkeys(_GIVEN_BY_COLON, re.compile(rf"{_NAME}:(?=\s)")),
+    **dict.fromkeys(_GIVEN_BY_SIGN, re.compile(rf"{_NAME}=")),
+}
+"""By language, a name that a line gives a value (`fillfactor = 80`, `port: 5432`); those of programs are variables."""
+_COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|--|;).*$", re.MULTILINE)
+
+
+def settings_by_source(
+    code: str, language: str, names: Iterable[str], citations: Mapping[str, Citation]
+) -> dict[int, list[str]]:
+    """By number of the cited source, the settings of the block, in its order, that a cited passage of it names, each
+    beside the first source that does; a source with none has an empty list."""
+    quotes: dict[int, list[str]] = {}
+    for name in names:
+        quotes.setdefault(citations[name].n, []).append(citations[name].quote)
+    found: dict[int, list[str]] = {n: [] for n in sorted(quotes)}
+    setting = _SETTING.get(language.lower())
+    for given in dict.fromkeys(setting.findall(_COMMENT.sub("", code)) if setting else ()):
+        named = re.compile(rf"(?<![\w.-]){re.escape(given)}(?![\w-])")
+        first = next((n for n in found if any(map(named.search, quotes[n]))), None)
+        if first is not None:
+            found[first].append(given)
+    return found

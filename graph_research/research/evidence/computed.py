@@ -196,7 +196,7 @@ def _number(number: float, cited: Sequence[Value]) -> list[_Reading]:
     if number in (1.0, 100.0):
         found.append(_Reading(base=number, unit=_RATIO if number == 1.0 else "percent"))
     if not found:
-        raise ComputationInvalid(f"{number:g} is not in the cited quotes")
+        raise ComputationInvalid(f"{number:.15g} is not in the cited quotes")
     return list(dict.fromkeys(found))
 
 
@@ -212,12 +212,22 @@ def _is_thousands(ratio: float) -> bool:
 def _sum(one: _Reading, other: _Reading, sign: float = 1.0) -> list[_Reading]:
     if one.constant or other.constant:
         return []
+    one, other = _in_unit_of(one, other), _in_unit_of(other, one)
     if one.unit != other.unit:
         return []
     if one.per and other.per and one.per != other.per:
         return []
     total = one.base + sign * other.base
     return [replace(one, base=total, per=one.per or other.per, summands=one.summands + other.summands)]
+
+
+def _in_unit_of(one: _Reading, other: _Reading) -> _Reading:
+    """A number of any unit in that of the other; without a unit the other is taken for one of any unit."""
+    if one.unit == "" and other.unit == _ANY_UNIT:
+        return replace(one, unit=_ANY_UNIT)
+    if one.unit != _ANY_UNIT or other.unit in ("", _ANY_UNIT, _RATIO):
+        return one
+    return replace(one, base=one.whole * other.factor, unit=other.unit, factor=other.factor)
 
 
 def _difference(one: _Reading, other: _Reading) -> list[_Reading]:

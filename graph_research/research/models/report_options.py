@@ -22,6 +22,8 @@ MOST_OF_WORDS = 1.4
 MOST_OF_A_SECTION = 2.0
 """So many times its words a section may have before it is sent back: of sections that are too long together the editor,
 who sees them all, leaves out what is least useful."""
+_MOST_OF_SUMMARY = 320
+"""Words; a longer one is no short answer."""
 _USUAL_OF_WORDS = 1.2
 """So many times the words that they should have sections usually have: models overrun what they are asked for."""
 
@@ -56,12 +58,16 @@ class ReportOptions(Record):
     @property
     def summary_words(self) -> int:
         """About so many words has the summary."""
-        return round(_SHARE_OF_SUMMARY * sum(self.words) / 2 / 10) * 10 + 40
+        return min(self._tenth + 40, _MOST_OF_SUMMARY)
 
     @property
     def conclusion_words(self) -> int:
         """So many words have the conclusions at most: what is left to say once summary and sections are written."""
-        return round(self.summary_words / 2 / 10) * 10
+        return round((self._tenth + 40) / 2 / 10) * 10
+
+    @property
+    def _tenth(self) -> int:
+        return round(_SHARE_OF_SUMMARY * sum(self.words) / 2 / 10) * 10
 
     @property
     def most_additions(self) -> int:

@@ -60,7 +60,13 @@ def editor(services: Services) -> Handler:
     `answered_limits` what statements answer that is told as open, `inconsistencies` what does not agree with what else
     the report says, `missing` what a reader will look for and no section tells, `found` whether the report answers the
     question. All empty where no model answers."""
-    agent = Agent(name="editor", role="report", phase="synthesis", sections=_SECTIONS)
+    agent = Agent(
+        name="editor",
+        role="report",
+        phase="synthesis",
+        max_output_tokens=services.settings.report_output_tokens,
+        sections=_SECTIONS,
+    )
 
     async def edit(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sections = [DraftSection.model_validate(row) for row in handoff["sections"]]

@@ -45,7 +45,13 @@ def outliner(services: Services) -> Handler:
     """The sections in reading order, every finding in at least one of them. Empty where no language model gives a
     usable one, or nothing was found to write of: then the quotations that code selected are the report. `by_code` says
     that no language model serves the role."""
-    agent = Agent(name="outliner", role="report", phase="synthesis", sections=_SECTIONS)
+    agent = Agent(
+        name="outliner",
+        role="report",
+        phase="synthesis",
+        max_output_tokens=services.settings.report_output_tokens,
+        sections=_SECTIONS,
+    )
 
     async def outline(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         by_code = agent.is_by_code(services, ctx)

@@ -245,6 +245,21 @@ def test_an_analysis_may_state_the_numbers_that_its_writer_judges_and_what_follo
     assert judged(text, held, judged=own).status is Status.UNSUPPORTED
 
 
+def test_a_judged_number_is_added_to_one_of_a_quote_in_its_unit() -> None:
+    quotes = ["The default is 50 tuples.", "The default is 0.2 (20% of table size).", "A flush takes 5 ms."]
+
+    def problem(text: str, expression: str, own: str) -> str:
+        return judged(text, *quotes, kind=StatementKind.ANALYSIS, judged=[own], computed=[expression]).problem
+
+    said = "A table of 10,000,000 rows (assumed) is cleaned after 2,000,050 tuples."
+    assert problem(said, "50 + 0.2 * 10000000", "10,000,000") == ""
+    assert problem(said, "50 + 0.2 * 10000000", "7") == "50 + 0.2 * 10000000: 10000000 is not in the cited quotes"
+    assert problem(said.replace("050", "500"), "50 + 0.2 * 10000000", "10,000,000") == (
+        "not in the cited quotes: 2,000,500"
+    )
+    assert problem("With 3 (assumed) for the network that makes 8 ms.", "5 + 3", "3") == ""
+
+
 def test_the_whole_that_a_formula_takes_a_share_from_is_no_new_number_of_an_analysis() -> None:
     held = "Writers wait for the lock of a file."
     for text, problem in (

@@ -26,8 +26,8 @@ class PassageSpan:
 
 def passages(document: Document, target_chars: int = TARGET_CHARS) -> tuple[PassageSpan, ...]:
     """The document's passages in order, each of about `target_chars` to twice as many characters. None holds
-    boilerplate, goes across a heading or a page, or cuts a sentence; only code and tables longer than twice
-    `target_chars` are cut, between words."""
+    boilerplate, goes across a heading or a page, cuts a sentence, or parts a term from the beginning of its
+    explanation; only code and tables longer than twice `target_chars` are cut, between words."""
     found: list[PassageSpan] = []
     for heading, blocks in _sections(document):
         found.extend(PassageSpan(start, end, heading) for start, end in _packed(document, blocks, target_chars))
@@ -67,9 +67,15 @@ def _packed(document: Document, blocks: list[Block], target_chars: int) -> list[
     most_chars = _MOST * target_chars
     spans: list[_Span] = []
     current: _Span | None = None
-    for block in blocks:
-        fits = block.end - (current[0] if current else block.start) <= most_chars
-        for start, end in [block[1:3]] if fits else _units(document.text, block, most_chars):
+    term: int | None = None
+    for block, below in zip(blocks, [*blocks[1:], None], strict=True):
+        if below is not None and document.term_start(below.start) == block.start:
+            term = block.start  # it begins the passage of its explanation
+            continue
+        first, term = block.start if term is None else term, None
+        fits = block.end - (current[0] if current else first) <= most_chars
+        for start, end in [(block.start, block.end)] if fits else _units(document.text, block, most_chars):
+            start = first if start == block.start else start
             if current is not None and end - current[0] > most_chars:
                 spans.append(current)
                 current = None

@@ -207,3 +207,13 @@ def test_passages_are_as_long_as_they_are_wanted() -> None:
     lengths = [span.end - span.start for span in passages(document, 300)]
     assert all(300 <= length <= 600 for length in lengths)
     assert len(lengths) > len(passages(document))
+
+
+def test_a_term_begins_the_passage_of_its_explanation() -> None:
+    explained = {name: f"{'So it is with the gates of the lagoon. ' * 3}" for name in ("ebb", "flood", "slack", "neap")}
+    listed = "".join(f"<dt>{name} (integer)</dt><dd><p>{text}</p></dd>" for name, text in explained.items())
+    document = html_document(f"<main><h1>Tides</h1><dl>{listed}</dl></main>")
+    shown = [document.text[span.start : span.end] for span in passages(document, 130)]
+    assert len(shown) > 1
+    assert all(f"{name} (integer) So it is" in " ".join("\n".join(shown).split()) for name in explained)
+    assert not [text for text in shown if text.endswith("(integer)")]

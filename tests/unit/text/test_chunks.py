@@ -210,7 +210,7 @@ def test_passages_are_as_long_as_they_are_wanted() -> None:
 
 
 def test_a_term_begins_the_passage_of_its_explanation() -> None:
-    explained = {name: f"{'So it is with the gates of the lagoon. ' * 3}" for name in ("ebb", "flood", "slack", "neap")}
+    explained = dict.fromkeys(("ebb", "flood", "slack", "neap"), f"{'So it is with the gates of the lagoon. ' * 3}")
     listed = "".join(f"<dt>{name} (integer)</dt><dd><p>{text}</p></dd>" for name, text in explained.items())
     document = html_document(f"<main><h1>Tides</h1><dl>{listed}</dl></main>")
     shown = [document.text[span.start : span.end] for span in passages(document, 130)]

@@ -44,6 +44,17 @@ async def test_a_word_is_found_in_the_stems_of_each_language(tmp_path: Path, lib
     assert {hit.path for hit in await library.search("harbours")} == {"limits.md", "havn.md"}
 
 
+async def test_a_page_in_another_language_is_not_found_first_since_its_stems_are_rare(
+    tmp_path: Path, library: Library
+) -> None:
+    pages = {f"{n}.md": f"# Page {n}\n\nThe users of quay {n} give their passwords." for n in range(30)}
+    pages["kept.md"] = "# Kept\n\nThe passwords of users."
+    pages["havn.md"] = f"{DANISH} Man kan logge ind: users og passwords er ord, som ikke er af det danske sprog."
+    await library.add([write(tmp_path / "docs", pages)])
+    found = [hit.path for hit in await library.search("the passwords of users")]
+    assert found[0] == "kept.md"
+
+
 async def test_a_name_of_several_parts_counts_for_less_than_what_is_asked_of_it(
     tmp_path: Path, library: Library
 ) -> None:

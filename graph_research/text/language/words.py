@@ -56,7 +56,7 @@ _OF_ONE_SCRIPT = {language: re.compile(letters) for language, letters in facts("
 
 _PHRASAL = {
     language: re.compile(rf"\b(?=([^\W\d_]+) ({'|'.join(particles)})\b)", re.IGNORECASE)
-    for language, particles in listed("particles").items()
+    for language, particles in listed("verb_particles").items()
 }
 """Where a verb and its particle may begin, which a noun has as one word (`back up`: backup)."""
 _OF_TWO_WORDS = 0.5

@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 
 from graph_research.research.agents.writing.section_text import answered_row, answered_statement
 from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, DraftSection, Statement
+from graph_research.text.language.questions import points_back
+from graph_research.text.language.words import language_of
 
+_OPENING_WORDS = 4
 _LABEL = re.compile(r"[^.:;：。]{1,60}[:：]")
 
 
@@ -34,9 +37,9 @@ def answered_addition(after: str, answer: Mapping[str, Any], place: str) -> Addi
 def with_additions(section: DraftSection, additions: Iterable[Addition]) -> DraftSection:
     """The section with the additions, in their order: a row behind the row of a table that it belongs to, as wide as
     the table; sentences at the end of the list's item that they belong to, as an item of their own only where they say
-    what they are about ("Night fares: …"); at the end of a paragraph, since its sentences lean on each other; of any
-    other block behind the paragraphs that follow it, which lead on from each other, too: several as items of a list.
-    Where the statement is not there, or a row does not fit, nothing is added."""
+    what they are about ("Night fares: …"); in a paragraph behind the sentence that they belong to, and those behind it
+    that point back; of any other block behind the paragraphs that follow it, which lead on from each other: several as
+    items of a list. Where the statement is not there, or a row does not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
         number = _block_of(section.blocks, addition.after)
@@ -73,11 +76,26 @@ def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
         left = [row for row in said if not any(_holds(item, row.sentences[0].id) for item in items)]
         return [block.model_copy(update={"items": _inserted(items, [(row.after, row.sentences) for row in left])})]
     if block.type is BlockType.PARAGRAPH:
-        sentences = [*block.sentences, *(sentence for row in said for sentence in row.sentences)]
-        return [block.model_copy(update={"sentences": sentences})]
+        return [block.model_copy(update={"sentences": _within(block.sentences, said)})]
     if len(said) > 1:
         return [block, Block(type=BlockType.LIST, items=[row.sentences for row in said])]
     return [block, *(Block(sentences=row.sentences) for row in said)]
+
+
+def _within(sentences: Sequence[Statement], additions: Iterable[Addition]) -> list[Statement]:
+    """The sentences of a paragraph with the additions, each behind that of its statement, else the last, and those
+    behind it that point back."""
+    behind: dict[int, list[Statement]] = {}
+    for addition in additions:
+        place = next((n for n, row in enumerate(sentences) if row.id == addition.after), len(sentences) - 1)
+        while place + 1 < len(sentences) and _points_back(sentences[place + 1].text):
+            place += 1
+        behind.setdefault(place, []).extend(addition.sentences)
+    return [one for place, row in enumerate(sentences) for one in (row, *behind.get(place, ()))]
+
+
+def _points_back(text: str) -> bool:
+    return points_back(" ".join(text.split()[:_OPENING_WORDS]), language_of(text))
 
 
 def _is_labelled(sentences: Sequence[Statement]) -> bool:

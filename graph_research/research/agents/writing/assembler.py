@@ -329,8 +329,12 @@ class _Parts:
 
 
 def _limits_said_again(blocks: Iterable[Block]) -> set[str]:
-    """The ids of the sentences on what was not found that another such sentence says, too."""
-    limits = [row for block in blocks for row in block.prose() if row.kind is StatementKind.LIMIT]
+    """The ids of the sentences on what was not found that another such sentence says, too, but for those that begin an
+    item whose next sentence says what to do without it."""
+    blocks = list(blocks)
+    leading = {item[0].id for block in blocks for item in block.items if len(item) > 1}
+    prose = (row for block in blocks for row in block.prose())
+    limits = [row for row in prose if row.kind is StatementKind.LIMIT and row.id not in leading]
     again = said_again([row.text for row in limits])
     once = {row.id for place, row in enumerate(limits) if place not in again}
     return {row.id for row in limits} - once

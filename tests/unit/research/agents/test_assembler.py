@@ -29,7 +29,11 @@ def limit(text: str) -> dict[str, Any]:
 
 
 async def assembled(
-    sentences: list[dict[str, Any]], length: str = "1000", conclusions: Sequence[dict[str, Any]] = (), **block: Any
+    sentences: list[dict[str, Any]],
+    length: str = "1000",
+    conclusions: Sequence[dict[str, Any]] = (),
+    listed: Sequence[Sequence[dict[str, Any]]] = (),
+    **block: Any,
 ) -> dict[str, Any]:
     """The draft of a report with one section."""
     blocks = [{"sentences": [{**row, "place": "1"} for row in sentences]}, *([block] if block else [])]
@@ -58,7 +62,7 @@ async def assembled(
         "sections": [section],
         "fabricated": 0,
         "found": True,
-        "conclusions": [{"sentences": list(conclusions)}],
+        "conclusions": [{"type": "list", "items": listed} if listed else {"sentences": list(conclusions)}],
         **{key: [] for key in ("checks", "statement_verdicts", "summary", "openings")},
     }
     draft: dict[str, Any] = (await assembler(make_services({}))(handoff, PlainContext()))["draft"]
@@ -82,6 +86,13 @@ async def test_what_was_not_found_stands_once_in_the_text_and_in_each_row_of_a_t
     assert [row["kind"] for row in prose["sentences"]] == ["fact", "limit", "limit"]
     assert [row["text"] for row in draft["conclusions"][0]["sentences"]] == ["So."]
     assert [row[1]["text"] for row in table["rows"]] == ["not found", "not found"]
+
+
+async def test_what_was_not_found_is_said_again_where_it_says_what_to_do_without_it() -> None:
+    told = limit("How long a checkpoint blocks writers was not found.")
+    again = [limit("**Blocked writers:** for how long was not found for a checkpoint."), fact("Plan for a second.")]
+    draft = await assembled([fact("Known."), told], listed=[again])
+    assert [row["text"] for row in draft["conclusions"][0]["items"][0]] == [row["text"] for row in again]
 
 
 async def test_without_a_summary_the_answer_is_what_the_section_begins_with_analysis_or_fact() -> None:

@@ -13,6 +13,7 @@ from graph_research.research.report.model import Report, ReportSource, Retries, 
 from graph_research.research.scoring.tiers import is_maker
 from graph_research.text.language.dates import date_parts
 from graph_research.text.places import FilePlace, in_words
+from graph_research.text.sentences import SENTENCE_ENDS
 from graph_research.text.wording import shortened
 
 # Controls but tab and newline, direction overrides and isolates, and the invisible tag characters; a text must not
@@ -178,6 +179,15 @@ def bracketed(text: str, labels: Labels) -> str:
 def gap_behind(text: str) -> str:
     """What stands between a sentence and the next one: nothing behind the full stop of Chinese or Japanese."""
     return "" if _FULL_WIDTH_END.search(text) else " "
+
+
+def in_one_line(parts: Iterable[str], labels: Labels) -> str:
+    """The parts one behind the other, with semicolons between those that end no sentence."""
+    text = ""
+    for part in parts:
+        between = gap_behind(text) if text.endswith(SENTENCE_ENDS) else labels.semicolon
+        text += f"{between}{part}" if text else part
+    return text
 
 
 def side_by_side(sentences: Iterable[str]) -> str:

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from graph_research.research.agents.writing.section_text import answered_row, answered_statement
-from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, DraftSection, Statement
+from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, DraftSection, Statement, words_of
 from graph_research.text.language.questions import points_back
 from graph_research.text.language.words import language_of
 
 _OPENING_WORDS = 4
+_MOST_WORDS = 110
+"""A longer paragraph gets no further sentences: writers are asked for 70 words."""
 _LABEL = re.compile(r"[^.:;：。]{1,60}[:：]")
 
 
@@ -38,8 +40,9 @@ def with_additions(section: DraftSection, additions: Iterable[Addition]) -> Draf
     """The section with the additions, in their order: a row behind the row of a table that it belongs to, as wide as
     the table; sentences at the end of the list's item that they belong to, as an item of their own only where they say
     what they are about ("Night fares: …"); in a paragraph behind the sentence that they belong to, and those behind it
-    that point back; of any other block behind the paragraphs that follow it, which lead on from each other: several as
-    items of a list. Where the statement is not there, or a row does not fit, nothing is added."""
+    that point back, as long as it does not become too long; else, and of any other block, behind the paragraphs that
+    follow, which lead on from each other: several as items of a list. Where the statement is not there, or a row does
+    not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
         number = _block_of(section.blocks, addition.after)
@@ -51,8 +54,9 @@ def with_additions(section: DraftSection, additions: Iterable[Addition]) -> Draf
         longer, *behind = _with_own(block, of_blocks.get(number, []))
         if block.type is not BlockType.PARAGRAPH:
             blocks += waiting
-            waiting = behind
+            waiting = []
         blocks.append(longer)
+        waiting += behind
     return section.model_copy(update={"blocks": [*blocks, *waiting]})
 
 
@@ -76,10 +80,24 @@ def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
         left = [row for row in said if not any(_holds(item, row.sentences[0].id) for item in items)]
         return [block.model_copy(update={"items": _inserted(items, [(row.after, row.sentences) for row in left])})]
     if block.type is BlockType.PARAGRAPH:
-        return [block.model_copy(update={"sentences": _within(block.sentences, said)})]
+        fitting = _fitting(block.sentences, said)
+        block = block.model_copy(update={"sentences": _within(block.sentences, fitting)})
+        said = [row for row in said if row not in fitting]
     if len(said) > 1:
         return [block, Block(type=BlockType.LIST, items=[row.sentences for row in said])]
     return [block, *(Block(sentences=row.sentences) for row in said)]
+
+
+def _fitting(sentences: Sequence[Statement], additions: Iterable[Addition]) -> list[Addition]:
+    """The first of the additions with which a paragraph is not too long."""
+    room = _MOST_WORDS - words_of([Block(sentences=list(sentences))])
+    fitting: list[Addition] = []
+    for addition in additions:
+        room -= words_of([Block(sentences=addition.sentences)])
+        if room < 0:
+            break
+        fitting.append(addition)
+    return fitting
 
 
 def _within(sentences: Sequence[Statement], additions: Iterable[Addition]) -> list[Statement]:

@@ -32,8 +32,8 @@ from graph_research.research.report.formatting import (
     clean,
     day,
     description_beside_values,
-    gap_behind,
     identifiers,
+    in_one_line,
     local_file,
     one_line,
     place,
@@ -56,7 +56,6 @@ from graph_research.research.report.reading import (
     opens_with_limit,
 )
 from graph_research.text.relevance.alike import said_again
-from graph_research.text.sentences import SENTENCE_ENDS
 
 _CONTENTS_FROM, _MOST_CONTENTS = 5, 20
 """Sections from which on there are contents, and headings of sections up to which they list those below others."""
@@ -93,18 +92,20 @@ class _Layout:
 
     def _head(self) -> Iterator[Element]:
         yield Heading(one_line(self.report.headline) or self.labels.untitled, 0)
-        yield from self._dates()
+        yield from self._below_title()
         if self.report.notice:
             yield Paragraph(line(self.report.notice), is_quoted=True)
         yield from self._answer()
 
-    def _dates(self) -> Iterator[Element]:
-        """The day of the report, for print, and the age of its sources."""
+    def _below_title(self) -> Iterator[Element]:
+        """The day of the report, for print, and the age of its sources; then how analysis is marked."""
         report, labels = self.report, self.labels
         written = day(report.finished_at or report.started_at, labels) if self.for_print else ""
         made = labels.pair.format(name=labels.date, value=written) if written else ""
         if said := labels.semicolon.join(filter(None, [made, as_of(report, labels)])):
             yield Paragraph(line(said, Style.EMPHASIS))
+        if any(row.status is Status.ANALYSIS for row in report.statements()):
+            yield Paragraph(line(labels.analysis_legend.format(mark=ANALYSIS), Style.EMPHASIS))
 
     def _sections(self) -> Iterator[Element]:
         for section in self.report.sections:
@@ -140,8 +141,6 @@ class _Layout:
             if not report.short_answer:
                 yield Paragraph(line(labels.nothing_written))
             yield from self._blocks(report.short_answer)
-            if any(row.status is Status.ANALYSIS for row in report.statements()):
-                yield Paragraph(line(labels.analysis_legend.format(mark=ANALYSIS), Style.EMPHASIS))
             return
         yield Heading(labels.not_found if report.written else labels.no_report_written, 1)
         if not report.written:
@@ -201,10 +200,7 @@ class _Layout:
         questions = [gap.description for gap in open_gaps(self.report)]
         again = said_again(questions, limits)
         if left := [one_line(text) for n, text in enumerate(questions) if n not in again]:
-            value = left[0]
-            for text in left[1:]:
-                value += (gap_behind(value) if value.endswith(SENTENCE_ENDS) else self.labels.semicolon) + text
-            yield self.labels.pair.format(name=self.labels.open_questions, value=value)
+            yield self.labels.pair.format(name=self.labels.open_questions, value=in_one_line(left, self.labels))
 
     def _sources(self) -> Iterator[Element]:
         cited = grouped_sources(self.report)

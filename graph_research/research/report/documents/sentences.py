@@ -254,7 +254,8 @@ class Sentences:
 
 
 def _marked(statement: CitedStatement, spans: Spans, *, is_numbered: bool = True) -> Spans:
-    """A statement with the mark of analysis behind its numbers, or one space behind its text."""
+    """A statement with the mark of analysis behind its numbers or its text, apart from a digit: 90° are degrees."""
     if statement.status is not Status.ANALYSIS or not spans:
         return spans
-    return (*spans, Span(ANALYSIS if is_numbered and statement.citations else f" {ANALYSIS}"))
+    is_degrees = not (is_numbered and statement.citations) and statement.text[-1:].isdigit()
+    return (*spans, Span(f" {ANALYSIS}" if is_degrees else ANALYSIS))

@@ -245,6 +245,9 @@ def test_additions_to_a_paragraph_stand_behind_their_sentence_and_those_that_poi
     new = [Addition(row.id, [Statement(text=text)], []) for row, text in zip((load, last), texts, strict=True)]
     [block] = with_additions(section, new).blocks
     assert [row.text for row in block.sentences] == [*told[:2], texts[0], *told[2:], texts[1]]
+    long = Statement(text=f"{'It is so, and so it goes on. ' * 11}")
+    [block, behind] = with_additions(section, [new[0], Addition(last.id, [long], [])]).blocks
+    assert [len(block.sentences), [row.text for row in behind.sentences]] == [5, [long.text]]
 
 
 def test_several_additions_to_a_table_are_a_list_behind_the_paragraphs_on_it() -> None:

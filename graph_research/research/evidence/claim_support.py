@@ -39,6 +39,8 @@ _ONE_LESS = re.compile(r"(?<![^\s(/])1\s?[-−–]\s?[^\W\d]")
 """The 1 from which a formula takes a share: "u / (1 - u)"."""
 _STEP = re.compile(r"[^\W\d]\w*\s[+−–-]\s$")
 """The end of a text before the 1 by which an expression counts: "hits = hits + 1"."""
+_ASSIGNED = re.compile(r"(?:[=<>(,]|\b[A-Z]{2,})\s?$")
+"""The end of a text before the placeholder of a statement: "WHERE id = $1"."""
 _REFERS = re.compile(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]\s?|\s\w+\s))*$", re.IGNORECASE)
 """The end of a text before the number of a row, step or section of the report ("rows 1 to 6")."""
 _JUDGED = deferred(rf"(?:#|--|;|//|%)[^\n]*{word_of('judgement')}", re.IGNORECASE)
@@ -218,6 +220,8 @@ class _Ground:
         known = [*self.quotes, self.question] if is_analysis else self.quotes
         unknown = unstated(measured, known, self.beside)
         new = [figure for figure in unknown if self._is_new(figure, measured, is_analysis=is_analysis)]
+        rates = {figure.end for figure in unknown if figure.per and figure not in new}
+        new = [figure for figure in new if figure.start - 1 not in rates]  # "200 times a second" is one number
         if is_analysis:
             new = _without_judged(new, measured, self.judged)
         around = [*self.around, self.question, self.context]
@@ -272,6 +276,8 @@ class _Ground:
         if any(computation.gives(figure) for computation in self.computations):
             return False
         if self.is_code and (written in ("0", "1") or written.startswith("$")):
+            return False
+        if written.startswith("$") and _ASSIGNED.search(text[: figure.start]):
             return False
         if written == "1" and _STEP.search(text[: figure.start]):
             return False

@@ -85,7 +85,7 @@ _UNIT = deferred(
     + r"))"
 )
 _PER = deferred(
-    r"(?:\s?/\s?|(?:\s[^\W\d][\w-]*){0,2}?\s(?:per|pro|par|por|al|a|an|na)\s)(?P<per>"
+    r"(?:\s?/\s?|(?:\s(?:or|oder|ou|o)\s\w+)?(?:\s[^\W\d][\w-]*){0,2}?\s(?:per|pro|par|por|al|a|an|na)\s)(?P<per>"
     + "|".join(re.escape(name) for name in sorted(RATES, key=len, reverse=True) if name[0].isalpha())
     + r")\b"
 )

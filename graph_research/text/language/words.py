@@ -54,11 +54,12 @@ _SCRIPTS = {language: re.compile(f"[{letters}]") for language, letters in facts(
 _OF_ONE_SCRIPT = {language: re.compile(letters) for language, letters in facts("own_letters").items()}
 """What only the other languages of these alphabets write."""
 
-_PHRASAL = {
-    language: re.compile(rf"\b(?=([^\W\d_]+) ({'|'.join(particles)})\b)", re.IGNORECASE)
-    for language, particles in listed("verb_particles").items()
+_PARTICLE = {
+    language: re.compile(rf" ({'|'.join(particles)})\b") for language, particles in listed("verb_particles").items()
 }
-"""Where a verb and its particle may begin, which a noun has as one word (`back up`: backup)."""
+"""Behind a verb, what a noun has in one word with it (`back up`: backup)."""
+_LAST_WORD = re.compile(r"[^\W\d_]+\Z")
+_MOST_OF_A_VERB = 16  # characters
 _OF_TWO_WORDS = 0.5
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:_+[^\W_]+)*")
 _HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
@@ -102,17 +103,19 @@ def words(text: str, language: str = "en") -> list[Word]:
         for match in _WORD.finditer(text)
         for term, form, start, end, share in _forms(match[0], language)
     ]
-    if language in _PHRASAL and (joined := list(_joined(text, language))):
+    if language in _PARTICLE and (joined := list(_joined(text, language))):
         found = sorted([*found, *joined], key=lambda word: word.end)
     return found
 
 
 def _joined(text: str, language: str) -> Iterator[Word]:
-    for match in _PHRASAL[language].finditer(text):
-        form = stem(match[1], language) + match[2].lower()
-        if form in frequencies(language):
+    for particle in _PARTICLE[language].finditer(text):
+        verb = _LAST_WORD.search(text, max(0, particle.start() - _MOST_OF_A_VERB), particle.start())
+        form = f"{stem(verb[0], language)}{particle[1]}" if verb else ""
+        if verb and form in frequencies(language):
             term = stem(form, language)
-            yield Word(term, _OF_TWO_WORDS * _weight(term, form, language), match.start(1), match.end(2), _OF_TWO_WORDS)
+            weight = _OF_TWO_WORDS * _weight(term, form, language)
+            yield Word(term, weight, verb.start(), particle.end(), _OF_TWO_WORDS)
 
 
 @lru_cache(maxsize=2048)

@@ -32,6 +32,9 @@ def query_terms(text: str, languages: Iterable[str]) -> dict[str, dict[str, floa
 def same_words(text: str, terms: Mapping[str, Collection[str]]) -> dict[str, list[set[str]]]:
     """By term of these languages, the terms that its word has in them; for a part of a name or a compound those of the
     part, and those of the whole, which has the part wherever it stands."""
+    found: dict[str, list[set[str]]] = {term: [{term}] for own in terms.values() for term in own}
+    if len(terms) < 2:
+        return found
     of_form: dict[tuple[int, int], set[str]] = {}
     for language, own in terms.items():
         forms: Counter[int] = Counter()
@@ -39,7 +42,6 @@ def same_words(text: str, terms: Mapping[str, Collection[str]]) -> dict[str, lis
             if (term := without_accents(word.term)) in own:
                 of_form.setdefault((word.start, forms[word.start]), set()).add(term)
             forms[word.start] += 1  # the whole, then its parts
-    found: dict[str, list[set[str]]] = {term: [{term}] for own in terms.values() for term in own}
     for (start, _), same in of_form.items():
         for term in same:
             found[term] += [same, of_form.get((start, 0), same)]

@@ -234,6 +234,9 @@ def test_a_rows_label_may_have_a_number_that_stands_around_the_quotes_of_its_row
         ("Act after 5 writes, and again after 5 more.", ["5"], [], ""),
         ("If a write holds the lock for 10 ms, 100 fit into a second.", ["10 ms"], ["1000 / 10"], ""),
         ("If a write holds the lock for 10 ms, 200 fit.", ["10 ms"], ["1000 / 10"], "not in the cited quotes: 200"),
+        ("At 10 ms each it is taken at most 100 times a second.", ["10 ms"], ["1000 / 10"], ""),
+        ("At 10 ms each `UPDATE file SET locked = true WHERE id = $1` waits.", ["10 ms"], [], ""),
+        ("At 10 ms each a lock costs $1.", ["10 ms"], [], "not in the cited quotes: $1"),
     ],
 )
 def test_an_analysis_may_state_the_numbers_that_its_writer_judges_and_what_follows_from_them(

@@ -6,13 +6,7 @@ from collections.abc import Iterator
 
 from graph_research.research.report.basis import how_proved
 from graph_research.research.report.documents.elements import Element, Paragraph, line
-from graph_research.research.report.formatting import (
-    in_one_line,
-    one_line,
-    retries_in_words,
-    side_by_side,
-    who_served,
-)
+from graph_research.research.report.formatting import in_one_line, one_line, retries_in_words, who_served
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report
 
@@ -20,9 +14,8 @@ from graph_research.research.report.model import Report
 def methodology_of(report: Report, labels: Labels, *, for_print: bool) -> Iterator[Element]:
     """The run and how its sentences are proved, in one paragraph. For print with what differs between two runs of the
     same research."""
-    proved = how_proved(report, labels)
-    run = in_one_line(_run(report, labels, for_print=for_print), labels)
-    yield Paragraph(line(side_by_side([f"{run}.", *proved])))
+    run = _run(report, labels, for_print=for_print)
+    yield Paragraph(line(in_one_line([*run, *how_proved(report, labels)], labels)))
 
 
 def _run(report: Report, labels: Labels, *, for_print: bool) -> list[str]:

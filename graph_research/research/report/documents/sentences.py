@@ -126,9 +126,10 @@ class Sentences:
         return joined([_marked(statement, named), self._status(statement)])
 
     def _with_settings(self, statement: CitedStatement, settings: Mapping[int, Sequence[str]]) -> Spans:
-        """The numbers of the sources, each behind the settings that it tells of, those without any last."""
+        """The numbers of the sources, each once behind the settings that it tells of, those without any last."""
         of_source = {
-            n: self.numbers(name for name in statement.citations if self._citations[name].n == n) for n in settings
+            n: self._number_of_all([name for name in statement.citations if self._citations[name].n == n])
+            for n in settings
         }
         comma, semicolon = Span(self._labels.comma), Span(self._labels.semicolon)
         named = (
@@ -136,7 +137,7 @@ class Sentences:
             for n, names in settings.items()
             if names
         )
-        others = self.numbers(name for name in statement.citations if not settings[self._citations[name].n])
+        others = joined(of_source[n] for n, names in settings.items() if not names)
         return joined([*named, others], semicolon)
 
     def _row(self, row: Sequence[CitedStatement]) -> list[Spans]:

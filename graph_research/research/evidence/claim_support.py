@@ -37,6 +37,8 @@ _NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*[\s/-]v?$")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\s$")
 _ONE_LESS = re.compile(r"(?<![^\s(/])1\s?[-−–]\s?[^\W\d]")
 """The 1 from which a formula takes a share: "u / (1 - u)"."""
+_DIVIDED = re.compile(rf"\s?(?:[/÷]|(?:{any_of('divided')})\b)")
+"""Behind the unit that a relation divides: "1 second divided by the time that the lock is held"."""
 _STEP = re.compile(r"[^\W\d]\w*\s[+−–-]\s$")
 """The end of a text before the 1 by which an expression counts: "hits = hits + 1"."""
 _ASSIGNED = re.compile(r"(?:[=<>(,]|\b[A-Z]{2,})\s?$")
@@ -283,6 +285,8 @@ class _Ground:
             return False
         if figure.date:
             return bool(unstated(written, [*self.titles, *self.dates]))
+        if is_analysis and figure.low == figure.factor and _DIVIDED.match(text, figure.end):
+            return False
         if is_analysis and (_REFERS.search(text[: figure.start]) or _ONE_LESS.match(text, figure.start)):
             return False
         refers = is_analysis or written.isdigit() or self._says_which(text[: figure.start])

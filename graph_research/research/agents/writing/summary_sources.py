@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from graph_research.research.evidence.computed import compute
 from graph_research.research.models.draft import (
     Block,
     BlockType,
@@ -72,7 +73,7 @@ def _computed(statement: Statement, computing: Iterable[Statement], quotes: Mapp
     giving = [
         (held_share(weights, term_weights(row.text)), row)
         for row in computing
-        if len(unstated(statement.text, [*own, row.text])) < len(lacking)
+        if any(_gives(row, figure, quotes) for figure in lacking)
     ]
     share, nearest = max(giving, key=lambda row: row[0], default=(0.0, statement))
     if share < _LEAST_RELATED:
@@ -85,6 +86,12 @@ def _computed(statement: Statement, computing: Iterable[Statement], quotes: Mapp
             "judged": list(dict.fromkeys([*statement.judged, *judged])),
         }
     )
+
+
+def _gives(statement: Statement, figure: Value, quotes: Mapping[str, str]) -> bool:
+    """Whether a number is what a statement computes."""
+    held = [quotes.get(name, "") for name in statement.evidence_ids]
+    return any(compute(expression, held, statement.judged).gives(figure) for expression in statement.computed)
 
 
 def _facts(block: Block, quotes: Mapping[str, str]) -> Iterable[_Fact]:

@@ -80,5 +80,8 @@ def test_a_number_that_a_section_computes_is_computed_in_the_summary_as_there() 
     whole = summed_up("The crossings of a ferry take 20 hours.")
     assert (whole.computed, whole.judged, whole.evidence_ids) == (["5 * 4"], ["4"], ["ev-checks", "ev-5"])
     assert summed_up("The crossings of a ferry take 21 hours.").computed == []
+    assert summed_up("In all, 4 crossings of a ferry take hours.").computed == [], (
+        "a number of its text, not its result"
+    )
     assert summed_up("Larks sing for 20 hours.").computed == []
     assert summed_up("The crossings of a ferry take 20 hours.", StatementKind.FACT).judged == []

@@ -236,6 +236,8 @@ def test_a_rows_label_may_have_a_number_that_stands_around_the_quotes_of_its_row
         ("If a write holds the lock for 10 ms, 200 fit.", ["10 ms"], ["1000 / 10"], "not in the cited quotes: 200"),
         ("At 10 ms each it is taken at most 100 times a second.", ["10 ms"], ["1000 / 10"], ""),
         ("At 10 ms each `UPDATE file SET locked = true WHERE id = $1` waits.", ["10 ms"], [], ""),
+        ("The bound is 1 second divided by the time that the lock is held, such as 10 ms.", ["10 ms"], [], ""),
+        ("The lock is held for 1 second.", [], [], "not in the cited quotes: 1 second"),
         ("At 10 ms each a lock costs $1.", ["10 ms"], [], "not in the cited quotes: $1"),
     ],
 )

@@ -27,6 +27,8 @@ _STAYS = deferred(
 _CLAUSE_END = re.compile(r"[,;:(，；：（]")
 _DENIES = re.compile(rf"(?:{any_of('negations')})\s+\w", re.IGNORECASE)
 """A value that something is not to have."""
+SETTING_FORMATS = frozenset({"", "conf", "ini", "properties", "sql", "toml"})
+"""Languages of blocks in which a name before `=` is a setting; in a program it is a variable."""
 _SET = re.compile(r"(?<![\w.])([^\W\d][\w.]*)\s*=(?!=)")
 """A name before a sign that gives it a value, as settings files and SQL write it."""
 _STATEMENT = re.compile(r"^\s*(?:select|insert|update|delete|merge)\b[^;]*", re.IGNORECASE | re.MULTILINE)
@@ -59,16 +61,17 @@ def notes_on_code(section: DraftSection) -> dict[str, str]:
     any that sets what the section does not tell of, where a row is called as a setting is, or something to another
     value than a block above it beside what no other block sets. A table is about settings where blocks hold a word of
     at least half of its row labels."""
-    code = [row for block in section.blocks if block.type is BlockType.CODE for row in block.sentences]
+    blocks = list(filter(_is_code, section.blocks))
+    code = [row for block in blocks for row in block.sentences]
+    of_settings = {row.id for block in blocks if block.language.lower() in SETTING_FORMATS for row in block.sentences}
     named, missing = _settings_of_tables(section, "\n".join(row.text for row in code).casefold()) if code else ([], [])
     notes = {code[-1].id: [_UNSET.format(settings="; ".join(missing))]} if missing else {}
     names = {word for label in named for word in _WORD.findall(label.casefold())}
     told = _told_of(section)
     values = [_values_set(row.text, names) for row in code]
     for place, (row, own) in enumerate(zip(code, values, strict=True)):
-        untold = [
-            name for name in _SET.findall(_STATEMENT.sub("", _COMMENT.sub("", row.text))) if name.casefold() not in told
-        ]
+        names_set = _SET.findall(_STATEMENT.sub("", _COMMENT.sub("", row.text))) if row.id in of_settings else []
+        untold = [name for name in names_set if name.casefold() not in told]
         if untold and any(map(_SETTING.fullmatch, named)):
             notes.setdefault(row.id, []).append(_UNEXPLAINED.format(settings=", ".join(dict.fromkeys(untold))))
         above = {name: value for earlier in values[:place] for name, value in earlier.items()}

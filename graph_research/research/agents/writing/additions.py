@@ -40,9 +40,9 @@ def with_additions(section: DraftSection, additions: Iterable[Addition]) -> Draf
     """The section with the additions, in their order: a row behind the row of a table that it belongs to, as wide as
     the table; sentences at the end of the list's item that they belong to, as an item of their own only where they say
     what they are about ("Night fares: …"); in a paragraph behind the sentence that they belong to, and those behind it
-    that point back, as long as it does not become too long; else, and of any other block, behind the paragraphs that
-    follow, which lead on from each other: several as items of a list. Where the statement is not there, or a row does
-    not fit, nothing is added."""
+    that point back, or where it would become too long right behind it; of any other block behind the paragraphs that
+    follow it, which lead on from each other; several as items of a list. Where the statement is not there, or a row
+    does not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
         number = _block_of(section.blocks, addition.after)
@@ -52,11 +52,11 @@ def with_additions(section: DraftSection, additions: Iterable[Addition]) -> Draf
     waiting: list[Block] = []
     for number, block in enumerate(section.blocks):
         longer, *behind = _with_own(block, of_blocks.get(number, []))
-        if block.type is not BlockType.PARAGRAPH:
-            blocks += waiting
-            waiting = []
-        blocks.append(longer)
-        waiting += behind
+        if block.type is BlockType.PARAGRAPH:
+            blocks += [longer, *behind]
+        else:
+            blocks += [*waiting, longer]
+            waiting = behind
     return section.model_copy(update={"blocks": [*blocks, *waiting]})
 
 

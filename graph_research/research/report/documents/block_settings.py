@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from graph_research.research.code_blocks import SETTING_FORMATS
 from graph_research.research.evidence.cited import Citation
 
 _NAME = r"(?<![\w.-])([^\W\d][\w.-]*[^\W_])\s*"
 _GIVEN_BY_COLON = ("yaml", "yml")
-_GIVEN_BY_SIGN = ("", "conf", "ini", "properties", "sql", "toml")
 _SETTING = {
     **dict.fromkeys(_GIVEN_BY_COLON, re.compile(rf"{_NAME}:(?=\s)")),
-    **dict.fromkeys(_GIVEN_BY_SIGN, re.compile(rf"{_NAME}=")),
+    **dict.fromkeys(SETTING_FORMATS, re.compile(rf"{_NAME}=")),
 }
 """By language, a name that a line gives a value (`fillfactor = 80`, `port: 5432`); those of programs are variables."""
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|--|;).*$", re.MULTILINE)

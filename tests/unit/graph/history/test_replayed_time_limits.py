@@ -58,7 +58,7 @@ MIDDLE = PARENT.replace("graph: parent", "graph: middle").replace("default: []}"
 CHILD = """
     graph: child
     version: "1"
-    limits: {seconds: 0.08}
+    limits: {seconds: 0.2}
     state:
       n: {type: integer, input: true, default: 0}
       log: {type: array, reduce: append, default: [], output: true}
@@ -136,16 +136,16 @@ async def test_a_subgraph_out_of_time_is_so_again_at_the_same_place(
 ) -> None:
     result = await runtime(Handlers(calls=calls).graph(parent, child), store).run({}, run_id="r")
     assert result.status == "completed", result.error
-    patient = child.replace("seconds: 0.08", "seconds: 60")
+    patient = child.replace("seconds: 0.2", "seconds: 60")
     replayed = await _replayed(store, parent, patient, calls=calls)
     assert replayed == Replayed(steps=len(await store.steps("r")), identical=True, first_difference=None)
 
 
 @pytest.mark.parametrize("parent", [PARENT, EACH, OVER], ids=["alone", "each", "over"])
 async def test_a_subgraph_that_was_in_time_is_so_however_slow_the_replay_is(store: Checkpointer, parent: str) -> None:
-    patient = CHILD.replace("seconds: 0.08", "seconds: 60")
+    patient = CHILD.replace("seconds: 0.2", "seconds: 60")
     await runtime(Handlers(stalls=False).graph(parent, patient), store).run({}, run_id="r")
-    replayed = await _replayed(store, parent, CHILD.replace("seconds: 0.08", "seconds: 0.000001"), stalls=False)
+    replayed = await _replayed(store, parent, CHILD.replace("seconds: 0.2", "seconds: 0.000001"), stalls=False)
     assert replayed == Replayed(steps=len(await store.steps("r")), identical=True, first_difference=None)
 
 
@@ -158,7 +158,7 @@ async def test_a_run_that_failed_for_lack_of_time_and_was_resumed_is_replayed_to
     assert (await drive.run({}, run_id="r")).status == "failed"
     assert (await _replayed(store, PLAIN, child)).identical
     handlers.stalls = False
-    patient = child.replace("seconds: 0.08", "seconds: 60")
+    patient = child.replace("seconds: 0.2", "seconds: 60")
     await collect(runtime(handlers.graph(PLAIN, patient), store).resume("r", accept_changes=True))
     assert (await store.run("r")).status == "completed"
     replayed = await _replayed(store, PLAIN, patient)
@@ -185,7 +185,7 @@ async def test_a_subgraph_out_of_time_goes_on_when_its_node_had_not_noticed_befo
     assert (await store.step_rows("r", "sub:1/"))[-1].status == "late"
     assert (await _replayed(store, PLAIN, CHILD)).identical
     handlers.stalls = False
-    patient = CHILD.replace("seconds: 0.08", "seconds: 60")
+    patient = CHILD.replace("seconds: 0.2", "seconds: 60")
     await collect(runtime(handlers.graph(PLAIN, patient), store).resume("r", accept_changes=True))
     assert (await store.run("r")).status == "completed"
     replayed = await _replayed(store, PLAIN, patient)
@@ -202,7 +202,7 @@ async def test_a_node_out_of_time_over_its_subgraph_is_replayed_when_the_run_wen
     assert (await drive.run({}, run_id="r")).status == "aborted"
     assert (await _replayed(store, parent, child)).identical
     handlers.stalls = False
-    patient, patient_child = parent.replace("0.03", "60"), child.replace("seconds: 0.08", "seconds: 60")
+    patient, patient_child = parent.replace("0.03", "60"), child.replace("seconds: 0.2", "seconds: 60")
     await collect(runtime(handlers.graph(patient, patient_child), store).resume("r", accept_changes=True))
     assert (await store.run("r")).status == "completed"
     replayed = await _replayed(store, patient, patient_child)
@@ -214,7 +214,7 @@ async def test_a_node_out_of_time_over_its_subgraph_is_replayed_when_the_run_wen
 async def test_a_graph_that_is_led_on_by_the_end_of_its_time_is_replayed(
     store: Checkpointer, cause: str, calls: bool
 ) -> None:
-    text = LED_ON.replace("on: timeout", f"on: {cause}").replace("seconds: 0.08", "seconds: 60")
+    text = LED_ON.replace("on: timeout", f"on: {cause}").replace("seconds: 0.2", "seconds: 60")
     drive = runtime(Handlers(calls=calls).graph(text, CHILD), store)
     async for event in drive.stream({}, run_id="r"):
         if isinstance(event, NodeFinished) and event.path == "second":

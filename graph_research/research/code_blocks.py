@@ -27,8 +27,11 @@ _STAYS = deferred(
 _CLAUSE_END = re.compile(r"[,;:(，；：（]")
 _DENIES = re.compile(rf"(?:{any_of('negations')})\s+\w", re.IGNORECASE)
 """A value that something is not to have."""
-SETTING_FORMATS = frozenset({"", "conf", "ini", "properties", "sql", "toml"})
-"""Languages of blocks in which a name before `=` is a setting; in a program it is a variable."""
+_PROGRAMS = frozenset(
+    {"c", "cpp", "csharp", "go", "java", "javascript", "js", "kotlin", "php", "py", "python", "ruby", "rust", "swift"}
+    | {"ts", "typescript"}
+)
+"""Languages of blocks in which a name before `=` is a variable."""
 _SET = re.compile(r"(?<![\w.])([^\W\d][\w.]*)\s*=(?!=)")
 """A name before a sign that gives it a value, as settings files and SQL write it."""
 _STATEMENT = re.compile(r"^\s*(?:select|insert|update|delete|merge)\b[^;]*", re.IGNORECASE | re.MULTILINE)
@@ -63,17 +66,16 @@ def notes_on_code(section: DraftSection) -> dict[str, str]:
     at least half of its row labels."""
     blocks = list(filter(_is_code, section.blocks))
     code = [row for block in blocks for row in block.sentences]
-    of_settings = {row.id for block in blocks if block.language.lower() in SETTING_FORMATS for row in block.sentences}
+    settings = [settings_in(row.text, block.language) for block in blocks for row in block.sentences]
     named, missing = _settings_of_tables(section, "\n".join(row.text for row in code).casefold()) if code else ([], [])
     notes = {code[-1].id: [_UNSET.format(settings="; ".join(missing))]} if missing else {}
     names = {word for label in named for word in _WORD.findall(label.casefold())}
     told = _told_of(section)
     values = [_values_set(row.text, names) for row in code]
-    for place, (row, own) in enumerate(zip(code, values, strict=True)):
-        names_set = _SET.findall(_STATEMENT.sub("", _COMMENT.sub("", row.text))) if row.id in of_settings else []
-        untold = [name for name in names_set if name.casefold() not in told]
+    for place, (row, given, own) in enumerate(zip(code, settings, values, strict=True)):
+        untold = [name for name in given if name.casefold() not in told]
         if untold and any(map(_SETTING.fullmatch, named)):
-            notes.setdefault(row.id, []).append(_UNEXPLAINED.format(settings=", ".join(dict.fromkeys(untold))))
+            notes.setdefault(row.id, []).append(_UNEXPLAINED.format(settings=", ".join(untold)))
         above = {name: value for earlier in values[:place] for name, value in earlier.items()}
         others = set(above).union(*values[place + 1 :])
         changed = sorted(name for name, value in own.items() if above.get(name, value) != value)
@@ -81,6 +83,14 @@ def notes_on_code(section: DraftSection) -> dict[str, str]:
         if changed and alone:
             notes.setdefault(row.id, []).append(_MIXED.format(changed=", ".join(changed), alone=", ".join(alone)))
     return {name: " ".join(said) for name, said in notes.items()}
+
+
+def settings_in(code: str, language: str) -> list[str]:
+    """The names that a block in a language sets, each once: those that it gives a value, but for a program's variables
+    and the columns of a statement."""
+    if language.lower() in _PROGRAMS:
+        return []
+    return list(dict.fromkeys(_SET.findall(_STATEMENT.sub("", _COMMENT.sub("", code)))))
 
 
 def _settings_of_tables(section: DraftSection, code: str) -> tuple[list[str], list[str]]:

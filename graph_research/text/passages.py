@@ -74,8 +74,9 @@ def _packed(document: Document, blocks: list[Block], target_chars: int) -> list[
             continue
         first, term = block.start if term is None else term, None
         fits = block.end - (current[0] if current else first) <= most_chars
-        for start, end in [(block.start, block.end)] if fits else _units(document.text, block, most_chars):
-            start = first if start == block.start else start
+        units = [(block.start, block.end)] if fits else list(_units(document.text, block, most_chars))
+        units[:1] = [(first, end) for _, end in units[:1]]
+        for start, end in units:
             if current is not None and end - current[0] > most_chars:
                 spans.append(current)
                 current = None

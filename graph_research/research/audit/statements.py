@@ -285,7 +285,8 @@ def _own_marks() -> re.Pattern[str]:
     every = [labels_for(language) for language in LANGUAGES]
     names = {name for labels in every for name in (labels.analysis, labels.disputed, labels.unsupported)}
     named = "|".join(map(re.escape, sorted(names)))
-    return re.compile(rf"(?:^\s*|\s|(?<=[^\W\d])|(?<=[)`*])){ANALYSIS}(?!\w)\s*|\s*\((?:{named})\)")
+    behind = rf"(?<=[^\W\d)`*]){ANALYSIS}(?!\w)|(?<=[)`*]){ANALYSIS}(?!\w)|(?<=\d)\s{ANALYSIS}$"  # no degrees
+    return re.compile(rf"^\s*{ANALYSIS}(?!\w)\s*|{behind}|\s*\((?:{named})\)")
 
 
 @cache

@@ -41,8 +41,8 @@ _DIVIDED = re.compile(rf"\s?(?:[/÷]|(?:{any_of('divided')})\b)")
 """Behind the unit that a relation divides: "1 second divided by the time that the lock is held"."""
 _STEP = re.compile(r"[^\W\d]\w*\s[+−–-]\s$")
 """The end of a text before the 1 by which an expression counts: "hits = hits + 1"."""
-_ASSIGNED = re.compile(r"(?:[=<>(,]|\b[A-Z]{2,})\s?$")
-"""The end of a text before the placeholder of a statement: "WHERE id = $1"."""
+_PLACEHOLDER = re.compile(r"\$\d{1,2}(?![\d.,]*\d|\w)")
+"""A parameter of a statement behind its `=`: "WHERE id = $1"."""
 _REFERS = re.compile(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]\s?|\s\w+\s))*$", re.IGNORECASE)
 """The end of a text before the number of a row, step or section of the report ("rows 1 to 6")."""
 _JUDGED = deferred(rf"(?:#|--|;|//|%)[^\n]*{word_of('judgement')}", re.IGNORECASE)
@@ -279,13 +279,14 @@ class _Ground:
             return False
         if self.is_code and (written in ("0", "1") or written.startswith("$")):
             return False
-        if written.startswith("$") and _ASSIGNED.search(text[: figure.start]):
+        if text[: figure.start].rstrip().endswith("=") and _PLACEHOLDER.match(text, figure.start):
             return False
         if written == "1" and _STEP.search(text[: figure.start]):
             return False
         if figure.date:
             return bool(unstated(written, [*self.titles, *self.dates]))
-        if is_analysis and figure.low == figure.factor and _DIVIDED.match(text, figure.end):
+        is_period = figure.unit == "time" and figure.low == figure.factor
+        if is_analysis and is_period and _DIVIDED.match(text, figure.end):
             return False
         if is_analysis and (_REFERS.search(text[: figure.start]) or _ONE_LESS.match(text, figure.start)):
             return False

@@ -58,16 +58,16 @@ class ReportOptions(Record):
     @property
     def summary_words(self) -> int:
         """About so many words has the summary."""
-        return min(self._tenth + 40, _MOST_OF_SUMMARY)
+        return min(self._summary_share, _MOST_OF_SUMMARY)
 
     @property
     def conclusion_words(self) -> int:
         """So many words have the conclusions at most: what is left to say once summary and sections are written."""
-        return round((self._tenth + 40) / 2 / 10) * 10
+        return round(self._summary_share / 2 / 10) * 10
 
     @property
-    def _tenth(self) -> int:
-        return round(_SHARE_OF_SUMMARY * sum(self.words) / 2 / 10) * 10
+    def _summary_share(self) -> int:
+        return round(_SHARE_OF_SUMMARY * sum(self.words) / 2 / 10) * 10 + 40
 
     @property
     def most_additions(self) -> int:

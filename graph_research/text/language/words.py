@@ -159,7 +159,8 @@ def held_share(weights: Mapping[str, float], terms: Container[str]) -> float:
 
 
 def index_text(text: str, language: str) -> str:
-    """The terms of `words`, those of weight 0 too, joined by spaces; faster than `words`, since places do not count."""
+    """The terms of `words`, those of weight 0 too but for what a verb and its particle make, joined by spaces; faster
+    than `words`, since places do not count."""
     return " ".join(map(_joined_terms(language).__getitem__, _WORD.findall(text)))
 
 

@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from graph_research.research.agents.writing.passages import opens_pointing_back
 from graph_research.research.agents.writing.section_text import answered_row, answered_statement
 from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, DraftSection, Statement, words_of
-from graph_research.text.language.questions import points_back
-from graph_research.text.language.words import language_of
 
-_OPENING_WORDS = 4
 _MOST_WORDS = 110
 """A longer paragraph gets no further sentences: writers are asked for 70 words."""
 _LABEL = re.compile(r"[^.:;：。]{1,60}[:：]")
@@ -106,14 +104,10 @@ def _within(sentences: Sequence[Statement], additions: Iterable[Addition]) -> li
     behind: dict[int, list[Statement]] = {}
     for addition in additions:
         place = next((n for n, row in enumerate(sentences) if row.id == addition.after), len(sentences) - 1)
-        while place + 1 < len(sentences) and _points_back(sentences[place + 1].text):
+        while place + 1 < len(sentences) and opens_pointing_back(sentences[place + 1].text):
             place += 1
         behind.setdefault(place, []).extend(addition.sentences)
     return [one for place, row in enumerate(sentences) for one in (row, *behind.get(place, ()))]
-
-
-def _points_back(text: str) -> bool:
-    return points_back(" ".join(text.split()[:_OPENING_WORDS]), language_of(text))
 
 
 def _is_labelled(sentences: Sequence[Statement]) -> bool:

@@ -217,7 +217,7 @@ def _end_of_leaning(text: str, end: int) -> int:
     behind = text[end : end + _LEANING_CHARS + 1]
     start, stop = next(iter(sentence_spans(behind)), (0, 0))
     is_whole = 0 < stop <= _LEANING_CHARS and behind[start:stop].endswith(SENTENCE_ENDS)
-    return end + stop if is_whole and _points_back(behind[start:stop]) else end
+    return end + stop if is_whole and opens_pointing_back(behind[start:stop]) else end
 
 
 def _start_before_leaning(text: str, start: int, end: int) -> int:
@@ -225,10 +225,11 @@ def _start_before_leaning(text: str, start: int, end: int) -> int:
     before = text[max(0, start - _LEANING_CHARS - 1) : start]
     begin, _ = next(reversed(sentence_spans(before)), (len(before), 0))
     is_whole = begin > 0 or len(before) <= _LEANING_CHARS
-    return start - len(before) + begin if is_whole and _points_back(text[start:end]) else start
+    return start - len(before) + begin if is_whole and opens_pointing_back(text[start:end]) else start
 
 
-def _points_back(sentence: str) -> bool:
+def opens_pointing_back(sentence: str) -> bool:
+    """Whether one of the first words of a sentence points back at what stands before it."""
     return points_back(" ".join(sentence.split()[:_OPENING_WORDS]), language_of(sentence))
 
 

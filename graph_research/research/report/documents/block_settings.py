@@ -5,17 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from graph_research.research.code_blocks import SETTING_FORMATS
+from graph_research.research.code_blocks import settings_in
 from graph_research.research.evidence.cited import Citation
-
-_NAME = r"(?<![\w.-])([^\W\d][\w.-]*[^\W_])\s*"
-_GIVEN_BY_COLON = ("yaml", "yml")
-_SETTING = {
-    **dict.fromkeys(_GIVEN_BY_COLON, re.compile(rf"{_NAME}:(?=\s)")),
-    **dict.fromkeys(SETTING_FORMATS, re.compile(rf"{_NAME}=")),
-}
-"""By language, a name that a line gives a value (`fillfactor = 80`, `port: 5432`); those of programs are variables."""
-_COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|--|;).*$", re.MULTILINE)
 
 
 def settings_by_source(
@@ -27,8 +18,7 @@ def settings_by_source(
     for name in names:
         quotes.setdefault(citations[name].n, []).append(citations[name].quote)
     found: dict[int, list[str]] = {n: [] for n in sorted(quotes)}
-    setting = _SETTING.get(language.lower())
-    for given in dict.fromkeys(setting.findall(_COMMENT.sub("", code)) if setting else ()):
+    for given in settings_in(code, language):
         named = re.compile(rf"(?<![\w.-]){re.escape(given)}(?![\w-])")
         first = next((n for n in found if any(map(named.search, quotes[n]))), None)
         if first is not None:

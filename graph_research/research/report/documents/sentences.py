@@ -176,7 +176,7 @@ class Sentences:
             return (*self._set(cell, self._said(cell)), *self._unnumbered(cell.citations))
         numbers = self.numbers(cell.citations) if is_numbered else ()
         said = joined([self._set(cell, self._said(cell)), numbers])
-        return joined([_marked(cell, said, is_numbered=is_numbered), self._status(cell)])
+        return joined([_marked(cell, said), self._status(cell)])
 
     def _status(self, statement: CitedStatement) -> Spans:
         return joined(
@@ -254,9 +254,8 @@ class Sentences:
         return line(attribution(source, self._labels, by_title=by_title), Style.EMPHASIS)
 
 
-def _marked(statement: CitedStatement, spans: Spans, *, is_numbered: bool = True) -> Spans:
+def _marked(statement: CitedStatement, spans: Spans) -> Spans:
     """A statement with the mark of analysis behind its numbers or its text, apart from a digit: 90° are degrees."""
     if statement.status is not Status.ANALYSIS or not spans:
         return spans
-    is_degrees = not (is_numbered and statement.citations) and statement.text[-1:].isdigit()
-    return (*spans, Span(f" {ANALYSIS}" if is_degrees else ANALYSIS))
+    return (*spans, Span(f" {ANALYSIS}" if spans[-1].text[-1:].isdigit() else ANALYSIS))

@@ -104,6 +104,12 @@ def test_of_a_report_of_this_program_each_sentence_keeps_its_sources() -> None:
     assert read["Company 1.37 billion euros the cost is the lower one"] == ("2",)
 
 
+def test_degrees_of_a_report_are_no_marks() -> None:
+    said = ["The gate makes a 180 ° turn.", "At 90° the gate is shut, and at 0 ° it is open."]
+    document = markdown_document(f"# Gates\n\n{' [1] '.join(said)} [2]\n")
+    assert [row.text for row in sentences_of(document)] == said
+
+
 def test_of_a_report_of_this_program_the_marks_of_analysis_are_not_checked() -> None:
     report = written_report.built()
     page = html_document(render_html(report, texts=finished_research.texts()))

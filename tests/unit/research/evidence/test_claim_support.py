@@ -238,6 +238,9 @@ def test_a_rows_label_may_have_a_number_that_stands_around_the_quotes_of_its_row
         ("At 10 ms each `UPDATE file SET locked = true WHERE id = $1` waits.", ["10 ms"], [], ""),
         ("The bound is 1 second divided by the time that the lock is held, such as 10 ms.", ["10 ms"], [], ""),
         ("The lock is held for 1 second.", [], [], "not in the cited quotes: 1 second"),
+        ("At 10 ms each 1 / 3 of the writers wait.", ["10 ms"], [], "not in the cited quotes: 3"),
+        ("At 10 ms each a lock costs USD $1.", ["10 ms"], [], "not in the cited quotes: $1"),
+        ("At 10 ms each a lock has its price ($5).", ["10 ms"], [], "not in the cited quotes: $5"),
         ("At 10 ms each a lock costs $1.", ["10 ms"], [], "not in the cited quotes: $1"),
     ],
 )

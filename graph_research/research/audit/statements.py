@@ -28,6 +28,7 @@ _RANGE = re.compile(r"(\d{1,4})\s*[–-]\s*(\d{1,4})")
 _ENTRY = re.compile(r"^\W*\[?\^?(\d{1,4})[\].:)|\t ]+\s*(\S.*)", re.DOTALL)
 _ENDS = re.compile(r"[.!?。！？]['\"”’»)\]]*$")
 _SENTENCE = re.compile(r"[.!?]['\"”’»)]*\s*\[")
+_LONE_ANALYSIS = re.compile(rf"(?<=[.!?。！？*`)”\"]){ANALYSIS}(?!\w)")
 _QUOTED = re.compile(r"[“„«\"「](.*)[”“»\"」]", re.DOTALL)
 _LIST_MARK = re.compile(r"\(?(?:[a-z]|[ivx]{2,4}|\d{1,2})\)\s+(?=\S)|[a-z]\.\s+(?=[^\W\d_a-z])")
 _SPACED = re.compile(r"\s+([.,;:!?])")
@@ -93,7 +94,7 @@ def sentences_of(document: Document) -> list[ReportSentence]:
     language = language_of(document.text)
     found: list[ReportSentence] = []
     for piece in _pieces(document):
-        text = _other_sides().sub("", piece.text)
+        text = _numbered(_other_sides().sub("", piece.text))
         spans = sentence_spans(text, language=language) if piece.is_prose else [(0, len(text))]
         first = len(found)
         for start, end in spans:
@@ -101,6 +102,17 @@ def sentences_of(document: Document) -> list[ReportSentence]:
         if piece.cells and len(found) == first + 1:
             found[-1] = replace(found[-1], cells=piece.cells)
     return found
+
+
+def _numbered(text: str) -> str:
+    """A paragraph in which each sentence that this program marks as analysis, but that has no numbers, has those of the
+    paragraph before it, on which it rests."""
+
+    def cited_before(mark: re.Match[str]) -> str:
+        before = dict.fromkeys(cited[0].strip() for cited in _MARK.finditer(text, 0, mark.start()))
+        return " ".join(["", *before])
+
+    return _LONE_ANALYSIS.sub(cited_before, text)
 
 
 def cited_entries(document: Document) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from graph_research.research.evidence.computed import Computation, compute, wrong_multiples
+from graph_research.research.evidence.computed import Computation, compute_in_turn, wrong_multiples
 from graph_research.research.models.draft import StatementKind, StatementVerdict, VerdictWord
 from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.names import new_names
@@ -48,6 +48,8 @@ _REFERS = re.compile(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]
 _JUDGED = deferred(rf"(?:#|--|;|//|%)[^\n]*{word_of('judgement')}", re.IGNORECASE)
 """A comment that says in one of the languages with labels that the writer chose the value of its line."""
 _NUMBER_OR_UNIT = re.compile(r"\s+|(?<=\d)(?=[^\W\d_])")
+_NUMBER_AND_UNIT = re.compile(r"(\d[\d.,]*)\s?([^\W\d_]+)")
+_LISTED_IN_PARENTHESES = re.compile(r"\(([^()]*,[^()]*)\)")
 _IN_BRACKETS = re.compile(r"\(([^()\d]{1,30})\)")
 
 
@@ -115,7 +117,8 @@ def judge(
     may count what the sentence itself lists ("two things: A and B"). An analysis may state a number of the question and
     the numbers that its writer `judged`, count in words, and refer to rows, steps and sections by their numbers. A
     transition and a limit have no numbers but those of the question, the quotes and the titles, and nothing that a
-    `verdict` objects to; a table's label may have those around the quotes.
+    `verdict` objects to; a table's label may have those around the quotes. An analysis of which a `verdict` finds all
+    stated by its passages is judged as a fact, and if it fails as that, as the analysis that its writer calls it.
 
     A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
     tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
@@ -125,6 +128,20 @@ def judge(
     """
     if kind is StatementKind.USER:
         return Judgement(Status.USER, 0.0)
+    if kind is StatementKind.ANALYSIS and verdict is not None and verdict.stated:
+        as_fact = judge(
+            text,
+            StatementKind.FACT,
+            passages,
+            question=question,
+            computed=computed,
+            verdict=verdict,
+            context=context,
+            is_code=is_code,
+            language=language,
+        )
+        if as_fact.status is Status.VERIFIED:
+            return as_fact
     if kind is StatementKind.QUOTE:
         problem = _why_not_the_quote(text, passages, is_cell=bool(context))
         return _failed(problem) if problem else Judgement(Status.PROVED)
@@ -145,7 +162,7 @@ def judge(
         return _failed("no valid citation")
     is_analysis = kind is StatementKind.ANALYSIS
     given = [*(passage.quote for passage in valid), *([question] if is_analysis else ())]
-    computations = [compute(expression, given, judged if is_analysis else ()) for expression in computed]
+    computations = compute_in_turn(computed, given, judged if is_analysis else ())
     if wrong := next((one.problem for one in computations if one.problem), ""):
         return _failed(wrong)
     is_supported = verdict is not None and verdict.verdict is VerdictWord.SUPPORTED
@@ -279,6 +296,8 @@ class _Ground:
             return False
         if self.is_code and (written in ("0", "1") or written.startswith("$")):
             return False
+        if self.is_supported and self._has_unit_of_its_page(figure, written):
+            return False
         if text[: figure.start].rstrip().endswith("=") and _PLACEHOLDER.match(text, figure.start):
             return False
         if written == "1" and _STEP.search(text[: figure.start]):
@@ -316,7 +335,11 @@ class _Ground:
 
     def _is_own_count(self, figure: Value, text: str) -> bool:
         """Whether a number word counts what the sentence itself says, and what no quote counts: the parts of the list
-        behind it ("two things: A and B"), or where a verifier finds the sentence supported what no quote names."""
+        behind it ("two things: A and B"), or where a verifier finds the sentence supported what no quote names. Then it
+        may also count what a quote lists in parentheses, `ANY 2 (s1, s2, s3)`."""
+        listed = (row.count(",") for quote in self.quotes for row in _LISTED_IN_PARENTHESES.findall(quote))
+        if self.is_supported and any(figure.low == 1 + commas for commas in listed):
+            return True
         stated = (other for quote in self.quotes for other in figures(quote) if not (other.date or other.unit))
         if figure.low > _LARGEST_OWN_COUNT or any(other.low <= _LARGEST_OWN_COUNT for other in stated):
             return False
@@ -327,6 +350,20 @@ class _Ground:
             return True
         counted = terms(_CLAUSE.split(behind)[0], language)[:1]
         return self.is_supported and {*counted}.isdisjoint(terms("\n".join(self.quotes), language))
+
+    def _has_unit_of_its_page(self, figure: Value, written: str) -> bool:
+        """Whether a quote, such as a table's row, has the number without a unit, and its page names the unit, such as
+        above the table."""
+        number = _NUMBER_AND_UNIT.fullmatch(written)
+        if not (figure.unit and number):
+            return False
+        named = re.compile(rf"\b{re.escape(number[2])}\b")
+        return any(
+            not other.unit and passage.quote[other.start : other.end] == number[1]
+            for passage in self.passages
+            if named.search(passage.text)
+            for other in figures(passage.quote)
+        )
 
     def _is_in_a_title(self, pattern: str) -> bool:
         """Whether a title has a word with its number, such as `release 15` or, by itself, `15.4` of "E.17. Release

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import isclose, log, nan
@@ -71,14 +71,28 @@ class Computation:
         return any(_gives(reading, figure) for reading in self.readings)
 
 
-def compute(expression: str, quotes: Sequence[str], judged: Sequence[str] = ()) -> Computation:
+def compute_in_turn(
+    expressions: Iterable[str], quotes: Sequence[str], judged: Sequence[str] = ()
+) -> list[Computation]:
+    """Each expression, in which a number may also be what one before it gives: `20 * 9` behind `0.9 / (1 - 0.9)`."""
+    done: list[Computation] = []
+    for expression in expressions:
+        results = [reading for one in done for reading in one.readings]
+        done.append(compute(expression, quotes, judged, results))
+    return done
+
+
+def compute(
+    expression: str, quotes: Sequence[str], judged: Sequence[str] = (), results: Sequence[_Reading] = ()
+) -> Computation:
     """Evaluate `1.61 - 1.34`: numbers of the quotes as they are written there and those that the writer `judged`,
     `+ - * /` and parentheses.
 
     A number stands for the quantity that the quote gives, with its scale word and unit; words in the expression are
     left out. Numbers that are added or subtracted have one unit. `CONSTANTS` are only factors, and the number of
     summands a divisor; 100 percent and 1 may be what a share is taken from. A judged number without a unit has whatever
-    unit the text gives the result, and 80 may be the share 0.8, as 0.8 is. Never raises.
+    unit the text gives the result, and 80 may be the share 0.8, as 0.8 is. A number that no quote has may be one of
+    the `results` of other computations, as exact as it is written. Never raises.
     """
     written = _UNIT_WORDS.sub("", expression.split("=")[0].translate(_SIGNS))
     written = _DECIMAL_COMMA.sub(".", _GROUPING.sub("", written)).strip()
@@ -88,7 +102,7 @@ def compute(expression: str, quotes: Sequence[str], judged: Sequence[str] = ()) 
     chosen = [figure for value in judged for figure in figures(value)]
     cited += [replace(figure, unit=figure.unit or _ANY_UNIT) for figure in chosen if not figure.date]
     try:
-        readings = _readings(ast.parse(written, mode="eval").body, cited)
+        readings = _readings(ast.parse(written, mode="eval").body, cited, results)
     except ComputationInvalid as error:
         return Computation(expression, problem=f"{expression}: {error}")
     except (SyntaxError, ValueError, RecursionError, MemoryError, ArithmeticError):
@@ -150,29 +164,29 @@ def _gives(reading: _Reading, figure: Value) -> bool:
     )
 
 
-def _readings(node: ast.expr, cited: Sequence[Value]) -> list[_Reading]:
+def _readings(node: ast.expr, cited: Sequence[Value], results: Sequence[_Reading]) -> list[_Reading]:
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
-        return _number(float(node.value), cited)
+        return _number(float(node.value), cited, results)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return [reading.times(-1.0) for reading in _readings(node.operand, cited)]
+        return [reading.times(-1.0) for reading in _readings(node.operand, cited, results)]
     operation = _OPERATIONS.get(type(node.op)) if isinstance(node, ast.BinOp) else None
     if not isinstance(node, ast.BinOp) or operation is None:
         raise ComputationInvalid("only numbers, + - * / and parentheses are computed")
-    left = _readings(node.left, cited)
+    left = _readings(node.left, cited, results)
     count = node.right.value if isinstance(node.op, ast.Div) and isinstance(node.right, ast.Constant) else 0
     if count and count in {reading.summands for reading in left}:
         right = [_Reading(base=float(str(count)), constant=True)]
     else:
-        right = _readings(node.right, cited)
+        right = _readings(node.right, cited, results)
     found = [result for one, other in product(left, right) for result in operation(one, other)]
     if not found:
         raise ComputationInvalid("numbers of different units, or a constant, are added or subtracted")
     return list(dict.fromkeys(found))[:_MOST_READINGS]
 
 
-def _number(number: float, cited: Sequence[Value]) -> list[_Reading]:
+def _number(number: float, cited: Sequence[Value], results: Sequence[_Reading]) -> list[_Reading]:
     """What a number of an expression may be: figures that are written so, else those a thousand times as large or
-    small, as percent are of a share; constants besides."""
+    small, as percent are of a share, or else results of other computations; constants besides."""
     known = [
         _Reading(base=base, unit=figure.unit, factor=figure.factor, scale=figure.scale, per=figure.per)
         for figure in cited
@@ -195,6 +209,9 @@ def _number(number: float, cited: Sequence[Value]) -> list[_Reading]:
         found.append(_Reading(base=number, constant=True))
     if number in (1.0, 100.0):
         found.append(_Reading(base=number, unit=_RATIO if number == 1.0 else "percent"))
+    if not found:
+        decimals = len(f"{number:.15g}".partition(".")[2])
+        found = [one for one in results if _is_close(round(one.whole, decimals), number)]
     if not found:
         raise ComputationInvalid(f"{number:.15g} is not in the cited quotes")
     return list(dict.fromkeys(found))

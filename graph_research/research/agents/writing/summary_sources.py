@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from graph_research.research.evidence.computed import compute
+from graph_research.research.evidence.computed import compute_in_turn
 from graph_research.research.models.draft import (
     Block,
     BlockType,
@@ -91,7 +91,7 @@ def _computed(statement: Statement, computing: Iterable[Statement], quotes: Mapp
 def _gives(statement: Statement, figure: Value, quotes: Mapping[str, str]) -> bool:
     """Whether a number is what a statement computes."""
     held = [quotes.get(name, "") for name in statement.evidence_ids]
-    return any(compute(expression, held, statement.judged).gives(figure) for expression in statement.computed)
+    return any(one.gives(figure) for one in compute_in_turn(statement.computed, held, statement.judged))
 
 
 def _facts(block: Block, quotes: Mapping[str, str]) -> Iterable[_Fact]:

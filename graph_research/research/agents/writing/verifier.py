@@ -365,7 +365,8 @@ def _verdicts_of(
         word = max((VerdictWord(row["verdict"]) for row in given), key=list(VerdictWord).index)
         if objections or name not in partly_judged:
             reason = "; ".join(dict.fromkeys(map(_reason, objections)))
-            verdicts[name] = StatementVerdict(id=name, verdict=word, reason=reason, model=model)
+            stated = not objections and all(row.get("stated") for row in given)
+            verdicts[name] = StatementVerdict(id=name, verdict=word, reason=reason, model=model, stated=stated)
     return verdicts
 
 

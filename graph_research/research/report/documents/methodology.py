@@ -19,13 +19,14 @@ def methodology_of(report: Report, labels: Labels, *, for_print: bool) -> Iterat
 
 
 def _run(report: Report, labels: Labels, *, for_print: bool) -> list[str]:
-    proved = sum(citation.valid for citation in report.citations)
+    proved, cited = sum(citation.valid for citation in report.citations), len(report.citations)
+    told = labels.of.format(n=proved, all=cited)
     lines = [
         (labels.question, report.question if report.title else ""),
         (labels.models, labels.semicolon.join(who_served(report, labels)) or labels.none),
         (labels.searches, labels.comma.join(report.search) or labels.none),
         (labels.rounds, str(report.iterations) if report.iterations > 1 else ""),
-        (labels.proved_passages, labels.of.format(n=proved, all=len(report.citations))),
+        (labels.proved_passages, told if for_print or proved < cited else ""),
         (labels.retried_requests, labels.comma.join(retries_in_words(report.statistics.retries, labels))),
     ]
     if for_print:

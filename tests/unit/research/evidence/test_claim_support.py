@@ -37,6 +37,49 @@ def test_a_number_beside_the_quote_counts_where_a_verifier_finds_the_sentence_su
     assert status(said.replace("40", "12"), supported) is Status.UNSUPPORTED
 
 
+SUPPORTED = StatementVerdict(id="st-0123456789", verdict=VerdictWord.SUPPORTED)
+
+
+def test_a_number_of_a_table_may_have_the_unit_that_its_page_names() -> None:
+    def missing(text: str, quote: str, page: str, verdict: StatementVerdict | None = SUPPORTED) -> str:
+        row = CitedPassage(1, quote, valid=True, text=page)
+        return judge(text, StatementKind.FACT, [row], verdict=verdict).problem
+
+    row = "Larch 2.7: 13.061 Spruce 3: 4.373"
+    page = f"Times are in seconds.\n\n{row}"
+    assert missing("It took Larch 13.061 seconds.", row, page) == ""
+    assert missing("It took Larch 13.061 seconds.", row, page, None) != ""
+    assert missing("It took Larch 13.061 hours.", row, page).endswith(": 13.061 hours"), "no unit of the page"
+    assert missing("It took Larch 13.061 seconds.", "Larch 2.7: 13.061 MB Spruce 3: 4.373 MB", page) != ""
+
+
+def test_a_number_word_may_count_what_a_quote_lists() -> None:
+    quote = "names = 'ANY 2 (s1, s2, s3)' waits for any two of them."
+    assert judged("It waits for two of three servers.", quote, verdict=SUPPORTED).problem == ""
+    assert judged("It waits for two of four servers.", quote, verdict=SUPPORTED).problem != ""
+
+
+def test_analysis_that_its_passages_state_is_verified_if_it_holds_as_a_fact() -> None:
+    quote = "The gate opens at noon, and the basin holds 40 boats."
+    stated = SUPPORTED.model_copy(update={"stated": True})
+
+    def status(text: str, verdict: StatementVerdict = stated, **more) -> Status:
+        return judged(text, quote, kind=StatementKind.ANALYSIS, verdict=verdict, **more).status
+
+    assert status("From noon on the gate is open.") is Status.VERIFIED
+    assert status("From noon on the gate is open.", SUPPORTED) is Status.ANALYSIS
+    assert status("Plan for 30 boats.", judged=["30 boats"]) is Status.ANALYSIS, "a number of the writer's is no fact"
+
+
+def test_a_computation_may_go_on_with_the_result_of_one_before_it() -> None:
+    quote = "A vessel needs the lock for 20 minutes."
+    said = "Behind a queue of 9 vessels the wait is 180 minutes."
+    computed = ["0.9 / (1 - 0.9)", "20 * 9"]
+    found = judged(said, quote, kind=StatementKind.ANALYSIS, judged=["90 %"], computed=computed)
+    assert found.problem == ""
+    assert "9 is not in the cited quotes" in judged(said, quote, computed=computed[1:]).problem
+
+
 def test_a_fact_in_the_words_of_its_quote_is_supported():
     status, score, problem = judged("The dam has sixteen turbines.", "The dam has 16 bulb turbines, and a lock.")
     assert score > 0.8

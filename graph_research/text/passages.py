@@ -11,7 +11,7 @@ from graph_research.text.sentences import PROSE, sentence_spans
 
 TARGET_CHARS = 600
 _MOST = 2  # times the characters that a passage has at least, where its section is long enough
-_SHORT_REST = 0.25  # of these characters, a rest that goes with the passage before it
+_SHORT_REST = 0.25  # of these characters, a rest that goes with the passage before it, or a beginning with the next
 _Span = tuple[int, int]
 
 
@@ -27,7 +27,8 @@ class PassageSpan:
 def passages(document: Document, target_chars: int = TARGET_CHARS) -> tuple[PassageSpan, ...]:
     """The document's passages in order, each of about `target_chars` to twice as many characters. None holds
     boilerplate, goes across a heading or a page, cuts a sentence, or parts a term from the beginning of its
-    explanation; only code and tables longer than twice `target_chars` are cut, between words."""
+    explanation. Only blocks longer than twice `target_chars`, and one behind a few words, are cut: prose between
+    sentences, code and tables between words."""
     found: list[PassageSpan] = []
     for heading, blocks in _sections(document):
         found.extend(PassageSpan(start, end, heading) for start, end in _packed(document, blocks, target_chars))
@@ -65,6 +66,10 @@ def _path_to(section: list[Block], document: Document) -> str:
 
 def _packed(document: Document, blocks: list[Block], target_chars: int) -> list[_Span]:
     most_chars = _MOST * target_chars
+
+    def is_short(span: _Span) -> bool:
+        return span[1] - span[0] < _SHORT_REST * target_chars
+
     spans: list[_Span] = []
     current: _Span | None = None
     term: int | None = None
@@ -73,6 +78,9 @@ def _packed(document: Document, blocks: list[Block], target_chars: int) -> list[
             term = block.start  # it begins the passage of its explanation
             continue
         first, term = block.start if term is None else term, None
+        if current is not None and block.end - first <= most_chars < block.end - current[0] and not is_short(current):
+            spans.append(current)  # a block that fits a passage of its own is not cut
+            current = None
         fits = block.end - (current[0] if current else first) <= most_chars
         units = [(block.start, block.end)] if fits else list(_units(document.text, block, most_chars))
         units[:1] = [(first, end) for _, end in units[:1]]
@@ -86,13 +94,8 @@ def _packed(document: Document, blocks: list[Block], target_chars: int) -> list[
             current = None
     if current is not None:
         spans.append(current)
-    return _without_short_rest(spans, _SHORT_REST * target_chars)
-
-
-def _without_short_rest(spans: list[_Span], short_chars: float) -> list[_Span]:
-    """A few words at the end of a section go with the passage before them."""
-    if len(spans) > 1 and spans[-1][1] - spans[-1][0] < short_chars:
-        return [*spans[:-2], (spans[-2][0], spans[-1][1])]
+    if len(spans) > 1 and is_short(spans[-1]):  # a few words at the end of a section go with the passage before them
+        spans[-2:] = [(spans[-2][0], spans[-1][1])]
     return spans
 
 

@@ -209,6 +209,14 @@ def test_passages_are_as_long_as_they_are_wanted() -> None:
     assert len(lengths) > len(passages(document))
 
 
+def test_a_paragraph_that_fits_a_passage_of_its_own_is_not_cut() -> None:
+    first = "The gate is shut by night. " * 15
+    second = f"{'A pump drains the lock. ' * 35}For these reasons, open it at noon."
+    document = plain_document(f"{first.strip()}\n\n{second}")
+    found = [document.text[one.start : one.end] for one in passages(document)]
+    assert found == [first.strip(), second]
+
+
 def test_a_term_begins_the_passage_of_its_explanation() -> None:
     explained = dict.fromkeys(("ebb", "flood", "slack", "neap"), f"{'So it is with the gates of the lagoon. ' * 3}")
     listed = "".join(f"<dt>{name} (integer)</dt><dd><p>{text}</p></dd>" for name, text in explained.items())

@@ -63,7 +63,7 @@ class ReportOptions(Record):
     @property
     def conclusion_words(self) -> int:
         """So many words have the conclusions at most: what is left to say once summary and sections are written."""
-        return round(self._summary_share / 2 / 10) * 10
+        return round(self._summary_share / 3 / 10) * 10
 
     @property
     def _summary_share(self) -> int:

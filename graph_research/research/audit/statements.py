@@ -28,7 +28,6 @@ _RANGE = re.compile(r"(\d{1,4})\s*[–-]\s*(\d{1,4})")
 _ENTRY = re.compile(r"^\W*\[?\^?(\d{1,4})[\].:)|\t ]+\s*(\S.*)", re.DOTALL)
 _ENDS = re.compile(r"[.!?。！？]['\"”’»)\]]*$")
 _SENTENCE = re.compile(r"[.!?]['\"”’»)]*\s*\[")
-_LONE_ANALYSIS = re.compile(rf"(?<=[.!?。！？*`)”\"]){ANALYSIS}(?!\w)")
 _QUOTED = re.compile(r"[“„«\"「](.*)[”“»\"」]", re.DOTALL)
 _LIST_MARK = re.compile(r"\(?(?:[a-z]|[ivx]{2,4}|\d{1,2})\)\s+(?=\S)|[a-z]\.\s+(?=[^\W\d_a-z])")
 _SPACED = re.compile(r"\s+([.,;:!?])")
@@ -94,7 +93,7 @@ def sentences_of(document: Document) -> list[ReportSentence]:
     language = language_of(document.text)
     found: list[ReportSentence] = []
     for piece in _pieces(document):
-        text = _numbered(_other_sides().sub("", piece.text))
+        text = _other_sides().sub("", piece.text)
         spans = sentence_spans(text, language=language) if piece.is_prose else [(0, len(text))]
         first = len(found)
         for start, end in spans:
@@ -102,17 +101,6 @@ def sentences_of(document: Document) -> list[ReportSentence]:
         if piece.cells and len(found) == first + 1:
             found[-1] = replace(found[-1], cells=piece.cells)
     return found
-
-
-def _numbered(text: str) -> str:
-    """A paragraph in which each sentence that this program marks as analysis, but that has no numbers, has those of the
-    paragraph before it, on which it rests."""
-
-    def cited_before(mark: re.Match[str]) -> str:
-        before = dict.fromkeys(cited[0].strip() for cited in _MARK.finditer(text, 0, mark.start()))
-        return " ".join(["", *before])
-
-    return _LONE_ANALYSIS.sub(cited_before, text)
 
 
 def cited_entries(document: Document) -> Mapping[str, str]:
@@ -245,7 +233,7 @@ def _pieces(document: Document) -> Iterator[_Piece]:
             continue
         if block.kind == "heading":
             listing = _listing(block, text, listing) if has_prose else 0
-        elif listing or _NOTE.match(text) or text in _legends():
+        elif listing or _NOTE.match(text) or text.strip("*").endswith(_legends()):
             pass
         elif block.kind in PROSE:
             has_prose = True
@@ -283,10 +271,10 @@ def _below_title(document: Document) -> frozenset[int]:
 
 
 @cache
-def _legends() -> frozenset[str]:
-    """What a report of this program says below its answer of how it marks analysis."""
+def _legends() -> tuple[str, ...]:
+    """What a report of this program says at the end of the line below its title of how it marks analysis."""
     every = [labels_for(language) for language in LANGUAGES]
-    return frozenset(
+    return tuple(
         legend for labels in every for legend in (labels.analysis_legend.format(mark=ANALYSIS), labels.analysis_shaded)
     )
 

@@ -71,9 +71,7 @@ class Computation:
         return any(_gives(reading, figure) for reading in self.readings)
 
 
-def compute_in_turn(
-    expressions: Iterable[str], quotes: Sequence[str], judged: Sequence[str] = ()
-) -> list[Computation]:
+def compute_in_turn(expressions: Iterable[str], quotes: Sequence[str], judged: Sequence[str] = ()) -> list[Computation]:
     """Each expression, in which a number may also be what one before it gives: `20 * 9` behind `0.9 / (1 - 0.9)`."""
     done: list[Computation] = []
     for expression in expressions:

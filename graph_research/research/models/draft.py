@@ -217,8 +217,8 @@ class VerdictWord(StrEnum):
 
 
 class StatementVerdict(Record):
-    """A verifier's judgement of one statement; `id` is the statement's, `model` who judged. `stated` says of an analysis
-    that its passages state all of it, so that it infers nothing."""
+    """A verifier's judgement of one statement; `id` is the statement's, `model` who judged. `stated` says of an
+    analysis that its passages state all of it, so that it infers nothing."""
 
     id: str = schema_field(pattern="^st-[0-9a-f]{10}$")
     verdict: VerdictWord

@@ -50,8 +50,8 @@ def making_of(report: Report, labels: Labels) -> list[str]:
 
 
 def how_proved(report: Report, labels: Labels) -> list[str]:
-    """How many sentences are proved in which way, and what a citation shows."""
-    return [*_sentences(report, labels), *(row for row in report.limitations if row == labels.limit_standing)]
+    """What a citation shows, and how many sentences are proved in which way."""
+    return [*(row for row in report.limitations if row == labels.limit_standing), *_sentences(report, labels)]
 
 
 def _of_the_making(labels: Labels) -> tuple[str, ...]:
@@ -138,7 +138,9 @@ def _confidence(report: Report, labels: Labels) -> Iterator[str]:
         *([labels.reason_unscored] if confidence.value is None else []),
     ]
     level = labels.levels[confidence.level].lower()
-    if reasons and confidence.level != "high":
+    if confidence.level == "high":
+        reasons = [labels.reason_stated] if numbers.statements.get(Status.ANALYSIS) else []
+    if reasons:
         yield labels.basis_confidence.format(level=level, reasons=labels.semicolon.join(reasons))
     else:
         yield labels.confidence_above.format(level=level)
@@ -162,9 +164,11 @@ def _claims(report: Report, labels: Labels) -> Iterator[str]:
 def _sentences(report: Report, labels: Labels) -> Iterator[str]:
     counts = report.statistics.statements
     said = [
-        labels.basis_status.format(n=counts[status], status=labels.statuses[status], meaning=labels.meanings[status])
+        (labels.basis_count if status is Status.ANALYSIS else labels.basis_status).format(
+            n=counts[status], status=labels.statuses[status], meaning=labels.meanings[status]
+        )
         for status in _TOLD
         if counts.get(status)
     ]
-    if said:
+    if said:  # what analysis is stands below the title
         yield labels.basis_sentences.format(counts=labels.semicolon.join(said))

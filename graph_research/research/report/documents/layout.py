@@ -48,6 +48,7 @@ from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.reading import (
     SourceGroup,
     cited_folders,
+    explained_differences,
     grouped_sources,
     more_evidence,
     of_disagreements,
@@ -83,10 +84,10 @@ class _Layout:
         head, sections, rest = [*self._head()], [*self._sections()], [*self._open(), *self._apparatus()]
         yield from head
         if len(self.report.sections) >= _CONTENTS_FROM:
-            of_head, of_sections = (len(list(_headings(part))) for part in (head, sections))
-            placed = list(enumerate(_headings([*head, *sections, *rest])))[of_head:]
-            whole = of_sections if of_sections <= _MOST_CONTENTS else 0
-            yield from self._contents([*placed[:whole], *(row for row in placed[whole:] if row[1].level == 1)])
+            before = len(list(_headings(head)))
+            placed = list(enumerate(_headings(sections), before))
+            is_whole = len(placed) <= _MOST_CONTENTS
+            yield from self._contents([row for row in placed if is_whole or row[1].level == 1])
         yield from sections
         yield from rest
 
@@ -98,14 +99,15 @@ class _Layout:
         yield from self._answer()
 
     def _below_title(self) -> Iterator[Element]:
-        """The day of the report, for print, and the age of its sources; then how analysis is marked."""
+        """The day of the report, for print, the age of its sources, and how analysis is marked."""
         report, labels = self.report, self.labels
         written = day(report.finished_at or report.started_at, labels) if self.for_print else ""
         made = labels.pair.format(name=labels.date, value=written) if written else ""
-        if said := labels.semicolon.join(filter(None, [made, as_of(report, labels)])):
+        has_analysis = any(row.status is Status.ANALYSIS for row in report.statements())
+        legend = labels.analysis_legend.format(mark=ANALYSIS) if has_analysis else ""
+        head = labels.semicolon.join(filter(None, [made, as_of(report, labels)]))
+        if said := in_one_line(filter(None, [head, legend]), labels):
             yield Paragraph(line(said, Style.EMPHASIS))
-        if any(row.status is Status.ANALYSIS for row in report.statements()):
-            yield Paragraph(line(labels.analysis_legend.format(mark=ANALYSIS), Style.EMPHASIS))
 
     def _sections(self) -> Iterator[Element]:
         for section in self.report.sections:
@@ -127,7 +129,8 @@ class _Layout:
         """What the report leaves open and rests on."""
         report, labels = self.report, self.labels
         yield Heading(labels.basis, 1)
-        yield bullets([*self._open_questions(), *basis_of(report, labels)])
+        told = [line(text) for text in (*self._open_questions(), *basis_of(report, labels))]
+        yield Items(tuple(map(Item, [*told, *self._explained()])))
         yield from self._sources()
         if self.for_print:
             yield from self._passages()
@@ -182,8 +185,7 @@ class _Layout:
                 yield Paragraph(self.sentences.paragraph(block.sentences))
 
     def _disagreements(self) -> Iterator[Element]:
-        """Those that are open and that no section compares. What only differs in scope, date, unit or definition is in
-        the page."""
+        """Those that are open and that no section compares."""
         left_open = [row.contradiction for row in open_disagreements(self.report, self.labels) if not row.compared_in]
         if left_open:
             yield Heading(self.labels.disagreements, 1)
@@ -193,6 +195,16 @@ class _Layout:
             if description := one_line(description_beside_values(contradiction)):
                 yield Paragraph(line(description))
             yield self.sentences.sides(contradiction)
+
+    def _explained(self) -> Iterator[Spans]:
+        """What only differs in scope, date, unit or definition, that no section compares and of which somebody said
+        how; the page has the rest."""
+        for row in explained_differences(self.report):
+            if description := one_line(description_beside_values(row)):
+                nature = line(self.labels.not_a_conflict.format(nature=self.labels.natures.get(row.nature, row.nature)))
+                cited = (name for side in row.sides for name in side.citations)
+                topic = line(_topic(row), Style.STRONG)
+                yield joined([topic, line(description), self.sentences.numbers(cited), nature])
 
     def _open_questions(self) -> Iterator[str]:
         """The gaps on one line, but for those of which a section says that nothing was found."""

@@ -12,17 +12,17 @@ from graph_research.research.report.model import Report
 
 
 def methodology_of(report: Report, labels: Labels, *, for_print: bool) -> Iterator[Element]:
-    """The run and how its sentences are proved, in one paragraph. For print with what differs between two runs of the
-    same research."""
+    """How the sentences are proved, and the run, in one paragraph. For print with the question, and with what differs
+    between two runs of the same research."""
     run = _run(report, labels, for_print=for_print)
-    yield Paragraph(line(in_one_line([*run, *how_proved(report, labels)], labels)))
+    yield Paragraph(line(in_one_line([*how_proved(report, labels), *run], labels)))
 
 
 def _run(report: Report, labels: Labels, *, for_print: bool) -> list[str]:
     proved, cited = sum(citation.valid for citation in report.citations), len(report.citations)
     told = labels.of.format(n=proved, all=cited)
     lines = [
-        (labels.question, report.question if report.title else ""),
+        (labels.question, report.question if report.title and for_print else ""),
         (labels.models, labels.semicolon.join(who_served(report, labels)) or labels.none),
         (labels.searches, labels.comma.join(report.search) or labels.none),
         (labels.rounds, str(report.iterations) if report.iterations > 1 else ""),

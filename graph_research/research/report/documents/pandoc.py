@@ -88,8 +88,7 @@ def _spans(spans: Iterable[Span], cited: dict[str, str]) -> str:
         run = [span for _, span in group]
         if is_cited:
             names = (span.citation for span in run if span.citation)
-            gap = " " if text and not text[-1].isspace() else ""  # behind a text whose numbers stand elsewhere
-            text += f"{gap}[{'; '.join(f'@{cited[name]}, [{name}](#{name})' for name in names)}]"
+            text += f"[{'; '.join(f'@{cited[name]}, [{name}](#{name})' for name in names)}]"
         else:
             text += "".join(_run(style, part) for style, part in emphasised(run))
     return text

@@ -58,16 +58,12 @@ class Sentences:
         return bool(self._disputed)
 
     def paragraph(self, statements: Sequence[CitedStatement]) -> Spans:
-        """Running text. A sentence of analysis has no numbers where those before it in the paragraph have them all."""
+        """Running text."""
         spans: list[Span] = []
-        shown: set[int] = set()
         for statement in statements:
-            rests_on = self._sources_of(statement.citations)
-            is_numbered = statement.status is not Status.ANALYSIS or not rests_on <= shown
-            sentence = self._sentence(statement, is_numbered=is_numbered)
-            gap = gap_behind(_last_sign(spans)) if spans and sentence else ""
+            sentence = self._sentence(statement)
+            gap = gap_behind(spans[-1].text) if spans and sentence else ""
             spans += [*([Span(gap)] if gap else []), *sentence]
-            shown |= rests_on
         return tuple(spans)
 
     def _sources_of(self, names: Iterable[str]) -> set[int]:
@@ -85,12 +81,10 @@ class Sentences:
         return self.paragraph(statements)
 
     def table(self, block: CitedBlock) -> Table:
-        """A table, filled up to equal rows. A column of analysis alone bears its mark in the header."""
+        """A table, filled up to equal rows."""
         width = max([len(block.header), *map(len, block.rows)])
         header = [one_line(head) for head in block.header]
-        inferred = {n for n, head in enumerate(header) if head and n and _is_all_analysis(block, n)}
-        header = [f"{head} {ANALYSIS}" if n in inferred else head for n, head in enumerate(header)]
-        rows = [self._row(row, inferred) for row in block.rows]
+        rows = [self._row(row) for row in block.rows]
         return Table(
             tuple(header + [""] * (width - len(header))),
             tuple(tuple(row + [()] * (width - len(row))) for row in rows),
@@ -119,20 +113,23 @@ class Sentences:
 
     def of_block(self, block: CitedBlock, statement: CitedStatement, others: Iterable[CitedBlock]) -> Spans:
         """The caption of a block to copy: its sources, marked where the writer composed it. Where several tell of its
-        settings each stands with those that it tells of; else none stands where the `others` of its section that are
-        no such blocks have them all."""
+        settings each stands with those that it tells of, and one that tells of none where the `others` of its section
+        that are no such blocks lack it; else none stands where these have them all."""
         settings = settings_by_source(statement.text, block.language, statement.citations, self._citations)
+        told = (row for block in others if block.type is not BlockType.CODE for row in block.statements())
+        shown = self._sources_of(name for row in told for name in row.citations)
         if sum(map(bool, settings.values())) > 1:
-            numbers = self._with_settings(statement, settings)
+            numbers = self._with_settings(statement, settings, shown)
         else:
-            told = (row for block in others if block.type is not BlockType.CODE for row in block.statements())
-            shown = self._sources_of(name for row in told for name in row.citations)
             numbers = () if settings.keys() <= shown else self.numbers(statement.citations)
         named = (Span(self._labels.pair.format(name=self._labels.sources, value="")), *numbers) if numbers else ()
         return joined([_marked(statement, named), self._status(statement)])
 
-    def _with_settings(self, statement: CitedStatement, settings: Mapping[int, Sequence[str]]) -> Spans:
-        """The numbers of the sources, each once behind the settings that it tells of, those without any last."""
+    def _with_settings(
+        self, statement: CitedStatement, settings: Mapping[int, Sequence[str]], shown: Container[int]
+    ) -> Spans:
+        """The numbers of the sources, each once behind the settings that it tells of, those without any last and only
+        where they are not shown elsewhere."""
         of_source = {
             n: self._number_of_all([name for name in statement.citations if self._citations[name].n == n])
             for n in settings
@@ -143,13 +140,13 @@ class Sentences:
             for n, names in settings.items()
             if names
         )
-        others = joined(of_source[n] for n, names in settings.items() if not names)
-        return joined([*named, others], semicolon)
+        others = joined(of_source[n] for n, names in settings.items() if not names and n not in shown)
+        hidden = [name for name in statement.citations if (n := self._citations[name].n) in shown and not settings[n]]
+        return (*joined([*named, others], semicolon), *self._unnumbered(hidden))
 
-    def _row(self, row: Sequence[CitedStatement], inferred: Container[int]) -> list[Spans]:
-        """The cells of a row, those of the columns `inferred` without the mark of analysis. Where all that state
-        something rest on one source, its number stands once, behind the row's label; the passages of the other cells
-        are cited there without a number of their own."""
+    def _row(self, row: Sequence[CitedStatement]) -> list[Spans]:
+        """The cells of a row. Where all that state something rest on one source, its number stands once, behind the
+        row's label; the passages of the other cells are cited there without a number of their own."""
         stating = [cell for cell in row[1:] if cell.text.strip() not in ("", EMPTY_CELL.text)]
         names = list(dict.fromkeys(name for cell in row for name in cell.citations))
         once = (
@@ -161,8 +158,8 @@ class Sentences:
             of_cells = self._sources_of(name for cell in row[1:] for name in cell.citations)
             is_told = self._sources_of(row[0].citations) <= of_cells
             label = self._label(row[0]) if is_told else self._cell(row[0])
-            return [label, *(self._cell(cell, is_marked=n not in inferred) for n, cell in enumerate(row[1:], 1))]
-        cells = [self._cell(cell, is_numbered=False, is_marked=n not in inferred) for n, cell in enumerate(row[1:], 1)]
+            return [label, *map(self._cell, row[1:])]
+        cells = [self._cell(cell, is_numbered=False) for cell in row[1:]]
         return [joined([self._label(row[0]), self._number_of_all(names)]), *cells]
 
     def _number_of_all(self, names: Sequence[str]) -> Spans:
@@ -177,13 +174,13 @@ class Sentences:
         """The first cell of a row without its numbers: it names what the others tell of."""
         return joined([self._set(cell, self._said(cell)), self._status(cell)])
 
-    def _cell(self, cell: CitedStatement, *, is_numbered: bool = True, is_marked: bool = True) -> Spans:
+    def _cell(self, cell: CitedStatement, *, is_numbered: bool = True) -> Spans:
         """A cell without the numbers that stand elsewhere, or for which it says nothing."""
         if cell.text.strip() == EMPTY_CELL.text:
             return (*self._set(cell, self._said(cell)), *self._unnumbered(cell.citations))
         numbers = self.numbers(cell.citations) if is_numbered else ()
         said = joined([self._set(cell, self._said(cell)), numbers])
-        return joined([_marked(cell, said) if is_marked else said, self._status(cell)])
+        return joined([_marked(cell, said), self._status(cell)])
 
     def _status(self, statement: CitedStatement) -> Spans:
         return joined(
@@ -212,19 +209,15 @@ class Sentences:
     def _by_the_user(self) -> Spans:
         return line(bracketed(self._labels.statuses[Status.USER], self._labels))
 
-    def _sentence(self, statement: CitedStatement, *, is_numbered: bool = True) -> Spans:
+    def _sentence(self, statement: CitedStatement) -> Spans:
         clauses = clauses_of(statement, self._citations, self._sources)
-        said = tuple(span for clause in clauses for span in self._clause(statement, clause, is_numbered=is_numbered))
-        return joined([_marked(statement, said), self._status(statement)])
+        numbered = tuple(span for clause in clauses for span in self._clause(statement, clause))
+        return joined([_marked(statement, numbered), self._status(statement)])
 
-    def _clause(self, statement: CitedStatement, clause: Clause, *, is_numbered: bool) -> Spans:
+    def _clause(self, statement: CitedStatement, clause: Clause) -> Spans:
         said = quoted(clause.text, self._labels) if statement.kind is StatementKind.QUOTE else clause.text
-        text = self._set(statement, said)
-        if is_numbered:
-            cited = joined([text, self.numbers(clause.citations)])
-        else:
-            cited = (*text, *self._unnumbered(clause.citations))
-        return (*cited, Span(clause.end)) if clause.end else cited
+        numbered = joined([self._set(statement, said), self.numbers(clause.citations)])
+        return (*numbered, Span(clause.end)) if clause.end else numbered
 
     def _set(self, statement: CitedStatement, text: str, style: Style = Style.PLAIN) -> Spans:
         """The text of a statement or clause in its style, but for code and what is in bold."""
@@ -265,20 +258,8 @@ class Sentences:
         return line(attribution(source, self._labels, by_title=by_title), Style.EMPHASIS)
 
 
-def _is_all_analysis(block: CitedBlock, column: int) -> bool:
-    """Whether two cells or more of a column state something, and all of these are analysis."""
-    cells = (row[column] for row in block.rows if column < len(row))
-    stating = [cell for cell in cells if cell.text.strip() not in ("", EMPTY_CELL.text)]
-    told = [cell for cell in stating if cell.kind is not StatementKind.LIMIT]
-    return len(told) > 1 and all(cell.status is Status.ANALYSIS for cell in told)
-
-
-def _last_sign(spans: Sequence[Span]) -> str:
-    return next((span.text for span in reversed(spans) if span.text), "")
-
-
 def _marked(statement: CitedStatement, spans: Spans) -> Spans:
     """A statement with the mark of analysis behind its numbers or its text, apart from a digit: 90° are degrees."""
     if statement.status is not Status.ANALYSIS or not spans:
         return spans
-    return (*spans, Span(f" {ANALYSIS}" if _last_sign(spans)[-1:].isdigit() else ANALYSIS))
+    return (*spans, Span(f" {ANALYSIS}" if spans[-1].text[-1:].isdigit() else ANALYSIS))

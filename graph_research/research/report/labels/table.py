@@ -121,6 +121,8 @@ class Labels:
     basis_confidence: str
     basis_sentences: str
     basis_status: str
+    basis_count: str
+    reason_stated: str
     reason_origins: str
     reason_one_origin: str
     reason_few_sources: str

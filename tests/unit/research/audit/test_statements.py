@@ -23,7 +23,6 @@ def read(text: str) -> list[tuple[str, tuple[str, ...]]]:
         ("It turns [1]. It hums [2, 3].", [("It turns.", ("1",)), ("It hums.", ("2", "3"))]),
         ("It turns [1] [2] [5]. It hums. [3] [4]", [("It turns.", ("1", "2", "5")), ("It hums.", ("3", "4"))]),
         ("It turns. [1] [2]° It hums. [3]° Yes.", [("It turns.", ("1", "2")), ("It hums.", ("3",)), ("Yes.", ())]),
-        ("It turns. [1] So it hums.° Yes.", [("It turns.", ("1",)), ("So it hums.", ("1",)), ("Yes.", ())]),
         ("It turns.[1] It hums.[2–4]", [("It turns.", ("1",)), ("It hums.", ("2", "3", "4"))]),
         ("It turns.[^1] It hums [2].", [("It turns.", ("1",)), ("It hums.", ("2",))]),
         ("It turns.¹ It covers 12 km².²³", [("It turns.", ("1",)), ("It covers 12 km².", ("23",))]),

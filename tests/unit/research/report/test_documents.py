@@ -133,7 +133,7 @@ def test_analysis_has_a_mark_behind_its_numbers_and_the_report_says_once_what_it
     printed = "".join(page.extract_text() for page in PdfReader(io.BytesIO(rendered("pdf", whole))).pages)
     for text, marks in ((rendered("md", whole).decode(), 4), (word, 3), (printed, 4)):  # one of them in the legend
         assert text.count("°") == marks and "(analysis)" not in text
-        assert "° marks analysis (at the head of a column, all of it): what the writer infers" in " ".join(text.split())
+        assert "° marks analysis: what the writer infers from the cited passages" in " ".join(text.split())
     tables = Document(io.BytesIO(rendered("docx", whole))).tables
     row = next(one.rows[1] for one in tables if one.cell(0, 0).text == "What")
     assert [cell.text for cell in row.cells] == ["Cost (disputed)", "much higher [2]°"]
@@ -239,25 +239,11 @@ def test_numbers_stand_behind_the_clause_that_they_bear_out_where_that_is_clear(
     assert re.search(r"in an average year \[1\].{0,40}; the Chamber counts interest. \[2\]", plain)
 
 
-def test_analysis_has_its_numbers_but_for_those_that_stand_before_it_in_its_paragraph() -> None:
+def test_each_sentence_of_analysis_has_its_numbers() -> None:
     told = fact("Turbines produce 412 gigawatt hours.", TURBINES)
-    inferred = (analysis("So they pay.", TURBINES), analysis("They pay more than interest.", TURBINES, INTEREST))
-    whole = report(conclusions=[paragraph(told, *inferred), paragraph(inferred[0])])
+    whole = report(conclusions=[paragraph(told, analysis("So they pay.", TURBINES), analysis("By a judgement, yes."))])
     written = rendered("md", whole).decode()
-    said = "Turbines produce 412 gigawatt hours. [1] So they pay.° They pay more than interest. [1] [2]°"
-    assert f"{said}\n\nSo they pay. [1]°" in written
-    assert "So they pay\\. [@" in rendered("pandoc", whole).decode()
-
-
-def test_a_column_of_analysis_alone_has_its_mark_in_the_header() -> None:
-    told = [fact("412 gigawatt hours", TURBINES), fact("interest paid", INTEREST)]
-    choices = [analysis("take it", TURBINES), analysis("wait", INTEREST)]
-    labels = [{"text": text, "kind": "transition"} for text in ("Yield", "Price")]
-    rows = [list(row) for row in zip(labels, told, choices, strict=True)]
-    table = {"type": "table", "header": ["Aspect", "Value", "Choice"], "rows": rows}
-    written = rendered("md", report(conclusions=[table])).decode()
-    assert "| Aspect | Value | Choice ° |" in written
-    assert "| Yield [1] | 412 gigawatt hours | take it |" in written
+    assert "Turbines produce 412 gigawatt hours. [1] So they pay. [1]°" in written
 
 
 def test_below_a_block_to_copy_each_source_stands_with_the_settings_that_it_tells_of() -> None:

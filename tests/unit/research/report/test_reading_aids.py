@@ -65,7 +65,7 @@ def test_of_undated_pages_of_a_maker_whose_version_stands_above_no_date_is_misse
     sources = [report.sources[0].model_copy(update={"id": f"s{n}", **undated}) for n in range(4)]
     versions = [NamedVersion(name="Larch", version="3.1.4")]
     said = as_of(report.model_copy(update={"sources": sources, "newest_versions": versions}), ENGLISH)
-    assert said.startswith("Newest versions that the sources name: Larch 3.1.4. Confidence: ")
+    assert said.startswith("Versions described: Larch 3.1.4. Confidence: ")
     assert said.endswith(ENGLISH.basis_no_dates) is is_said
     assert (len(said.split(". ")) == 2) is not is_said
 
@@ -161,9 +161,9 @@ def test_the_basis_tells_what_limits_the_report_and_the_methodology_what_was_dis
     limitations = [ENGLISH.limit_standing, weak, discarded, ENGLISH.limit_left_out.format(n=4), ENGLISH.limit_open]
     report = built().model_copy(update={"limitations": [row.format(heading="?") for row in limitations]})
     assert basis_of(report, ENGLISH)[-1] == weak
-    counted, *told = making_of(report, ENGLISH)
+    standing, counted, *told = making_of(report, ENGLISH)
     assert counted.startswith("Sentences: ")
-    assert told == [ENGLISH.limit_standing, discarded]
+    assert (standing, told) == (ENGLISH.limit_standing, [discarded])
 
 
 def test_authors_who_stand_behind_sources_are_named_as_they_are_written() -> None:
@@ -181,11 +181,12 @@ def test_the_newest_versions_the_confidence_and_the_age_of_the_sources_stand_bel
     )
     said = as_of(report, ENGLISH)
     assert said == (
-        "Newest versions that the sources name: SQLite 3.9.1, PostgreSQL 15.2. "
+        "Versions described: SQLite 3.9.1, PostgreSQL 15.2. "
         "Confidence: low. "
         "Dates of the cited sources: 22 November 2018 to 4 March 2021; without a date: 1."
     )
-    assert render_markdown(report).splitlines()[2] == f"*{said}*"
+    below = f"{said} {ENGLISH.analysis_legend.format(mark='°')}"
+    assert render_markdown(report).splitlines()[2] == f"*{below}*"
     assert said in render_html(report, texts=finished_research.texts())
 
 

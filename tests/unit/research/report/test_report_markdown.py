@@ -318,7 +318,7 @@ def test_escaped_text_at_the_start_of_a_line_stays_a_paragraph(text):
 
 
 @pytest.mark.requirement("18.4")
-def test_the_contents_lead_to_every_part_of_a_report_of_many_sections():
+def test_the_contents_lead_to_every_section_of_a_report_of_many():
     blocks = [finished_research.paragraph(written_report.YIELD)]
     headings = ["Was kostet’s, und wer zahlt?", "Teil 1.5: `SQL`_x", "Methodology", "第二部分：费用", "Part 0"]
     sections = [{"heading": heading, "blocks": blocks} for heading in headings]
@@ -326,11 +326,10 @@ def test_the_contents_lead_to_every_part_of_a_report_of_many_sections():
     text = render_markdown(built(draft=draft, contradictions=[]))
     listed = text.partition("**Contents**")[2].partition("\n## ")[0]
     named = re.findall(r"^- \[(.*)\]\(#(.*)\)$", listed, re.MULTILINE)
-    assert [name for name, _ in named] == [line.lstrip("# ") for line in text.splitlines() if line.startswith("##")][1:]
-    assert [anchor for _, anchor in named] == [
-        *("was-kostets-und-wer-zahlt", "teil-15-sql_x", "methodology", "第二部分费用", "part-0"),
-        *("what-follows-from-this", "basis-and-limits", "sources", "methodology-1"),
-    ]
+    below = [line.lstrip("# ") for line in text.splitlines() if line.startswith("##")]
+    assert [name for name, _ in named] == below[1:6]
+    anchors = ["was-kostets-und-wer-zahlt", "teil-15-sql_x", "methodology", "第二部分费用", "part-0"]
+    assert [anchor for _, anchor in named] == anchors
 
 
 def test_folders_licences_and_what_was_not_read_stand_with_the_sources():

@@ -42,6 +42,8 @@ _SECTIONS = (
     Section(name="statements", noun="sentence", keep=1),
 )
 """The text around quotes gives way first; a sentence that has no room is not verified."""
+_STATED = "stated"
+"""What the answer says of a sentence that is supported and infers nothing."""
 
 
 def verifier(services: Services) -> Handler:
@@ -289,8 +291,10 @@ def _said(results: Iterable[AgentResult], rows: Sequence[Mapping[str, Any]]) -> 
         shown = _shown(result)
         for verdict in result.output["verdicts"]:
             if verdict["n"] in shown:
-                row = rows[verdict["n"] - 1]
-                said.setdefault(row["id"], []).append({**row, **verdict, "reason": verdict.get("reason") or ""})
+                row, stated = rows[verdict["n"] - 1], verdict["verdict"] == _STATED
+                word = VerdictWord.SUPPORTED if stated else verdict["verdict"]
+                known = {"verdict": word, "stated": stated, "reason": verdict.get("reason") or ""}
+                said.setdefault(row["id"], []).append({**row, **verdict, **known})
     return said
 
 
@@ -365,7 +369,7 @@ def _verdicts_of(
         word = max((VerdictWord(row["verdict"]) for row in given), key=list(VerdictWord).index)
         if objections or name not in partly_judged:
             reason = "; ".join(dict.fromkeys(map(_reason, objections)))
-            stated = not objections and all(row.get("stated") for row in given)
+            stated = all(row["stated"] for row in given)
             verdicts[name] = StatementVerdict(id=name, verdict=word, reason=reason, model=model, stated=stated)
     return verdicts
 

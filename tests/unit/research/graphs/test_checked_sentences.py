@@ -306,6 +306,22 @@ async def test_a_block_of_which_the_verifier_leaves_out_a_line_is_no_verified_bl
     assert [row["verdict"] for row in state["statement_verdicts"] if row["id"] in names] == verdicts
 
 
+async def test_analysis_of_which_the_verifier_finds_all_stated_is_printed_as_a_fact() -> None:
+    text = "A reader is no reason for the writer to wait."
+
+    def verifies(request: ModelRequest) -> Row:
+        rows = request.material["statements"]
+        return {
+            "verdicts": [{"n": row["n"], "verdict": "stated" if row["text"] == text else "supported"} for row in rows]
+        }
+
+    bench = bench_of(lambda write: paragraph(write.analysis(text, CALM)), verifier=[verifies])
+    report, _ = await report_of(bench)
+    [row] = [row for row in report.statements() if row.text == text]
+    assert (row.kind, row.status) == ("analysis", Status.VERIFIED)
+    assert re.search(rf"{re.escape(text)} \[\d\](?!°)", render_markdown(report))
+
+
 async def test_the_label_of_a_row_may_have_a_threshold_that_the_writer_judges() -> None:
     judged, new = "Flushes busy for 50 % of the time", "Flushes busy for 60 % of the time"
     labels = [judged, new]

@@ -14,7 +14,10 @@ from graph_research.research.evidence.cited import CitedStatement
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.models.draft import BlockType, Draft, statements_of, words_of
+from graph_research.research.report.documents.elements import Paragraph, text_of
+from graph_research.research.report.documents.layout import elements_of
 from graph_research.research.report.documents.markdown import escape, render_markdown
+from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 from graph_research.research.report.page.html import render_html
 from graph_research.text.readers.markdown import markdown_document
@@ -266,13 +269,13 @@ def edits_with(*sentences: Row) -> Any:
     return edit
 
 
-async def test_the_report_has_the_title_that_the_editor_gives_and_the_question_in_its_methodology() -> None:
+async def test_the_report_has_the_title_that_the_editor_gives_and_for_print_the_question_in_its_methodology() -> None:
     title = "Alder and Larch for a booking site: locks, commits and set-up"
     report, _ = await report_of(bench_of(editor=[lambda request: {**STORES.edit(request), "title": f" {title}\n"}]))
     assert report.title == title
-    first, *_, last = render_markdown(report).split("\n\n")
-    assert first == f"# {escape(title)}"
-    assert last.startswith(f"Question: {escape(STORES.question)} Models: none; ")
+    assert render_markdown(report).startswith(f"# {escape(title)}\n")
+    *_, last = elements_of(report, labels_for("en"), for_print=True)
+    assert isinstance(last, Paragraph) and f"Question: {STORES.question} Models: none; " in text_of(last.spans)
     assert f"<h1>{title}</h1>" in re.sub(r' (?:class|dir)="\w*"', "", render_html(report, texts={}))
 
 
@@ -770,7 +773,7 @@ async def test_wishes_language_audience_and_the_date_reach_every_prompt() -> Non
         assert "operators of small sites" in user
         assert "Prefer the makers' own words." in user
     assert "what is compared and by what measure" in bench.model.asked("outliner")[0].system
-    assert "about 580 words, tables and blocks to copy included; at most 2 sections" in (
+    assert "about 600 words, tables and blocks to copy included; at most 2 sections" in (
         bench.model.asked("outliner")[0].user
     )
 

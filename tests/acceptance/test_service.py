@@ -14,9 +14,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.cli.cli_process import User, wait_until
+from graph_research.cli.jobs.signals import STOP_SECONDS
+from tests.support.cli.cli_process import PATIENCE_SECONDS, User, wait_until
 from tests.support.cli.cli_user import QUESTION, make_user
-from tests.support.postgres import postgres_server
+from tests.support.postgres import Wire, postgres_server
 from tests.support.service.service_process import serving
 
 JOBS = "/api/research/jobs"
@@ -110,6 +111,27 @@ def test_a_service_that_is_stopped_gives_its_jobs_back(user: User) -> None:
         assert time.monotonic() - began < 10
     status = json.loads(user.run("status", job_id, "--json").out)
     assert status["status"] == "queued"
+
+
+def test_a_service_whose_database_does_not_answer_stops_in_time_and_its_job_goes_on(user: User, tmp_path: Path) -> None:
+    sockets = tmp_path / "wire"
+    sockets.mkdir()
+    with postgres_server() as postgres:
+        wire = Wire(postgres, sockets)
+        with serving(user, "--library", "library", "--db", wire.url) as (process, url):
+            wire.hold_answer_to(b"research_sources")
+            job_id = httpx.post(f"{url}{JOBS}", json={"question": QUESTION}, timeout=60).json()["id"]
+            assert wire.holds_answer.wait(PATIENCE_SECONDS)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(STOP_SECONDS + 10) == 0
+        wire.close()
+        with (
+            serving(user, "--library", "library", "--db", postgres.url, log="second.log") as (_, url),
+            httpx.Client(base_url=url, timeout=60) as http,
+        ):
+            wait_until(lambda: job_of(http, job_id)["finished_at"] is not None)
+            assert job_of(http, job_id)["status"] == "COMPLETED"
+            assert http.get(f"{JOBS}/{job_id}/events").text.count("event: run_ended") == 1
 
 
 def test_others_than_this_machine_need_tokens(user: User) -> None:

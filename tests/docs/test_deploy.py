@@ -12,6 +12,7 @@ import pytest
 import typer
 
 from graph_research.cli import _application, errors
+from graph_research.cli.jobs.signals import STOP_SECONDS
 from graph_research.service.uploads import MOST_BYTES
 from graph_research.settings.config import Settings
 from graph_research.settings.sources import ENV_PREFIX
@@ -70,6 +71,11 @@ def test_a_unit_names_paths_in_the_folder_it_may_write(unit: str) -> None:
 @pytest.mark.parametrize("unit", [file.name for file in UNITS])
 def test_a_unit_with_a_wrong_setting_is_not_started_again_and_again(unit: str) -> None:
     assert int(value(TEXTS[unit], "RestartPreventExitStatus")) == errors.INVALID
+
+
+@pytest.mark.parametrize("unit", [file.name for file in UNITS])
+def test_a_unit_is_not_killed_before_its_process_has_stopped(unit: str) -> None:
+    assert int(value(TEXTS[unit], "TimeoutStopSec")) > STOP_SECONDS
 
 
 @pytest.mark.parametrize("unit", [file.name for file in UNITS])

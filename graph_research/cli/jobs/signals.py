@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 
 from graph_research.cli.errors import DONE
 from graph_research.cli.signals import SIGNALS, taken_once
+
+STOP_SECONDS = 9.0
+"""After which a process that was told to stop ends as it is. Podman and docker kill it after 10."""
+
+_log = logging.getLogger("graph_research.service")
 
 
 @contextlib.contextmanager
@@ -34,13 +42,23 @@ def end_loop_while_starting() -> None:
 
 @contextlib.contextmanager
 def stopped_by_signals(stop: Callable[[], None]) -> Iterator[list[int]]:
-    """The first signal calls `stop`; a second one ends the process as usual. Yields the signals that came."""
+    """The first signal calls `stop`; a second one ends the process as usual. Yields the signals that came. A process
+    that has not ended `STOP_SECONDS` later, since a database does not answer or a document is still read, is ended:
+    it loses what any worker that dies loses, and that is its leases."""
     received: list[int] = []
 
     def take(number: signal.Signals) -> bool:
         received.append(number)
+        ending = threading.Timer(STOP_SECONDS, _end_as_it_is)
+        ending.daemon = True
+        ending.start()
         stop()
         return True
 
     with taken_once(take):
         yield received
+
+
+def _end_as_it_is() -> None:
+    _log.warning("ended %d s after a signal with work under way; its jobs go on when their leases end", STOP_SECONDS)
+    os._exit(DONE)

@@ -115,10 +115,11 @@ def judge(
     names and their numbers ("Zone 5") anywhere in the passages, the question or the context, and names, where a
     `verdict` finds the sentence supported, anywhere in the cited sources. A number word
     may count what the sentence itself lists ("two things: A and B"). An analysis may state a number of the question and
-    the numbers that its writer `judged`, count in words, and refer to rows, steps and sections by their numbers. A
-    transition and a limit have no numbers but those of the question, the quotes and the titles, and nothing that a
-    `verdict` objects to; a table's label may have those around the quotes. An analysis of which a `verdict` finds all
-    stated by its passages is judged as a fact, and if it fails as that, as the analysis that its writer calls it.
+    the numbers that its writer `judged`, and one with such numbers may rest on these alone; it may count in words, and
+    refer to rows, steps and sections by their numbers. A transition and a limit have no numbers but those of the
+    question, the quotes and the titles, and nothing that a `verdict` objects to; a table's label may have those around
+    the quotes. An analysis of which a `verdict` finds all stated by its passages is judged as a fact, and if it fails
+    as that, as the analysis that its writer calls it.
 
     A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
     tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
@@ -155,12 +156,12 @@ def judge(
         if new:
             return _failed(f"states what it may not: {_listed(new)}")
         return _objected(verdict, 0.0) or Judgement(Status(kind.value))
-    if not passages:
-        return _failed("no citation" if kind is StatementKind.FACT else "names nothing that it rests on")
-    valid = [passage for passage in passages if passage.valid]
-    if not valid:
-        return _failed("no valid citation")
     is_analysis = kind is StatementKind.ANALYSIS
+    if not passages and not (is_analysis and judged):
+        return _failed("names nothing that it rests on" if is_analysis else "no citation")
+    valid = [passage for passage in passages if passage.valid]
+    if passages and not valid:
+        return _failed("no valid citation")
     given = [*(passage.quote for passage in valid), *([question] if is_analysis else ())]
     computations = compute_in_turn(computed, given, judged if is_analysis else ())
     if wrong := next((one.problem for one in computations if one.problem), ""):

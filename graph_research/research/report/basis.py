@@ -26,8 +26,9 @@ _WEAK = (Tier.UNVERIFIED, Tier.FLAGGED)
 _TOLD = (Status.PROVED, Status.VERIFIED, Status.CITED, Status.ANALYSIS, Status.USER, Status.UNSUPPORTED)
 
 
-def basis_of(report: Report, labels: Labels) -> list[str]:
-    """One line each: what was read, how sure the report is and why, what limits it."""
+def basis_of(report: Report, labels: Labels, *, is_brief: bool = False) -> list[str]:
+    """One line each: what was read, how sure the report is and why, what limits it. Where it `is_brief` a confidence
+    that nothing lowers is left out: what is inferred is marked where it stands."""
     cited = [source for source in report.sources if source.citations]
     told_above = (labels.limit_one_origin, labels.limit_undated, labels.limit_open)
     unrated = labels.limit_checks.format(issues=labels.checks[NO_SURE_FINDING])
@@ -37,7 +38,7 @@ def basis_of(report: Report, labels: Labels) -> list[str]:
     told_elsewhere = (*told, *_of_the_making(labels), labels.limit_left_out)
     return [
         *_read(report, cited, labels),
-        *_confidence(report, labels),
+        *(() if is_brief and report.confidence.level == "high" else _confidence(report, labels)),
         *(row for row in report.limitations if not _is_one_of(told_elsewhere, row)),
     ]
 
@@ -51,7 +52,12 @@ def making_of(report: Report, labels: Labels) -> list[str]:
 
 def how_proved(report: Report, labels: Labels) -> list[str]:
     """What a citation shows, and how many sentences are proved in which way."""
-    return [*(row for row in report.limitations if row == labels.limit_standing), *_sentences(report, labels)]
+    return [*what_a_citation_shows(report, labels), *_sentences(report, labels)]
+
+
+def what_a_citation_shows(report: Report, labels: Labels) -> list[str]:
+    """And what not; empty where nothing is cited."""
+    return [row for row in report.limitations if row == labels.limit_standing]
 
 
 def _of_the_making(labels: Labels) -> tuple[str, ...]:
@@ -66,7 +72,7 @@ def _is_one_of(templates: Sequence[str], text: str) -> bool:
 
 def as_of(report: Report, labels: Labels) -> str:
     """What stands below the title: which versions the sources name, that the report is not sure where it is not, and
-    how old the cited sources are, where not all are their makers' own. Empty where nothing is cited and no version is
+    how old the cited sources are, or that all are the makers' own. Empty where nothing is cited and no version is
     named."""
     cited = [source for source in report.sources if source.citations]
     named = labels.comma.join(f"{row.name} {row.version}" for row in report.newest_versions)
@@ -77,7 +83,8 @@ def as_of(report: Report, labels: Labels) -> str:
     level = labels.levels[report.confidence.level].lower()
     is_unsure = report.written and cited and report.confidence.level not in ("high", "medium")
     confidence = [labels.confidence_above.format(level=level)] if is_unsure else []
-    return side_by_side([*versions, *confidence, *(_dates(cited, labels, is_told=is_told) if others else ())])
+    dates = _dates(cited, labels, is_told=is_told) if others else [labels.all_of_makers] if cited else []
+    return side_by_side([*versions, *confidence, *dates])
 
 
 def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator[str]:
@@ -138,9 +145,7 @@ def _confidence(report: Report, labels: Labels) -> Iterator[str]:
         *([labels.reason_unscored] if confidence.value is None else []),
     ]
     level = labels.levels[confidence.level].lower()
-    if confidence.level == "high":
-        reasons = [labels.reason_stated] if numbers.statements.get(Status.ANALYSIS) else []
-    if reasons:
+    if reasons and confidence.level != "high":
         yield labels.basis_confidence.format(level=level, reasons=labels.semicolon.join(reasons))
     else:
         yield labels.confidence_above.format(level=level)

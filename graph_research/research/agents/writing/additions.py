@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from graph_research.research.agents.writing.passages import opens_pointing_back
 from graph_research.research.agents.writing.section_text import answered_row, answered_statement
 from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, DraftSection, Statement, words_of
+from graph_research.text.language.words import held_weight, term_weights
 
 _MOST_WORDS = 110
 """A longer paragraph gets no further sentences: writers are asked for 70 words."""
@@ -38,14 +40,19 @@ def with_additions(section: DraftSection, additions: Iterable[Addition]) -> Draf
     """The section with the additions, in their order: a row behind the row of a table that it belongs to, as wide as
     the table; sentences at the end of the list's item that they belong to, as an item of their own only where they say
     what they are about ("Night fares: …"); in a paragraph behind the sentence that they belong to, and those behind it
-    that point back, or where it would become too long right behind it; of any other block behind the paragraphs that
-    follow it, which lead on from each other; several as items of a list. Where the statement is not there, or a row
-    does not fit, nothing is added."""
+    that point back, or where it would become too long right behind it; of any other block at the end of that of the
+    paragraphs below it which has most of their words, else behind these paragraphs, which lead on from each other;
+    several as items of a list. Where the statement is not there, or a row does not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
         number = _block_of(section.blocks, addition.after)
         if number is not None:
-            of_blocks.setdefault(number, []).append(addition)
+            near = (
+                None
+                if _is_row_of(section.blocks[number], addition)
+                else _nearest_below(section.blocks, number, addition)
+            )
+            of_blocks.setdefault(number if near is None else near, []).append(addition)
     blocks: list[Block] = []
     waiting: list[Block] = []
     for number, block in enumerate(section.blocks):
@@ -65,9 +72,25 @@ def _block_of(blocks: Sequence[Block], after: str) -> int | None:
     return next((n for n, block in enumerate(blocks) if _holds(block.statements(), after)), None)
 
 
+def _is_row_of(block: Block, addition: Addition) -> bool:
+    return block.type is BlockType.TABLE and 1 < len(addition.row) <= len(block.header)
+
+
+def _nearest_below(blocks: Sequence[Block], number: int, addition: Addition) -> int | None:
+    """The number of the paragraph right below a block that is none and no list, or below such a paragraph, which has
+    most of the words of the sentences that are added, by weight; None where none has any."""
+    if blocks[number].type in (BlockType.PARAGRAPH, BlockType.LIST):
+        return None
+    below = takewhile(lambda n: blocks[n].type is BlockType.PARAGRAPH, range(number + 1, len(blocks)))
+    wanted = term_weights(" ".join(row.text for row in addition.sentences))
+    held = {n: held_weight(wanted, term_weights(" ".join(row.text for row in blocks[n].sentences))) for n in below}
+    nearest = max(held, key=lambda n: held[n], default=None)
+    return nearest if nearest is not None and held[nearest] > 0.0 else None
+
+
 def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
     """The block with its additions, and the paragraph, or list, that those make which stand behind it."""
-    rows = [row for row in additions if block.type is BlockType.TABLE and 1 < len(row.row) <= len(block.header)]
+    rows = [row for row in additions if _is_row_of(block, row)]
     said = [row for row in additions if row not in rows and row.sentences]
     if rows:
         wide = [(row.after, [*row.row, *[EMPTY_CELL] * (len(block.header) - len(row.row))]) for row in rows]

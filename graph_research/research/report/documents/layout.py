@@ -129,7 +129,7 @@ class _Layout:
         """What the report leaves open and rests on."""
         report, labels = self.report, self.labels
         yield Heading(labels.basis, 1)
-        told = [line(text) for text in (*self._open_questions(), *basis_of(report, labels))]
+        told = [line(text) for text in (*self._open_questions(), *basis_of(report, labels, is_brief=True))]
         yield Items(tuple(map(Item, [*told, *self._explained()])))
         yield from self._sources()
         if self.for_print:

@@ -4,31 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graph_research.research.report.basis import how_proved
+from graph_research.research.evidence.claim_support import Status
+from graph_research.research.report.basis import how_proved, what_a_citation_shows
 from graph_research.research.report.documents.elements import Element, Paragraph, line
 from graph_research.research.report.formatting import in_one_line, one_line, retries_in_words, who_served
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report
 
+_IN_DOUBT = (Status.CITED, Status.UNSUPPORTED, Status.USER)
+"""Where no sentence has one of these there is nothing to count: the text marks analysis."""
+
 
 def methodology_of(report: Report, labels: Labels, *, for_print: bool) -> Iterator[Element]:
-    """How the sentences are proved, and the run, in one paragraph. For print with the question, and with what differs
-    between two runs of the same research."""
-    run = _run(report, labels, for_print=for_print)
-    yield Paragraph(line(in_one_line([*how_proved(report, labels), *run], labels)))
+    """What a citation shows, which models wrote, and how many sentences are proved in which way where some are cited
+    only or fail. For print also the rest of the run, with what differs between two of the same research."""
+    is_counted = for_print or any(report.statistics.statements.get(status) for status in _IN_DOUBT)
+    proved = how_proved(report, labels) if is_counted else what_a_citation_shows(report, labels)
+    yield Paragraph(line(in_one_line([*proved, *_run(report, labels, for_print=for_print)], labels)))
 
 
 def _run(report: Report, labels: Labels, *, for_print: bool) -> list[str]:
     proved, cited = sum(citation.valid for citation in report.citations), len(report.citations)
-    told = labels.of.format(n=proved, all=cited)
-    lines = [
-        (labels.question, report.question if report.title and for_print else ""),
-        (labels.models, labels.semicolon.join(who_served(report, labels)) or labels.none),
-        (labels.searches, labels.comma.join(report.search) or labels.none),
-        (labels.rounds, str(report.iterations) if report.iterations > 1 else ""),
-        (labels.proved_passages, told if for_print or proved < cited else ""),
-        (labels.retried_requests, labels.comma.join(retries_in_words(report.statistics.retries, labels))),
-    ]
+    lines = [(labels.models, labels.semicolon.join(who_served(report, labels)) or labels.none)]
+    if for_print or proved < cited:
+        lines.append((labels.proved_passages, labels.of.format(n=proved, all=cited)))
     if for_print:
-        lines += [(labels.graph, f"{report.graph} {report.graph_hash}"), (labels.run, report.run_id)]
+        lines += [
+            (labels.question, report.question if report.title else ""),
+            (labels.searches, labels.comma.join(report.search) or labels.none),
+            (labels.rounds, str(report.iterations) if report.iterations > 1 else ""),
+            (labels.retried_requests, labels.comma.join(retries_in_words(report.statistics.retries, labels))),
+            (labels.graph, f"{report.graph} {report.graph_hash}"),
+            (labels.run, report.run_id),
+        ]
     return [labels.pair.format(name=name, value=one_line(value)) for name, value in lines if value]

@@ -117,12 +117,12 @@ class Labels:
     basis_undated: str
     basis_no_dates: str
     newest_versions: str
+    all_of_makers: str
     confidence_above: str
     basis_confidence: str
     basis_sentences: str
     basis_status: str
     basis_count: str
-    reason_stated: str
     reason_origins: str
     reason_one_origin: str
     reason_few_sources: str

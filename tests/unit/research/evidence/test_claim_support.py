@@ -71,6 +71,19 @@ def test_analysis_that_its_passages_state_is_verified_if_it_holds_as_a_fact() ->
     assert status("Plan for 30 boats.", judged=["30 boats"]) is Status.ANALYSIS, "a number of the writer's is no fact"
 
 
+def test_a_rule_of_thumb_may_rest_on_the_numbers_that_its_writer_judges() -> None:
+    said = "By a textbook model (M/M/1, not from the sources) the wait is 4 times as long as the use at 80 %."
+    chosen = ["80 %"]
+
+    def problem(text: str, **more) -> str:
+        return judged(text, kind=StatementKind.ANALYSIS, **more).problem
+
+    assert problem(said, judged=chosen, computed=["0.8 / (1 - 0.8)"]) == ""
+    assert problem(said, judged=chosen).endswith(": 4")
+    assert problem("The wait grows steeply.") == "names nothing that it rests on"
+    assert problem("As Brandt found, stay below 80 %.", judged=chosen).endswith(": Brandt")
+
+
 def test_a_computation_may_go_on_with_the_result_of_one_before_it() -> None:
     quote = "A vessel needs the lock for 20 minutes."
     said = "Behind a queue of 9 vessels the wait is 180 minutes."

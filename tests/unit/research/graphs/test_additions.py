@@ -261,6 +261,9 @@ def test_several_additions_to_a_table_are_a_list_behind_the_paragraphs_on_it() -
     assert [[row.text for row in item] for item in added.items] == [["More on Failover."], ["More on Restore."]]
     *_, alone = with_additions(section, new[:1]).blocks
     assert [row.text for row in alone.sentences] == ["More on Failover."]
+    near = Statement(text="The archive is kept for a year.")
+    *_, last = with_additions(section, [Addition(cells[2].id, [near], [])]).blocks
+    assert [row.text for row in last.sentences] == [closed.text, near.text], "at the end of that with its words"
 
 
 @pytest.mark.parametrize("labels", [("Night fares: they", "Dogs: they"), ("Night fares", "Dogs")])

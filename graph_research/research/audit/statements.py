@@ -227,9 +227,9 @@ def _pieces(document: Document) -> Iterator[_Piece]:
     before = ""
     has_prose = False
     below_title = _below_title(document)
-    for block in document.blocks:
+    for block, below in zip(document.blocks, [*document.blocks[1:], None], strict=True):
         text = document.text[block.start : block.end]
-        if block.start in below_title:
+        if block.start in below_title or _is_caption(block, text, below):
             continue
         if block.kind == "heading":
             listing = _listing(block, text, listing) if has_prose else 0
@@ -246,6 +246,14 @@ def _pieces(document: Document) -> Iterator[_Piece]:
                 columns = tuple((header, _unmarked(cell)) for header, cell in document.columns_at(block.start))
                 yield _Piece(" ".join(cells) or text, is_prose=False, cells=columns)
         before = block.kind
+
+
+def _is_caption(block: Block, text: str, below: Block | None) -> bool:
+    """Whether a paragraph stands right above a table or code and is no sentence."""
+    is_above = below is not None and below.kind in ("table", "code")
+    return (
+        block.kind == "paragraph" and is_above and not _ENDS.search(text.strip("* ")) and not next(_marks(text), None)
+    )
 
 
 def _unmarked(cell: str) -> str:

@@ -282,6 +282,8 @@ def who_served(report: Report, labels: Labels) -> list[str]:
     roles: dict[str, list[str]] = {}
     for role, use in uses.items():
         roles.setdefault(_served(use, labels), []).append(role)
+    if len(roles) == 1:  # one model at several addresses
+        return list(roles)
     return [labels.served.format(steps=labels.comma.join(names), models=served) for served, names in roles.items()]
 
 

@@ -135,3 +135,14 @@ def test_of_tables_right_behind_each_other_rows_are_read_with_their_own_headers_
     skarvik, north = sentences_of(markdown_document(f"# Ferries\n\n{tables}"))
     assert (skarvik.text, skarvik.marks, skarvik.claim) == ("Skarvik 22", ("1",), "Skarvik | cars: 22.")
     assert (north.text, north.claim) == ("North 7 m", "North | depth: 7 m.")
+
+
+def test_the_captions_of_tables_and_of_code_are_no_sentences() -> None:
+    table = "| Lock | Held for |\n| --- | --- |\n| row | a second |\n"
+    code = "**In the file**\n\n```ini\nwait = 1\n```\n"
+    text = f"# Locks\n\nA lock is held.\n\n**How long locks are held**\n\n{table}\n{code}"
+    found = [row.text for row in sentences_of(markdown_document(text))]
+    assert found == ["A lock is held.", "row a second"]
+    assert "How long locks are held." in [
+        row.text for row in sentences_of(markdown_document(text.replace("are held**", "are held.**")))
+    ]

@@ -251,7 +251,7 @@ def _long_section(blocks: Sequence[tuple[str, str]], prompt: str) -> Any:
     wanted = int(re.findall(r"It should have about (\d+) words", prompt)[-1])
     facts, words = [], 0
     for name, text in dict(_evidence(blocks, ("evidence", "passages"))).items():
-        if words >= wanted * 4 // 5:
+        if words >= wanted * 9 // 10:
             break
         facts.append({"text": " ".join(text.split()), "kind": "fact", "evidence_ids": [name]})
         words += len(text.split())

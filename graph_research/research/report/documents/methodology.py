@@ -25,15 +25,17 @@ def methodology_of(report: Report, labels: Labels, *, for_print: bool) -> Iterat
 
 def _run(report: Report, labels: Labels, *, for_print: bool) -> list[str]:
     proved, cited = sum(citation.valid for citation in report.citations), len(report.citations)
-    lines = [(labels.models, labels.semicolon.join(who_served(report, labels)) or labels.none)]
+    lines = [
+        (labels.models, labels.semicolon.join(who_served(report, labels)) or labels.none),
+        (labels.searches, labels.comma.join(report.search) or labels.none),
+        (labels.retried_requests, labels.comma.join(retries_in_words(report.statistics.retries, labels))),
+    ]
     if for_print or proved < cited:
         lines.append((labels.proved_passages, labels.of.format(n=proved, all=cited)))
     if for_print:
         lines += [
             (labels.question, report.question if report.title else ""),
-            (labels.searches, labels.comma.join(report.search) or labels.none),
             (labels.rounds, str(report.iterations) if report.iterations > 1 else ""),
-            (labels.retried_requests, labels.comma.join(retries_in_words(report.statistics.retries, labels))),
             (labels.graph, f"{report.graph} {report.graph_hash}"),
             (labels.run, report.run_id),
         ]

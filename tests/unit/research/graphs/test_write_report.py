@@ -275,7 +275,7 @@ async def test_the_report_has_the_title_that_the_editor_gives_and_for_print_the_
     assert report.title == title
     assert render_markdown(report).startswith(f"# {escape(title)}\n")
     *_, last = elements_of(report, labels_for("en"), for_print=True)
-    assert isinstance(last, Paragraph) and f"Question: {STORES.question} Searches: none; " in text_of(last.spans)
+    assert isinstance(last, Paragraph) and f"Question: {STORES.question} Graph: " in text_of(last.spans)
     assert f"<h1>{title}</h1>" in re.sub(r' (?:class|dir)="\w*"', "", render_html(report, texts={}))
 
 

@@ -80,18 +80,14 @@ class Query:
             return self.things
         return self._parted(asked_things(self.own, self.language), self.text)[:MOST_PARTS]
 
-    @property
-    def things(self) -> tuple[Query, ...]:
-        """The first eight of `all_things`."""
-        return self.all_things[:MOST_PARTS]
-
     @cached_property
-    def all_things(self) -> tuple[Query, ...]:
-        """What the text lists, one thing each, whether it asks or not; behind a colon, where there is one."""
+    def things(self) -> tuple[Query, ...]:
+        """What the text lists, one thing each, eight at most, whether it asks or not; behind a colon, where there is
+        one."""
         _, rest = _parted_topic(self.own)
         listing = rest if _says(rest, self.language) else self.own
         pieces = [piece for clause in clauses(listing, self.language) for piece in _things(clause, self.language)]
-        return self._parted(pieces, "")
+        return self._parted(pieces, "")[:MOST_PARTS]
 
     def _parted(self, pieces: Sequence[str], whole: str) -> tuple[Query, ...]:
         kept = [piece for piece in dict.fromkeys(pieces) if _says(piece, self.language)]

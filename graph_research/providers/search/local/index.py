@@ -28,7 +28,6 @@ from graph_research.providers.search.local.versions import superseded
 from graph_research.text.document import Document, source_id
 from graph_research.text.language.versions import is_marked_as_retracted, says_it_is_superseded
 from graph_research.text.language.words import index_text, language_of
-from graph_research.text.name_lists import lists_names
 from graph_research.text.passages import PassageSpan, passages
 
 _VERSION = 32  # raise it with every change of the schema or of what is indexed: an older index is made anew
@@ -74,7 +73,6 @@ def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
         "layout": zlib.compress(orjson.dumps(document.layout())),
         "warnings": orjson.dumps(document.warnings).decode(),
         "own_date": document.date,
-        "lists_names": lists_names(document),
         "says_superseded": is_marked_as_retracted(document.title) or says_it_is_superseded(document.text),
     }
     return IndexEntry(columns, spans)
@@ -91,7 +89,6 @@ def failure_entry(values: Mapping[str, Any], reason: str) -> IndexEntry:
         "text",
         "layout",
         "says_superseded",
-        "lists_names",
     )
     nothing = {**dict.fromkeys(own), "passages": 0, "length": 0}
     return IndexEntry({**values, **nothing, "reason": reason, "warnings": "[]"})

@@ -3,11 +3,9 @@
 A passage's value is BM25 over its text, the headings above it and its document's title, where a word of the title
 counts four times. How rare a term is and how long passages are is counted in the searched folders alone. A passage is
 searched for the question's terms in its own language, and the parts of a name or compound count as one word. A document
-is worth what its best passage is; an index or another list of names is worth half, and where a question lists many
-things each of them has its documents (`diversification.py`). Of a page in several languages the version in the
-question's language is searched, else the English one. Relevance is the share of the question's weight (how rarely the
-language uses each word) that the best passage of a search carries; that of every other passage is as much smaller as
-its value.
+is worth what its best passage is. Of a page in several languages the version in the question's language is searched,
+else the English one. Relevance is the share of the question's weight (how rarely the language uses each word) that the
+best passage of a search carries; that of every other passage is as much smaller as its value.
 
 With an embedding model, the passages that rank best by their words are ranked by meaning too, as sentences are.
 """
@@ -26,7 +24,6 @@ from pathlib import PurePosixPath
 import orjson
 
 from graph_research.providers.search.base import Passage
-from graph_research.providers.search.local.diversification import diversified
 from graph_research.providers.search.local.index import Index, Row
 from graph_research.providers.search.local.passage_ids import LENGTH_MASK, folder_of
 from graph_research.providers.search.local.query import name_shares, query_terms, same_words
@@ -35,17 +32,11 @@ from graph_research.text.bm25 import MOST_SATURATED, length_norm, rarity
 from graph_research.text.language.tags import question_language
 from graph_research.text.language.versions import asked_version
 from graph_research.text.relevance.embedding import Embedder, nearness
-from graph_research.text.relevance.query import SUBJECT_SHARE, parse
 from graph_research.text.relevance.ranking import MEANING, OLD_VERSION
 
 _CANDIDATES = 200  # passages, of which the best document may have many
 _TITLE = 4  # times that a word of the title counts
-_CANDIDATES_OF_A_PART = 30
-_FEWEST_PARTS = 4  # the documents for two or three things are found by a search for all of them
-_MOST_PARTS = 32
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
-_SEPARATED = re.compile(r"[;；]")
-_NAME_LIST = 0.5  # what a passage of a list of names is worth beside one of another document
 _RANKED_BY_MEANING = 30
 
 
@@ -86,24 +77,18 @@ def rank(
             for worth in worths.values():
                 worth.pop(passage, None)
     values = _sums(worths)
-    parts = _parts(text, list(weights), worths)
-    rows = _best(index, values, parts, max(_CANDIDATES, most * most_passages))
+    rows = _best(index, values, max(_CANDIDATES, most * most_passages))
     if embedder is not None:
         rows = _by_meaning(index, text, rows, embedder)
-    rows = _old_versions_behind(_name_lists_behind(rows), text)
+    rows = _old_versions_behind(rows, text)
     share = max(_covered(counts, rows[0]["id"], one) for one in weights.values()) / rows[0]["value"] if rows else 0
-    documents: Iterable[list[Row]] = _each_once(rows)
-    if rows and parts:
-        documents = diversified(
-            [[{**row, "weight": row["value"] / values[row["id"]]} for row in rows] for rows in documents], parts
-        )
     return [
         RankedDocument(
             found[0],
             [Passage(start=row["start"], end=row["end"], score=share * row["value"]) for row in found[:most_passages]],
             [other["url"] for other in versions.get(_page(found[0]), ()) if other["id"] != found[0]["document"]],
         )
-        for found in islice(documents, most)
+        for found in islice(_each_once(rows), most)
     ]
 
 
@@ -162,27 +147,13 @@ def _worths(
     return worths
 
 
-def _sums(worths: Mapping[str, Mapping[int, float]], shares: Mapping[str, float] | None = None) -> dict[int, float]:
-    """BM25 of each passage, by these terms with their shares, or by all of them."""
+def _sums(worths: Mapping[str, Mapping[int, float]]) -> dict[int, float]:
+    """BM25 of each passage."""
     values: dict[int, float] = {}
-    for term, share in (dict.fromkeys(worths, 1.0) if shares is None else shares).items():
-        for passage, worth in worths.get(term, {}).items():
-            values[passage] = values.get(passage, 0.0) + share * worth
+    for found in worths.values():
+        for passage, worth in found.items():
+            values[passage] = values.get(passage, 0.0) + worth
     return values
-
-
-def _parts(text: str, languages: Sequence[str], worths: Mapping[str, Mapping[int, float]]) -> list[dict[int, float]]:
-    """BM25 by each part of a question that lists what it asks for, where any passage has a word of it; none for another
-    question. The words that a part has from the question's subject only count less."""
-    asked = parse(text).all_things
-    found = []
-    for part in asked[:_MOST_PARTS] if _is_list(text, len(asked)) else ():
-        shares: dict[str, float] = {}
-        for said, share in ((part.text, SUBJECT_SHARE), (part.own, 1.0)):
-            for terms in query_terms(said, languages).values():
-                shares |= dict.fromkeys(terms, share)
-        found.append(_sums(worths, shares))
-    return [part for part in found if part]
 
 
 def _each_once(rows: Iterable[Row]) -> list[list[Row]]:
@@ -202,33 +173,16 @@ def _page(row: Row) -> tuple[int, str] | None:
     return None if row["page"] is None else (row["folder"], row["page"])
 
 
-def _is_list(text: str, parts: int) -> bool:
-    return parts >= (2 if _SEPARATED.search(text) else _FEWEST_PARTS)
-
-
-def _best(index: Index, values: Mapping[int, float], parts: Sequence[Mapping[int, float]], most: int) -> list[Row]:
-    """The best passages, with those that are best by a part of the question; best first."""
-    best = set(_first(values, most))
-    for part in parts:
-        best.update(_first(part, _CANDIDATES_OF_A_PART))
-    rows = index.rows("passages", ids=_json(sorted(best)))
-    return sorted(({**row, "value": values[row["id"]]} for row in rows), key=lambda row: -row["value"])
-
-
-def _first(values: Mapping[int, float], most: int) -> list[int]:
+def _best(index: Index, values: Mapping[int, float], most: int) -> list[Row]:
+    """The best passages, best first."""
     least = min(heapq.nlargest(most, values.values()), default=0.0)
     best = sorted((-value, passage) for passage, value in values.items() if value >= least)[:most]
-    return [passage for _, passage in best]
+    rows = index.rows("passages", ids=_json(sorted(passage for _, passage in best)))
+    return sorted(({**row, "value": values[row["id"]]} for row in rows), key=lambda row: -row["value"])
 
 
 def _json(value: object) -> str | None:
     return None if value is None else orjson.dumps(value).decode()
-
-
-def _name_lists_behind(rows: Sequence[Row]) -> list[Row]:
-    """Passages of indexes and other lists of names are worth less than those that say something of what they name."""
-    weighed = [{**row, "value": row["value"] * _NAME_LIST} if row["lists_names"] else row for row in rows]
-    return sorted(weighed, key=lambda row: -row["value"])
 
 
 def _old_versions_behind(rows: Sequence[Row], text: str) -> list[Row]:

@@ -36,10 +36,9 @@ UPDATE documents SET entry = :entry WHERE id = :id
 
 -- name: insert_document
 INSERT INTO documents (folder, url, path, mtime_ns, size, bytes_hash, reason, source_id, own_title, content_type,
-                       text_hash, language, text, layout, entry, warnings, own_date, says_superseded, lists_names, passages, length)
+                       text_hash, language, text, layout, entry, warnings, own_date, says_superseded, passages, length)
 VALUES (:folder, :url, :path, :mtime_ns, :size, :bytes_hash, :reason, :source_id, :own_title, :content_type,
-        :text_hash, :language, :text, :layout, :entry, :warnings, :own_date, :says_superseded, :lists_names, :passages,
-        :length)
+        :text_hash, :language, :text, :layout, :entry, :warnings, :own_date, :says_superseded, :passages, :length)
 
 -- name: last_passage
 SELECT coalesce(max(id), 0) AS id FROM passages WHERE id < :before
@@ -94,7 +93,7 @@ FROM terms WHERE term = :term OR (term >= :term || '.' AND term < :term || '/')
 
 -- name: passages
 SELECT passages.id AS id, passages.start, passages.end, passages.document, url, folders.path AS root, documents.path AS path,
-       source_id, own_title, content_type, text_hash, bytes_hash, entry, folder, superseded, lists_names, page
+       source_id, own_title, content_type, text_hash, bytes_hash, entry, folder, superseded, page
 FROM passages JOIN documents ON documents.id = passages.document JOIN folders ON folders.id = documents.folder
 WHERE passages.id IN (SELECT value FROM json_each(:ids)) ORDER BY url, documents.path, passages.start
 

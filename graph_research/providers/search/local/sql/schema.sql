@@ -20,7 +20,6 @@ CREATE INDEX omissions_folder ON omissions (folder);
 -- an archive have its path, time, size and hash, and a URL below its own. warnings is a JSON list.
 -- passages and length count its passages and their terms. superseded is NULL, the URL of a newer version in the folder, or empty where the document says so itself.
 -- page is NULL, or the path without language or suffix of a page that the folder has in several languages or formats.
--- lists_names is 1 where the text is an index or another list of names.
 -- date_of_set is 1 where own_date stands in nearly all documents beside it.
 CREATE TABLE documents (
     id           INTEGER PRIMARY KEY,
@@ -40,7 +39,6 @@ CREATE TABLE documents (
     warnings     TEXT NOT NULL,
     own_date     TEXT,
     says_superseded INTEGER,
-    lists_names  INTEGER,
     passages     INTEGER NOT NULL,
     length       INTEGER NOT NULL,
     superseded   TEXT,

@@ -510,34 +510,6 @@ async def test_a_run_and_a_search_order_documents_alike(tmp_path: Path, library:
         assert [hit.relevance for hit in hits] == [hit.score for hit in found]
 
 
-async def test_an_index_comes_behind_a_page_that_says_something(tmp_path: Path, library: Library) -> None:
-    folder = tmp_path / "manual"
-    folder.mkdir()
-    (folder / "sluice.md").write_text(f"# Sluice\n\nThe sluice_timeout bounds the wait.{' It is a long one.' * 20}\n")
-    names = "\n".join(f"- sluice_timeout setting {number}a, Sluice" for number in range(200))
-    (folder / "genindex.md").write_text(f"# Index\n\n{names}\n")
-    await library.add([folder])
-    assert [found.facts.url for found in await library.find("sluice_timeout")] == ["sluice.md", "genindex.md"]
-
-
-async def test_of_many_things_that_a_question_lists_each_has_its_document(tmp_path: Path, library: Library) -> None:
-    folder = tmp_path / "manual"
-    folder.mkdir()
-    for name in ("gates", "doors", "locks", "barriers", "weirs"):
-        (folder / f"{name}.md").write_text(
-            f"# {name.title()}\n\nThe lagoon closes its {name} with a hydraulic motor.\n"
-        )
-    (folder / "seals.md").write_text("# Upkeep\n\nSalt water wears out the shaft_seals, which are renewed in winter.\n")
-    await library.add([folder])
-    listed = "lagoon gates closing with a hydraulic motor, lagoon doors, lagoon locks; shaft_seals"
-    assert "seals.md" in [found.facts.url for found in await library.find(listed, limit=4)]
-    one_thing = "lagoon gates doors locks closing with a hydraulic motor"
-    assert "seals.md" not in [found.facts.url for found in await library.find(one_thing, limit=4)]
-    found = await library.find(listed)
-    assert [one.relevance for one in found] == sorted((one.relevance for one in found), reverse=True)
-    assert found[0].relevance <= 1.0
-
-
 async def test_a_version_is_found_in_the_notes_on_its_later_releases(tmp_path: Path, library: Library) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 from graph_research.text.language.superlatives import DATE, MONEY, superlatives_in
 from graph_research.text.language.terms import STOP_WORDS
@@ -27,25 +26,6 @@ def query_terms(text: str, languages: Iterable[str]) -> dict[str, dict[str, floa
         language: {**(measures if language == own else {}), **_rarest(asked, language, telling)}
         for language in languages
     }
-
-
-def same_words(text: str, terms: Mapping[str, Collection[str]]) -> dict[str, list[set[str]]]:
-    """By term of these languages, the terms that its word has in them; for a part of a name or a compound those of the
-    part, and those of the whole, which has the part wherever it stands."""
-    found: dict[str, list[set[str]]] = {term: [{term}] for own in terms.values() for term in own}
-    if len(terms) < 2:
-        return found
-    of_form: dict[tuple[int, int], set[str]] = {}
-    for language, own in terms.items():
-        forms: Counter[int] = Counter()
-        for word in words(text[:_MOST_CHARS], language):
-            if (term := without_accents(word.term)) in own:
-                of_form.setdefault((word.start, forms[word.start]), set()).add(term)
-            forms[word.start] += 1  # the whole, then its parts
-    for (start, _), same in of_form.items():
-        for term in same:
-            found[term] += [same, of_form.get((start, 0), same)]
-    return found
 
 
 def name_shares(text: str, languages: Iterable[str]) -> dict[str, float]:

@@ -26,7 +26,7 @@ import orjson
 from graph_research.providers.search.base import Passage
 from graph_research.providers.search.local.index import Index, Row
 from graph_research.providers.search.local.passage_ids import LENGTH_MASK, folder_of
-from graph_research.providers.search.local.query import name_shares, query_terms, same_words
+from graph_research.providers.search.local.query import name_shares, query_terms
 from graph_research.providers.search.local.translations import left_out
 from graph_research.text.bm25 import MOST_SATURATED, length_norm, rarity
 from graph_research.text.language.tags import question_language
@@ -66,7 +66,8 @@ def rank(
     weights = query_terms(text, [row["language"] for row in languages])
     passages, length = (sum(row[size] for row in languages) for size in ("passages", "length"))
     counts = _counts_by_term(index, weights, languages, folders)
-    worths = _worths(counts, name_shares(text, weights), same_words(text, weights), passages, length / max(1, passages))
+    sizes = {term: sum(row["passages"] for row in languages if term in weights[row["language"]]) for term in counts}
+    worths = _worths(counts, name_shares(text, weights), sizes, length / max(1, passages))
     versions: dict[Hashable, list[Row]] = {}
     for row in index.rows("pages", folders=_json(folders)):
         versions.setdefault(_page(row), []).append(row)
@@ -127,20 +128,16 @@ def _counts(index: Index, term: str, folders: Sequence[int] | None) -> Counter[i
 
 
 def _worths(
-    counts: Mapping[str, Mapping[int, int]],
-    shares: Mapping[str, float],
-    same: Mapping[str, Sequence[Collection[str]]],
-    passages: int,
-    average: float,
+    counts: Mapping[str, Mapping[int, int]], shares: Mapping[str, float], sizes: Mapping[str, int], average: float
 ) -> dict[str, dict[int, float]]:
-    """What each term adds, with its share, to the BM25 of each passage that has it. A word is as rare as it is in all
-    languages together: the few pages in another language than most have terms that no other page has."""
+    """What each term adds, with its share, to the BM25 of each passage that has it. It is as rare as it is among the
+    passages in its languages (`sizes`): the few pages in another language than most have terms that no other page
+    has."""
     norm = cache(partial(length_norm, average_length=average))
     worths = {}
     for term, found in counts.items():
         if found:
-            having = max(sum(len(counts[other]) for other in forms) for forms in same[term])
-            most = shares[term] * rarity(passages, having) * MOST_SATURATED
+            most = shares[term] * rarity(sizes[term], len(found)) * MOST_SATURATED
             worths[term] = {
                 passage: most * count / (count + norm(passage & LENGTH_MASK)) for passage, count in found.items()
             }

@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from graph_research.text.bm25 import inverse_frequency
-from graph_research.text.language.names import new_names
-from graph_research.text.language.opposites import NEGATIONS, is_absolute, opposites, tells_exception
+from graph_research.text.language.opposites import NEGATIONS
 from graph_research.text.language.stated import unstated
-from graph_research.text.language.words import held_share, held_weight, language_of, stem, term_weights
+from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
 from graph_research.text.relevance.entries import names_in
 
 _FEWEST = 2
@@ -70,7 +69,7 @@ def told_among(subjects: Sequence[str], texts: Sequence[str]) -> set[int]:
 
 def alike_pairs(texts: Sequence[str], most: int, may_pair: Callable[[int, int], bool]) -> list[tuple[int, int]]:
     """The pairs of places that may tell of the same thing otherwise, among those that `may_pair`: texts that are much
-    alike, or less where something in them `differs`. The surest first, `most` at most, last those that say the same.
+    alike, or less where something in them `differs`. The surest first, `most` at most.
 
     A word counts by its rarity in its language and among the texts, so that the subject of all of them says little.
     """
@@ -87,41 +86,18 @@ def alike_pairs(texts: Sequence[str], most: int, may_pair: Callable[[int, int], 
                 sum(vector[term] for term in both) / math.sqrt(totals[a] * totals[b]) if len(both) >= _FEWEST else 0.0
             )
             if alike >= _LEAST_WHERE_DIFFERING and may_pair(a, b):
-                is_other = differs(texts[a], texts[b])
-                least = _LEAST_WHERE_DIFFERING if is_other else _LEAST_ALIKE
+                least = _LEAST_WHERE_DIFFERING if differs(texts[a], texts[b]) else _LEAST_ALIKE
                 if alike >= least:
-                    scored.append((not is_other and _say_the_same(texts[a], texts[b]), -alike / least, a, b))
-    return [(a, b) for _, _, a, b in sorted(scored)[:most]]
+                    scored.append((-alike / least, a, b))
+    return [(a, b) for _, a, b in sorted(scored)[:most]]
 
 
 def differs(one: str, other: str) -> bool:
     """Whether something tells that two texts on the same thing do not say the same of it: another number or date of one
-    unit, a denial or an opposite, or that one speaks of all cases and the other of an exception."""
-    read = [(text, language_of(text)) for text in (one, other)]
-    written = [re.findall(r"\w+", text.lower()) for text in (one, other)]
+    unit, or a denial."""
     denials = [
-        sum(word in NEGATIONS.get(language, ()) for word in said)
-        for (_, language), said in zip(read, written, strict=True)
+        sum(word in NEGATIONS.get(language_of(text), ()) for word in re.findall(r"\w+", text.lower()))
+        for text in (one, other)
     ]
-    if denials[0] % 2 != denials[1] % 2 or _is_excepted(*read) or _is_excepted(*reversed(read)):
-        return True
     new = unstated(one, [other]), unstated(other, [one])
-    if {value.unit for value in new[0]} & {value.unit for value in new[1]}:
-        return True
-    terms = [{stem(word) for word in said} for said in written]
-    sides = [
-        {side for term in own for side in opposites().get(term, ())}
-        for own in (terms[0] - terms[1], terms[1] - terms[0])
-    ]
-    return any((number, not side) in sides[1] for number, side in sides[0])
-
-
-def _say_the_same(one: str, other: str) -> bool:
-    """Whether one of two texts says the other, and not of another name."""
-    said = says(one, other) or says(other, one)
-    return said and not (new_names(one, [other]) and new_names(other, [one]))
-
-
-def _is_excepted(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Whether the first text and language speak of all cases, and the second of a case that is otherwise."""
-    return is_absolute(*one) and tells_exception(*other) and not is_absolute(*other)
+    return denials[0] % 2 != denials[1] % 2 or not {v.unit for v in new[0]}.isdisjoint(v.unit for v in new[1])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from benchmarks.quality import logistic
 from benchmarks.quality.plain import BM25, auc, best, mean, rouge_l
 from benchmarks.quality.sets import Row, Set, Text
-from benchmarks.quality.switches import switched_off
+from benchmarks.quality.switches import NO_MATCH, Switch, always, switched_off
 from benchmarks.quality.table import Line
 from graph_research.text.language.questions import asked_kind
-from graph_research.text.relevance import ranking
+from graph_research.text.relevance import query as query_module
+from graph_research.text.relevance import ranking, short_answer
 from graph_research.text.relevance.answerability import FOUND, Features, features
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
@@ -22,6 +24,13 @@ _FOUND_DOCUMENTS = 10
 _EACH_OFF_TOPIC = 4  # of the other sets' questions every fourth is asked
 _LEFT_OUT = 0.957  # the share of off-topic questions that the threshold leaves out
 _SPLITS = ("check", "tune")
+_RULES: dict[str, Switch] = {
+    "figures that count against a yes or no": (short_answer, "_OF_NUMBERS", 0.0),
+    "what states nothing": (short_answer, "states_something", always),
+    "labels before values": (short_answer, "_LABELLED", NO_MATCH),
+    "topics before a colon": (query_module, "_TOPIC_END", NO_MATCH),
+}
+"""Of the choice of a short answer."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,7 @@ def lines(sets: list[Set]) -> Iterator[Line[Answer] | Line[Judged]]:
                     bound=0.01,
                     over_plain=True,
                 )
+        yield from _without(f"{one.name}: ROUGE-L of the short answer", answers, partial(_answers, one))
         yield from _lead_lines(one)
         yield from _holding_lines(one)
     judged = [case for one in sets for case in cases(one, sets)]
@@ -168,20 +178,33 @@ def _lead_lines(one: Set) -> Iterator[Line[Answer]]:
 
 def _holding_lines(one: Set) -> Iterator[Line[Answer]]:
     """Whether the short answer from the ten best texts holds a right answer, beside the three best sentences."""
+    held = list(_holding(one))
+    for split in _SPLITS if held else ():
+        kept = [answer for answer in held if answer.split == split]
+        yield Line(f"{one.name}, {split}: short answer of 10 documents holds a right one", kept, _ours, _plain)
+    yield from _without(f"{one.name}: short answer of 10 documents holds a right one", held, partial(_holding, one))
+
+
+def _without(what: str, given: Sequence[Answer], measure: Callable[[], Iterable[Answer]]) -> Iterator[Line[Answer]]:
+    """The same without each rule, beside what it is with them."""
+    for rule, switch in _RULES.items() if given else ():
+        with switched_off(switch):
+            answers = list(measure())
+        both = [replace(off, plain=on.ours) for on, off in zip(given, answers, strict=True)]
+        yield Line(f"{what} without {rule} (plain: with)", both, _ours, _plain)
+
+
+def _holding(one: Set) -> Iterator[Answer]:
     asked = [query for query in one.queries if _short_answers(query)]
     documents = BM25(f"{text.title} {text.text}" for text in one.texts)
     sentences = BM25(sentence for text in one.texts for sentence in text.sentences)
     written = [sentence for text in one.texts for sentence in text.sentences]
-    held = []
     for query in asked:
         numbers = _ten(one, documents, query)
         units = [unit for number in numbers for unit in range(one.firsts[number], one.firsts[number + 1])]
         plain = [written[unit] for unit in best(sentences.scores(query["text"]), units, 3)]
         ours = [unit.text for unit in _quoted([one.texts[number] for number in numbers], query)]
-        held.append(Answer(query["split"], *(_holds(texts, _short_answers(query)) for texts in (ours, plain))))
-    for split in _SPLITS if held else ():
-        kept = [answer for answer in held if answer.split == split]
-        yield Line(f"{one.name}, {split}: short answer of 10 documents holds a right one", kept, _ours, _plain)
+        yield Answer(query["split"], *(_holds(texts, _short_answers(query)) for texts in (ours, plain)))
 
 
 def _short_answers(query: Row) -> list[str]:

@@ -19,10 +19,12 @@ from benchmarks.quality.plain import BM25, best
 from benchmarks.quality.sets import Row, Set, Text
 from benchmarks.quality.switches import NO_MATCH, Switch, always, never, switched_off
 from benchmarks.quality.table import Line
+from graph_research.research.extractive.analysis import analyze
 from graph_research.text.language import quantities
 from graph_research.text.relevance import conflicts, statements
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.statements import SourceSentence
+from tests.support.research.extractive_sources import PLANTED, demo_material
 
 _NUMERIC = ("number", "date")
 _NEAR_COPY = 0.1
@@ -87,6 +89,28 @@ def lines(sets: list[Set]) -> Iterator[Line]:
         with switched_off(switch):
             found = sum(len(find_contradictions(sentences)) for sentences in plain_texts)
         yield Line(f"these sets without {what}: flagged", [found], _first)
+    yield from _demo_lines()
+
+
+def _demo_lines() -> Iterator[Line]:
+    """What is found in the demo library of its planted conflicts, and what else, with each rule and without it."""
+    planted, others = _demo()
+    yield Line("demo library: planted conflicts found", [planted], _first, bound=len(PLANTED["disagreements"]))
+    yield Line("demo library: other conflicts", [others], _first, bound=0.0, at_most=True)
+    for what, switch in (_WITHOUT | _WITHOUT_OTHER).items():
+        with switched_off(switch):
+            planted, others = _demo()
+        yield Line(f"demo library without {what}: planted conflicts found", [planted], _first)
+        yield Line(f"demo library without {what}: other conflicts", [others], _first)
+
+
+def _demo() -> tuple[int, int]:
+    found = [
+        {(e.source_id, s.value) for s in row.sides for e in s.evidence} for row in analyze(demo_material()).conflicts
+    ]
+    wanted = [{(side["file"], side["value"]) for side in row["sides"]} for row in PLANTED["disagreements"]]
+    planted = sum(any(sides <= said for said in found) for sides in wanted)
+    return planted, sum(not any(sides <= said for sides in wanted) for said in found)
 
 
 def _without(

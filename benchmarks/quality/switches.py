@@ -8,14 +8,22 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
+from graph_research.research.extractive import analysis
 from graph_research.text.language import stated
-from graph_research.text.relevance import support
+from graph_research.text.relevance import query, statements, support
 
 Switch = tuple[Any, str, Any]
 """What holds the rule, the rule's name, and what stands for it."""
 
 NO_MATCH = re.compile(r"(?!)")
-_CACHES = (stated._stated, stated._stated_beside, support._sentence)
+_CACHES = (
+    stated._stated,
+    stated._stated_beside,
+    support._sentence,
+    statements._statements,
+    query.parse,
+    analysis._analysed,
+)
 
 
 def never(*_: object) -> bool:

@@ -9,21 +9,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graph_research.research.agents.writing.passages import end_of_leaning, start_before_leaning
 from graph_research.research.evidence.quotes import quote_stands
 from graph_research.text.document import Document
 from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
 from graph_research.text.relevance.open_points import Told, left_open
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
+from graph_research.text.relevance.units import Unit
 
 _NOTE = re.compile(r"^- (.+?)\s*((?:\[\d+\])+)$", re.MULTILINE)
 _SOURCE = re.compile(r"^\[(\d+)\] (src-[0-9a-f]{10})\b", re.MULTILINE)
 _NUMBER = re.compile(r"\d+")
 _SAME_NOTE = 0.8
 """A text is of the note that holds so much of the weight of its words."""
-_LEAST_HELD = 0.5
+_LEAST_HELD = 0.25
 """So much of the words of a thing that a note names a unit holds that says it."""
-_MOST_TRIED, _MOST_PASSAGES = 3, 3
+_MOST_TRIED, _MOST_PASSAGES = 12, 3
+_AROUND = 0.5
+"""What a word counts that only the text around a unit has."""
 _LEAST_ADDED = 0.1
 """So much of the weight of what is said a further passage holds that those before it lack."""
 
@@ -71,8 +75,10 @@ def quotes_or_noted(
 
 def passages_of_note(words: str, said: str, documents: Mapping[str, Document]) -> list[dict[str, Any]]:
     """Quotes of the documents that say what the words of a note say: of the units that rank best for each thing that
-    these name the three at most that together hold the most of the note and of what the writer `said` with it. Each
-    holds two words of the note, and one of what was said in its language."""
+    these name, each with the sentence beside it that points back at it, or that it points back at, where that adds
+    something, the three at most that together hold the most of the note and of what the writer `said` with it; what
+    only the text around a unit has of it counts half. Each holds two words of the note, and one of what was said in its
+    language."""
     pool = Pool(documents)
     units = {
         (item.source, item.unit.start): item.unit
@@ -81,24 +87,42 @@ def passages_of_note(words: str, said: str, documents: Mapping[str, Document]) -
         if item.covered >= _LEAST_HELD
     }
     of_note, of_said = term_weights(words), term_weights(said)
-    held = {place: term_weights(unit.text) for place, unit in units.items()}
+    left = Counter(of_note) + Counter(of_said)
+    least = _LEAST_ADDED * left.total()
+    quotes = {place: _with_leaning(documents[place[0]], unit, left, least) for place, unit in units.items()}
+    held = {place: term_weights(documents[place[0]].text[start:end]) for place, (start, end) in quotes.items()}
+    around = {place: term_weights(documents[place[0]].around(*span)) for place, span in quotes.items()}
     fitting = [
         place
         for place, unit in units.items()
         if len(of_note.keys() & held[place].keys()) > 1
         and (of_said.keys() & held[place].keys() or language_of(said) != language_of(unit.text))
     ]
-    left = Counter(of_note) + Counter(of_said)
-    least = _LEAST_ADDED * left.total()
+
+    def worth(place: tuple[str, int]) -> float:
+        own = held_weight(left, held[place])
+        return own + _AROUND * (held_weight(left, {**around[place], **held[place]}) - own)
+
     chosen: list[dict[str, Any]] = []
     while fitting and len(chosen) < _MOST_PASSAGES:
-        best = max(fitting, key=lambda place: held_weight(left, held[place]))
+        best = max(fitting, key=worth)
         if held_weight(left, held[best]) < least:
             break
         fitting.remove(best)
         left = Counter({term: weight for term, weight in left.items() if term not in held[best]})
-        chosen.append({"source_id": best[0], "quote": units[best].text, "start": best[1]})
+        start, end = quotes[best]
+        chosen.append({"source_id": best[0], "quote": documents[best[0]].text[start:end], "start": start})
     return chosen
+
+
+def _with_leaning(document: Document, unit: Unit, wanted: Mapping[str, float], least: float) -> tuple[int, int]:
+    """Where the unit starts and ends, with the sentence before it that it points back at, or the one behind it that
+    points back, whichever adds more of what is `wanted`, and `least` of it."""
+    text, own = document.text, held_weight(wanted, term_weights(unit.text))
+    spans = (start_before_leaning(text, unit.start, unit.end), unit.end), (unit.start, end_of_leaning(text, unit.end))
+    added = {span: held_weight(wanted, term_weights(text[slice(*span)])) - own for span in spans}
+    best = max(spans, key=lambda span: added[span])
+    return best if added[best] >= least else (unit.start, unit.end)
 
 
 def latest_limits(topics: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -148,8 +148,8 @@ class Passages:
                     first = start
                 if row.id not in followed and not is_needed(row.id, text[end:last]):
                     last = end
-                first = min(first, max(_start_before_leaning(text, start, end), min(shown, start)))
-                last = max(last, min(_end_of_leaning(text, end), following))
+                first = min(first, max(start_before_leaning(text, start, end), min(shown, start)))
+                last = max(last, min(end_of_leaning(text, end), following))
                 shown = max(shown, last)
                 yield row, first, (text[first:start], row.quote, text[end:last])
 
@@ -212,7 +212,7 @@ def _last_sentence(text: str, start: int, end: int, last: int) -> int:
     return next((stop for stop in reversed(ends) if stop >= end), last)
 
 
-def _end_of_leaning(text: str, end: int) -> int:
+def end_of_leaning(text: str, end: int) -> int:
     """Where the sentence behind `end` ends if it points back."""
     behind = text[end : end + _LEANING_CHARS + 1]
     start, stop = next(iter(sentence_spans(behind)), (0, 0))
@@ -220,7 +220,7 @@ def _end_of_leaning(text: str, end: int) -> int:
     return end + stop if is_whole and opens_pointing_back(behind[start:stop]) else end
 
 
-def _start_before_leaning(text: str, start: int, end: int) -> int:
+def start_before_leaning(text: str, start: int, end: int) -> int:
     """Where the sentence begins that stands before the quote from `start` to `end`, if the quote points back at it."""
     before = text[max(0, start - _LEANING_CHARS - 1) : start]
     begin, _ = next(reversed(sentence_spans(before)), (len(before), 0))

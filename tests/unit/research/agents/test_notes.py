@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graph_research.research.agents.writing.notes import Note, answered_by_words, noted_sources, passages_of_note
 from graph_research.text.document import Document
+from graph_research.text.readers.html import html_document
 
 TITLES = ["20.4. Resource Consumption", "Foreign Key Support", ""]
 TEXTS = [
@@ -46,10 +47,28 @@ def test_what_a_note_says_is_quoted_from_all_its_sources_for_each_thing_that_it_
     said = "A dump can be loaded into a newer release, a base copy is of the whole cluster."
     found = passages_of_note(NOTE.text, said, PAGES)
     assert {(row["source_id"], row["quote"]) for row in found} >= {
-        ("src-0000000001", "Its script can be loaded into a newer release of Larch."),
+        (
+            "src-0000000001",
+            "The tool larch_dump writes a script. Its script can be loaded into a newer release of Larch.",
+        ),
         ("src-0000000002", "A base copy holds the files of the whole cluster."),
     }
 
 
 def test_of_words_that_no_source_says_nothing_is_quoted() -> None:
     assert passages_of_note("The licence costs nine euros a month.", "It costs 9 euros.", PAGES) == []
+
+
+def test_what_stands_around_a_sentence_tells_which_of_several_a_note_means() -> None:
+    modes = "".join(
+        f"<dt>{name}</dt><dd><p>When sync is {name}, Larch {does}. By this a power failure {may} the file.</p></dd>"
+        for name, does, may in (
+            ("OFF", "hands data over and goes on", "may damage"),
+            ("FULL", "waits until data is on the disk", "will not damage"),
+        )
+    )
+    filler = "".join(f"<p>A power failure is rare in hall {n}, and no file is there.</p>" for n in range(6))
+    page = html_document(f"<main><h1>Modes</h1><dl>{modes}</dl>{filler}</main>")
+    [first, *_] = passages_of_note("FULL: no damage at a power failure", "FULL keeps the file.", {"src-1": page})
+    last = "By this a power failure will not damage the file."
+    assert first["quote"].endswith(f"When sync is FULL, Larch waits until data is on the disk. {last}")

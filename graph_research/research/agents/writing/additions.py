@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 from graph_research.research.agents.writing.passages import opens_pointing_back
 from graph_research.research.agents.writing.section_text import answered_row, answered_statement
 from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, DraftSection, Statement, words_of
+from graph_research.text.bm25 import inverse_frequency
 from graph_research.text.language.words import held_weight, term_weights
 
 _MOST_WORDS = 110
@@ -78,12 +80,16 @@ def _is_row_of(block: Block, addition: Addition) -> bool:
 
 def _nearest_below(blocks: Sequence[Block], number: int, addition: Addition) -> int | None:
     """The number of the paragraph right below a block that is none and no list, or below such a paragraph, which has
-    most of the words of the sentences that are added, by weight; None where none has any."""
+    most of the words of the sentences that are added, by weight and by rarity in these paragraphs; None where none has
+    any."""
     if blocks[number].type in (BlockType.PARAGRAPH, BlockType.LIST):
         return None
     below = takewhile(lambda n: blocks[n].type is BlockType.PARAGRAPH, range(number + 1, len(blocks)))
-    wanted = term_weights(" ".join(row.text for row in addition.sentences))
-    held = {n: held_weight(wanted, term_weights(" ".join(row.text for row in blocks[n].sentences))) for n in below}
+    words = {n: term_weights(" ".join(row.text for row in blocks[n].sentences)) for n in below}
+    holding = Counter(term for weights in words.values() for term in weights)
+    added = term_weights(" ".join(row.text for row in addition.sentences))
+    wanted = {term: weight * inverse_frequency(len(words), holding[term]) for term, weight in added.items()}
+    held = {n: held_weight(wanted, weights) for n, weights in words.items()}
     nearest = max(held, key=lambda n: held[n], default=None)
     return nearest if nearest is not None and held[nearest] > 0.0 else None
 

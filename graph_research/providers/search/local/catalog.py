@@ -81,11 +81,13 @@ def installed_package(path: str) -> str:
 
 
 def library_name(root: str, path: str) -> str:
-    """The name of the added folder `root` that holds the file at `path`, or of the one above it where that is called
-    like any other; of a file that was added by itself, of the folder that it lies in."""
+    """The name of the added folder `root` that holds the file at `path`, with that of the one above it where it is
+    called like any other (`larch-doc/html`); of a file that was added by itself, of the folder that it lies in. Empty
+    where all are called so."""
     folder = root.rpartition("/")[0] if root == path else root
     parts = [part for part in folder.split("/") if part]
-    return next((part for part in reversed(parts) if part.lower() not in _ANY_FOLDER), "")
+    telling = next((n for n in reversed(range(len(parts))) if parts[n].lower() not in _ANY_FOLDER), None)
+    return "/".join(parts[telling:]) if telling is not None else ""
 
 
 def _not_toml(error: tomllib.TOMLDecodeError, file: Path, text: str) -> CatalogInvalid:

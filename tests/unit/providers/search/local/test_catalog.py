@@ -83,6 +83,6 @@ def test_documentation_that_the_system_installed_is_that_of_its_package(path: st
 
 def test_a_library_is_called_as_its_folder_unless_that_says_nothing() -> None:
     assert library_name("/srv/manuals/sqlite", "/srv/manuals/sqlite/c3ref/open.html") == "sqlite"
-    assert library_name("/srv/postgres/docs/html", "/srv/postgres/docs/html/mvcc.html") == "postgres"
+    assert library_name("/srv/postgres/docs/html", "/srv/postgres/docs/html/mvcc.html") == "postgres/docs/html"
     assert library_name("/srv/notes.txt", "/srv/notes.txt") == "srv"
     assert library_name("/srv/papers", "/srv/papers/old/a.zip") == "papers"

@@ -249,7 +249,7 @@ async def test_a_linked_file_counts_once_under_the_path_of_its_target(folder: Pa
     assert counts(await library.add([folder])) == (0, 0, 4, 0)
     facts = await library.documents()
     assert [fact.url for fact in facts] == ["eels.txt", "sub/birds.md", "tasks.htm", "turbines.html"]
-    assert {fact.library for fact in facts} == {folder.parent.name}
+    assert {fact.library for fact in facts} == {f"{folder.parent.name}/{folder.name}"}
 
 
 async def test_one_file_can_be_added_and_a_missing_one_is_reported(folder: Path, library: Library) -> None:

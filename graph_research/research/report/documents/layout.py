@@ -81,15 +81,16 @@ class _Layout:
         self.folders = cited_folders(report)
 
     def elements(self) -> Iterator[Element]:
-        head, sections, rest = [*self._head()], [*self._sections()], [*self._open(), *self._apparatus()]
+        head, sections, behind = [*self._head()], [*self._sections()], [*self._open()]
         yield from head
         if len(self.report.sections) >= _CONTENTS_FROM:
-            before = len(list(_headings(head)))
-            placed = list(enumerate(_headings(sections), before))
-            is_whole = len(placed) <= _MOST_CONTENTS
-            yield from self._contents([row for row in placed if is_whole or row[1].level == 1])
+            of_head, of_sections = (len(list(_headings(part))) for part in (head, sections))
+            placed = list(enumerate(_headings([*sections, *behind]), of_head))
+            whole = of_sections if of_sections <= _MOST_CONTENTS else 0
+            yield from self._contents([*placed[:whole], *(row for row in placed[whole:] if row[1].level == 1)])
         yield from sections
-        yield from rest
+        yield from behind
+        yield from self._apparatus()
 
     def _head(self) -> Iterator[Element]:
         yield Heading(one_line(self.report.headline) or self.labels.untitled, 0)

@@ -318,7 +318,7 @@ def test_escaped_text_at_the_start_of_a_line_stays_a_paragraph(text):
 
 
 @pytest.mark.requirement("18.4")
-def test_the_contents_lead_to_every_section_of_a_report_of_many():
+def test_the_contents_lead_to_every_section_of_a_report_of_many_and_to_what_follows():
     blocks = [finished_research.paragraph(written_report.YIELD)]
     headings = ["Was kostet’s, und wer zahlt?", "Teil 1.5: `SQL`_x", "Methodology", "第二部分：费用", "Part 0"]
     sections = [{"heading": heading, "blocks": blocks} for heading in headings]
@@ -327,8 +327,15 @@ def test_the_contents_lead_to_every_section_of_a_report_of_many():
     listed = text.partition("**Contents**")[2].partition("\n## ")[0]
     named = re.findall(r"^- \[(.*)\]\(#(.*)\)$", listed, re.MULTILINE)
     below = [line.lstrip("# ") for line in text.splitlines() if line.startswith("##")]
-    assert [name for name, _ in named] == below[1:6]
-    anchors = ["was-kostets-und-wer-zahlt", "teil-15-sql_x", "methodology", "第二部分费用", "part-0"]
+    assert [name for name, _ in named] == below[1:7]
+    anchors = [
+        "was-kostets-und-wer-zahlt",
+        "teil-15-sql_x",
+        "methodology",
+        "第二部分费用",
+        "part-0",
+        "what-follows-from-this",
+    ]
     assert [anchor for _, anchor in named] == anchors
 
 

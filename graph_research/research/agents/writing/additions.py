@@ -49,11 +49,7 @@ def with_additions(section: DraftSection, additions: Iterable[Addition]) -> Draf
     for addition in additions:
         number = _block_of(section.blocks, addition.after)
         if number is not None:
-            near = (
-                None
-                if _is_row_of(section.blocks[number], addition)
-                else _nearest_below(section.blocks, number, addition)
-            )
+            near = _nearest_below(section.blocks, number, addition)
             of_blocks.setdefault(number if near is None else near, []).append(addition)
     blocks: list[Block] = []
     waiting: list[Block] = []
@@ -81,8 +77,8 @@ def _is_row_of(block: Block, addition: Addition) -> bool:
 def _nearest_below(blocks: Sequence[Block], number: int, addition: Addition) -> int | None:
     """The number of the paragraph right below a block that is none and no list, or below such a paragraph, which has
     most of the words of the sentences that are added, by weight and by rarity in these paragraphs; None where none has
-    any."""
-    if blocks[number].type in (BlockType.PARAGRAPH, BlockType.LIST):
+    any, and for a row of a table."""
+    if blocks[number].type in (BlockType.PARAGRAPH, BlockType.LIST) or _is_row_of(blocks[number], addition):
         return None
     below = takewhile(lambda n: blocks[n].type is BlockType.PARAGRAPH, range(number + 1, len(blocks)))
     words = {n: term_weights(" ".join(row.text for row in blocks[n].sentences)) for n in below}

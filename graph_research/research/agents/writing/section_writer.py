@@ -30,6 +30,7 @@ from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.draft import (
     Block,
+    BlockType,
     DraftSection,
     Statement,
     StatementKind,
@@ -42,6 +43,7 @@ from graph_research.research.models.report_options import MOST_OF_A_SECTION
 from graph_research.research.models.source import Source
 from graph_research.research.report.draft import cited_only, with_chosen_operands, with_evidence_of_rows
 from graph_research.text.document import Document
+from graph_research.text.language.words import term_weights
 
 _CERTAINTY = {"confirmed": 4.0, "high": 3.0, "medium": 2.0, "low": 1.0}
 
@@ -167,9 +169,14 @@ def _shortened(result: AgentResult, words: int) -> AgentResult:
 
 
 def _without_caption(blocks: Iterable[Block], heading: str) -> list[Block]:
-    """The blocks without a caption that only repeats the heading above."""
-    said = heading.casefold()
-    return [row.model_copy(update={"caption": ""}) if row.caption.casefold() == said else row for row in blocks]
+    """The blocks without a table's caption that says no more than the heading above."""
+    said = term_weights(heading).keys()
+    return [
+        row.model_copy(update={"caption": ""})
+        if row.type is BlockType.TABLE and term_weights(row.caption).keys() <= said
+        else row
+        for row in blocks
+    ]
 
 
 def _length_note(section: OutlineSection, blocks: Iterable[Block], agent: Agent, ctx: Context) -> list[dict[str, Any]]:

@@ -659,7 +659,8 @@ async def test_a_section_much_longer_than_planned_is_sent_back_once_to_be_shorte
 async def test_a_caption_that_only_repeats_the_heading_is_not_printed() -> None:
     def writes(request: ModelRequest) -> dict[str, Any]:
         answer, heading = STORES.section(request), request.material["section"]["heading"]
-        return {**answer, "blocks": [{**block, "caption": heading.upper()} for block in answer["blocks"]]}
+        again = " ".join(reversed(heading.upper().split()))
+        return {**answer, "blocks": [{**block, "caption": again} for block in answer["blocks"]]}
 
     report, _ = await report_of(bench_of(section_writer=[writes]))
     blocks = [block for section in report.sections for block in section.blocks if block.type is BlockType.TABLE]

@@ -109,17 +109,18 @@ def judge(
     """Judge a sentence by its passages, as its kind asks. `context` is the label and the header of a table's cell,
     `language` that in which the report is written, of which a cell of a few words tells little.
 
-    A quote must be the first passage's quote, to the character. A fact and an analysis need a valid passage, and what
-    they state must be there: numbers in the quotes or computed, or where a `verdict` finds the sentence supported in
-    the paragraph or row of a quote and the heading above it; dates in the quotes, the titles or those of the sources,
-    names and their numbers ("Zone 5") anywhere in the passages, the question or the context, and names, where a
-    `verdict` finds the sentence supported, anywhere in the cited sources. A number word
-    may count what the sentence itself lists ("two things: A and B"). An analysis may state a number of the question and
-    the numbers that its writer `judged`, and one with such numbers may rest on these alone; it may count in words, and
-    refer to rows, steps and sections by their numbers. A transition and a limit have no numbers but those of the
-    question, the quotes and the titles, and nothing that a `verdict` objects to; a table's label may have those around
-    the quotes. An analysis of which a `verdict` finds all stated by its passages is judged as a fact, and if it fails
-    as that, as the analysis that its writer calls it.
+    A quote must be the first passage's quote, to the character. A fact and an analysis need a valid passage, and
+    what they state must be there: numbers in the quotes or computed, or where a `verdict` finds the sentence
+    supported in the paragraph or row of a quote and the heading above it; dates in the quotes, the titles or those
+    of the sources, names and their numbers ("Zone 5") anywhere in the passages, the question or the context, and
+    names, where a `verdict` finds the sentence supported, anywhere in the cited sources. A number word may count
+    what the sentence itself lists ("two things: A and B"). An analysis may state a number of the question and the
+    numbers that its writer `judged`, and one with such numbers may rest on these alone; it may compute with these
+    and with those of its context, the "50 %" above its column; it may count in words, and refer to rows, steps and
+    sections by their numbers. A transition and a limit have no numbers but those of the question, the quotes and
+    the titles, and nothing that a `verdict` objects to; a table's label may have those around the quotes. An
+    analysis of which a `verdict` finds all stated by its passages is judged as a fact, and if it fails as that, as
+    the analysis that its writer calls it.
 
     A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
     tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
@@ -163,7 +164,7 @@ def judge(
     if passages and not valid:
         return _failed("no valid citation")
     given = [*(passage.quote for passage in valid), *([question] if is_analysis else ())]
-    computations = compute_in_turn(computed, given, judged if is_analysis else ())
+    computations = compute_in_turn(computed, given, (*judged, context) if is_analysis else ())
     if wrong := next((one.problem for one in computations if one.problem), ""):
         return _failed(wrong)
     is_supported = verdict is not None and verdict.verdict is VerdictWord.SUPPORTED

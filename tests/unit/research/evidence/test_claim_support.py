@@ -84,6 +84,13 @@ def test_a_rule_of_thumb_may_rest_on_the_numbers_that_its_writer_judges() -> Non
     assert problem("As Brandt found, stay below 80 %.", judged=chosen).endswith(": Brandt")
 
 
+def test_a_cell_may_compute_with_the_numbers_of_its_row_and_column() -> None:
+    quote = "A disk takes about 60 writes per second."
+    more = {"kind": StatementKind.ANALYSIS, "computed": ["1000 / 60 / (1 - 0.5)"]}
+    assert judged("33 ms", quote, context="Disk: write time at 50 % use", **more).problem == ""
+    assert "0.5 is not in the cited quotes" in judged("33 ms", quote, context="Disk: write time", **more).problem
+
+
 def test_a_computation_may_go_on_with_the_result_of_one_before_it() -> None:
     quote = "A vessel needs the lock for 20 minutes."
     said = "Behind a queue of 9 vessels the wait is 180 minutes."

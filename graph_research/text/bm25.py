@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 SATURATION, LENGTH_SHARE = 1.2, 0.75
 """The constants that are called k1 and b."""
@@ -14,6 +15,11 @@ MOST_SATURATED = SATURATION + 1.0
 def inverse_frequency(total: int, holding: int) -> float:
     """ln(1 + (N - n + 0.5) / (n + 0.5)) for a term in `holding` of `total` units; always positive."""
     return math.log(1.0 + (total - holding + 0.5) / (holding + 0.5))
+
+
+def rarer_more(weights: Mapping[str, float], holding: Mapping[str, int], total: int) -> dict[str, float]:
+    """The weights of terms, each times its `inverse_frequency`, where so many of `total` units are `holding` it."""
+    return {term: weight * inverse_frequency(total, holding[term]) for term, weight in weights.items()}
 
 
 def rarity(total: int, holding: int) -> float:

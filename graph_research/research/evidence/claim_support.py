@@ -130,52 +130,71 @@ def judge(
     """
     if kind is StatementKind.USER:
         return Judgement(Status.USER, 0.0)
-    if kind is StatementKind.ANALYSIS and verdict is not None and verdict.stated:
-        as_fact = judge(
-            text,
-            StatementKind.FACT,
-            passages,
-            question=question,
-            computed=computed,
-            verdict=verdict,
-            context=context,
-            is_code=is_code,
-            language=language,
-        )
-        if as_fact.status is Status.VERIFIED:
-            return as_fact
     if kind is StatementKind.QUOTE:
         problem = _why_not_the_quote(text, passages, is_cell=bool(context))
         return _failed(problem) if problem else Judgement(Status.PROVED)
     if not any(character.isalnum() for character in text):
         return Judgement(Status.TRANSITION)
+    claim = _Claim(text, passages, question, computed, judged, verdict, context, is_code, language)
     if kind in (StatementKind.TRANSITION, StatementKind.LIMIT):
-        known = [question, context, *(passage.quote for passage in passages), *(passage.title for passage in passages)]
-        if context and kind is StatementKind.TRANSITION:  # a label only names what the cells of its row state
-            known += [passage.surroundings for passage in passages]
-        new = _written(text, [figure for figure in unstated(text, known) if not _counts(figure, text)])
+        return claim.as_lead(kind)
+    if kind is StatementKind.ANALYSIS and verdict is not None and verdict.stated:
+        as_fact = claim.as_statement(StatementKind.FACT)
+        if as_fact.status is Status.VERIFIED:
+            return as_fact
+    return claim.as_statement(kind)
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """What `judge` is given."""
+
+    text: str
+    passages: Sequence[CitedPassage]
+    question: str
+    computed: Sequence[str]
+    judged: Sequence[str]
+    verdict: StatementVerdict | None
+    context: str
+    is_code: bool
+    language: str
+
+    def as_lead(self, kind: StatementKind) -> Judgement:
+        """Judged as a transition or a limit."""
+        told = [*(passage.quote for passage in self.passages), *(passage.title for passage in self.passages)]
+        known = [self.question, self.context, *told]
+        if self.context and kind is StatementKind.TRANSITION:  # a label only names what the cells of its row state
+            known += [passage.surroundings for passage in self.passages]
+        unknown = unstated(self.text, known)
+        new = _written(self.text, [figure for figure in unknown if not _counts(figure, self.text)])
         if new:
             return _failed(f"states what it may not: {_listed(new)}")
-        return _objected(verdict, 0.0) or Judgement(Status(kind.value))
-    is_analysis = kind is StatementKind.ANALYSIS
-    if not passages and not (is_analysis and judged):
-        return _failed("names nothing that it rests on" if is_analysis else "no citation")
-    valid = [passage for passage in passages if passage.valid]
-    if passages and not valid:
-        return _failed("no valid citation")
-    given = [*(passage.quote for passage in valid), *([question] if is_analysis else ())]
-    computations = compute_in_turn(computed, given, (*judged, context) if is_analysis else ())
-    if wrong := next((one.problem for one in computations if one.problem), ""):
-        return _failed(wrong)
-    is_supported = verdict is not None and verdict.verdict is VerdictWord.SUPPORTED
-    ground = _Ground(valid, question, context, computations, is_code, judged, is_supported, language)
-    missing = ground.missing(text, kind)
-    if is_analysis and not missing:
-        return Judgement(Status.ANALYSIS)
-    found = ground.support(text)
-    if missing:
-        return _failed(f"not in the cited quotes: {_listed(missing)}", round(found.score, 2))
-    return _judged_words(found, verdict, translated=ground.is_translated(text), related=ground.is_related(text))
+        return _objected(self.verdict, 0.0) or Judgement(Status(kind.value))
+
+    def as_statement(self, kind: StatementKind) -> Judgement:
+        """Judged as a fact or an analysis."""
+        is_analysis = kind is StatementKind.ANALYSIS
+        if not self.passages and not (is_analysis and self.judged):
+            return _failed("names nothing that it rests on" if is_analysis else "no citation")
+        valid = [passage for passage in self.passages if passage.valid]
+        if self.passages and not valid:
+            return _failed("no valid citation")
+        given = [*(passage.quote for passage in valid), *([self.question] if is_analysis else ())]
+        computations = compute_in_turn(self.computed, given, (*self.judged, self.context) if is_analysis else ())
+        if wrong := next((one.problem for one in computations if one.problem), ""):
+            return _failed(wrong)
+        is_supported = self.verdict is not None and self.verdict.verdict is VerdictWord.SUPPORTED
+        ground = _Ground(
+            valid, self.question, self.context, computations, self.is_code, self.judged, is_supported, self.language
+        )
+        missing = ground.missing(self.text, kind)
+        if is_analysis and not missing:
+            return Judgement(Status.ANALYSIS)
+        found = ground.support(self.text)
+        if missing:
+            return _failed(f"not in the cited quotes: {_listed(missing)}", round(found.score, 2))
+        translated, related = ground.is_translated(self.text), ground.is_related(self.text)
+        return _judged_words(found, self.verdict, translated=translated, related=related)
 
 
 def _judged_words(found: Support, verdict: StatementVerdict | None, *, translated: bool, related: bool) -> Judgement:

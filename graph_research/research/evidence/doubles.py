@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement, StatementKind
-from graph_research.text.bm25 import inverse_frequency
+from graph_research.text.bm25 import rarer_more
 from graph_research.text.language.words import held_share, language_of, whole_word_weights
 
 _LEAST_SHARED = 0.6
@@ -44,7 +44,7 @@ def doubles(sections: Sequence[DraftSection]) -> list[tuple[Telling, Telling]]:
     for row, own in zip(told, words, strict=True):
         if len(row.statements) > 1 or row.statements[0].kind not in _STATING:
             continue
-        weights = {term: weight * inverse_frequency(len(told), holding[term]) for term, weight in own.items()}
+        weights = rarer_more(own, holding, len(told))
         shares = [
             (held_share(weights, held.keys() | headings[other.section - 1]), other)
             for other, held in zip(told, words, strict=True)

@@ -169,11 +169,9 @@ def _claims(report: Report, labels: Labels) -> Iterator[str]:
 def _sentences(report: Report, labels: Labels) -> Iterator[str]:
     counts = report.statistics.statements
     said = [
-        (labels.basis_count if status is Status.ANALYSIS else labels.basis_status).format(
-            n=counts[status], status=labels.statuses[status], meaning=labels.meanings[status]
-        )
+        labels.basis_status.format(n=counts[status], status=labels.statuses[status], meaning=labels.meanings[status])
         for status in _TOLD
         if counts.get(status)
     ]
-    if said:  # what analysis is stands below the title
+    if said:
         yield labels.basis_sentences.format(counts=labels.semicolon.join(said))

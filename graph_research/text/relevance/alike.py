@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from graph_research.text.bm25 import inverse_frequency
+from graph_research.text.bm25 import rarer_more
 from graph_research.text.language.opposites import NEGATIONS
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
@@ -58,9 +58,7 @@ def told_among(subjects: Sequence[str], texts: Sequence[str]) -> set[int]:
     counts = Counter(term for weights in held for term in weights)
 
     def is_told(subject: str) -> bool:
-        weights = {
-            term: weight * inverse_frequency(len(texts), counts[term]) for term, weight in term_weights(subject).items()
-        }
+        weights = rarer_more(term_weights(subject), counts, len(texts))
         is_known = named.issuperset(names_in(subject))
         return is_known and sum(held_share(weights, own) >= _MOST_OF_IT for own in held) >= _TELLING
 

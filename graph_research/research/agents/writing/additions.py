@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from graph_research.research.agents.writing.passages import opens_pointing_back
 from graph_research.research.agents.writing.section_text import answered_row, answered_statement
 from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, DraftSection, Statement, words_of
-from graph_research.text.bm25 import inverse_frequency
+from graph_research.text.bm25 import rarer_more
 from graph_research.text.language.words import held_weight, term_weights
 
 _MOST_WORDS = 110
@@ -83,8 +83,7 @@ def _nearest_below(blocks: Sequence[Block], number: int, addition: Addition) -> 
     below = takewhile(lambda n: blocks[n].type is BlockType.PARAGRAPH, range(number + 1, len(blocks)))
     words = {n: term_weights(" ".join(row.text for row in blocks[n].sentences)) for n in below}
     holding = Counter(term for weights in words.values() for term in weights)
-    added = term_weights(" ".join(row.text for row in addition.sentences))
-    wanted = {term: weight * inverse_frequency(len(words), holding[term]) for term, weight in added.items()}
+    wanted = rarer_more(term_weights(" ".join(row.text for row in addition.sentences)), holding, len(words))
     held = {n: held_weight(wanted, weights) for n, weights in words.items()}
     nearest = max(held, key=lambda n: held[n], default=None)
     return nearest if nearest is not None and held[nearest] > 0.0 else None

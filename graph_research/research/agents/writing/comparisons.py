@@ -13,7 +13,7 @@ from typing import Any
 
 from graph_research.research.agents.writing.notes import notes_of
 from graph_research.research.models.draft import BlockType, DraftSection, Statement, StatementKind
-from graph_research.text.bm25 import inverse_frequency
+from graph_research.text.bm25 import rarer_more
 from graph_research.text.language.opposites import is_absolute
 from graph_research.text.language.words import held_weight, language_of, term_weights, whole_word_weights
 from graph_research.text.relevance.query import parse
@@ -133,11 +133,8 @@ class SaidElsewhere:
                 yield shared / sqrt(own + self._mean), said
 
     def _by_rarity(self, weights: Mapping[str, float]) -> dict[str, float]:
-        return {
-            term: weight * inverse_frequency(self._texts, self._holding[term])
-            for term, weight in weights.items()
-            if term not in self._asked
-        }
+        unasked = {term: weight for term, weight in weights.items() if term not in self._asked}
+        return rarer_more(unasked, self._holding, self._texts)
 
 
 def _words(text: str) -> Mapping[str, float]:

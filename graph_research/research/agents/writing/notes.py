@@ -80,39 +80,52 @@ def passages_of_note(words: str, said: str, documents: Mapping[str, Document]) -
     only the text around a unit has of it counts half. Each holds two words of the note, and one of what was said in its
     language."""
     pool = Pool(documents)
+    of_note, of_said = term_weights(words), term_weights(said)
+    left = Counter(of_note) + Counter(of_said)
+    least = _LEAST_ADDED * left.total()
     units = {
         (item.source, item.unit.start): item.unit
         for part in (*parse(words).things, parse(words))
         for item in rank(pool, part)[:_MOST_TRIED]
         if item.covered >= _LEAST_HELD
     }
-    of_note, of_said = term_weights(words), term_weights(said)
-    left = Counter(of_note) + Counter(of_said)
-    least = _LEAST_ADDED * left.total()
-    quotes = {place: _with_leaning(documents[place[0]], unit, left, least) for place, unit in units.items()}
-    held = {place: term_weights(documents[place[0]].text[start:end]) for place, (start, end) in quotes.items()}
-    around = {place: term_weights(documents[place[0]].around(*span)) for place, span in quotes.items()}
+    tried = [_Quoted.of(name, documents[name], unit, left, least) for (name, _), unit in units.items()]
     fitting = [
-        place
-        for place, unit in units.items()
-        if len(of_note.keys() & held[place].keys()) > 1
-        and (of_said.keys() & held[place].keys() or language_of(said) != language_of(unit.text))
+        one
+        for one in tried
+        if len(of_note.keys() & one.held.keys()) > 1
+        and (of_said.keys() & one.held.keys() or language_of(said) != language_of(one.quote))
     ]
-
-    def worth(place: tuple[str, int]) -> float:
-        own = held_weight(left, held[place])
-        return own + _AROUND * (held_weight(left, {**around[place], **held[place]}) - own)
-
     chosen: list[dict[str, Any]] = []
     while fitting and len(chosen) < _MOST_PASSAGES:
-        best = max(fitting, key=worth)
-        if held_weight(left, held[best]) < least:
+        best = max(fitting, key=lambda one: one.worth(left))
+        if held_weight(left, best.held) < least:
             break
         fitting.remove(best)
-        left = Counter({term: weight for term, weight in left.items() if term not in held[best]})
-        start, end = quotes[best]
-        chosen.append({"source_id": best[0], "quote": documents[best[0]].text[start:end], "start": start})
+        left = Counter({term: weight for term, weight in left.items() if term not in best.held})
+        chosen.append({"source_id": best.source_id, "quote": best.quote, "start": best.start})
     return chosen
+
+
+@dataclass(frozen=True)
+class _Quoted:
+    """A stretch of a source, with the terms that it holds and those of what it is read with."""
+
+    source_id: str
+    start: int
+    quote: str
+    held: Mapping[str, float]
+    around: Mapping[str, float]
+
+    @classmethod
+    def of(cls, name: str, document: Document, unit: Unit, wanted: Mapping[str, float], least: float) -> _Quoted:
+        start, end = _with_leaning(document, unit, wanted, least)
+        quote = document.text[start:end]
+        return cls(name, start, quote, term_weights(quote), term_weights(document.around(start, end)))
+
+    def worth(self, wanted: Mapping[str, float]) -> float:
+        own = held_weight(wanted, self.held)
+        return own + _AROUND * (held_weight(wanted, {**self.around, **self.held}) - own)
 
 
 def _with_leaning(document: Document, unit: Unit, wanted: Mapping[str, float], least: float) -> tuple[int, int]:

@@ -122,7 +122,6 @@ class Labels:
     basis_confidence: str
     basis_sentences: str
     basis_status: str
-    basis_count: str
     reason_origins: str
     reason_one_origin: str
     reason_few_sources: str

@@ -29,6 +29,8 @@ _RARE = 1.5
 """What words weigh together that say what a sentence is about: a rare one, or several common ones."""
 _RANGE = 3
 """As many numbers in a row are shown as their first and last."""
+_CONTENTS_FROM = 5
+"""Sections from which on there are contents."""
 
 
 class MatrixView(NamedTuple):
@@ -237,6 +239,26 @@ def of_disagreements(labels: Labels, *, are_marked: bool) -> str:
 def _compared_in(places: Sequence[int], report: Report, labels: Labels) -> str:
     headings = (quoted(one_line(report.sections[place - 1].heading), labels) for place in places)
     return labels.compared_in.format(sections=labels.comma.join(headings))
+
+
+def section_headings(report: Report) -> list[str]:
+    """The headings of the sections, numbered (`3.`, and `3.1` for a part of the third) where there are as many as have
+    contents."""
+    headings = [one_line(section.heading) for section in report.sections]
+    if not has_contents(report):
+        return headings
+    numbered: list[str] = []
+    counts: list[int] = []
+    for section, heading in zip(report.sections, headings, strict=True):
+        counts = [*counts, 0][: section.level]
+        counts[-1] += 1
+        numbered.append(f"{'.'.join(map(str, counts))}{'.' if len(counts) == 1 else ''} {heading}")
+    return numbered
+
+
+def has_contents(report: Report) -> bool:
+    """Whether a report has so many sections that a reader looks one up."""
+    return len(report.sections) >= _CONTENTS_FROM
 
 
 def explained_differences(report: Report) -> list[CitedContradiction]:

@@ -50,16 +50,18 @@ from graph_research.research.report.reading import (
     cited_folders,
     explained_differences,
     grouped_sources,
+    has_contents,
     more_evidence,
     of_disagreements,
     open_disagreements,
     open_gaps,
     opens_with_limit,
+    section_headings,
 )
 from graph_research.text.relevance.alike import said_again
 
-_CONTENTS_FROM, _MOST_CONTENTS = 5, 20
-"""Sections from which on there are contents, and headings of sections up to which they list those below others."""
+_MOST_CONTENTS = 20
+"""Headings of sections up to which the contents list those below others."""
 
 
 def elements_of(report: Report, labels: Labels, *, for_print: bool) -> list[Element]:
@@ -83,7 +85,7 @@ class _Layout:
     def elements(self) -> Iterator[Element]:
         head, sections, behind = [*self._head()], [*self._sections()], [*self._open()]
         yield from head
-        if len(self.report.sections) >= _CONTENTS_FROM:
+        if has_contents(self.report):
             of_head, of_sections = (len(list(_headings(part))) for part in (head, sections))
             placed = list(enumerate(_headings([*sections, *behind]), of_head))
             whole = of_sections if of_sections <= _MOST_CONTENTS else 0
@@ -111,8 +113,8 @@ class _Layout:
             yield Paragraph(line(said, Style.EMPHASIS))
 
     def _sections(self) -> Iterator[Element]:
-        for section in self.report.sections:
-            yield Heading(one_line(section.heading), section.level)
+        for heading, section in zip(section_headings(self.report), self.report.sections, strict=True):
+            yield Heading(heading, section.level)
             yield from self._blocks(section.blocks)
 
     def _open(self) -> Iterator[Element]:

@@ -179,7 +179,7 @@ def _span(span: Span, *, starts_line: bool) -> str:
     if is_code(span):
         return code(span.text)
     is_emphasis = span.style in (Style.STRONG, Style.EMPHASIS)
-    text = escape(span.text, starts_line=starts_line, within_emphasis=is_emphasis)
+    text = escape(span.text, starts_line=starts_line and not span.url, within_emphasis=is_emphasis)
     if span.url:
         return f"[{text}]({_target(span.url)})"
     before, _, after = edges(span.text)

@@ -58,6 +58,7 @@ def render_html(
         citations={citation.id: citation for citation in report.citations},
         groups=reading.grouped_sources(report),
         folders=reading.cited_folders(report),
+        section_headings=reading.section_headings(report),
         products=[row.name for row in report.newest_versions],
         left_open=left_open,
         explained=reading.explained_differences(report),

@@ -296,7 +296,8 @@ def test_the_contents_of_a_word_file_and_of_a_pdf_lead_to_the_headings() -> None
     names = [f"Part {n}" for n in range(6)]
     block = paragraph(fact(TURBINES["quote"], TURBINES))
     whole = report(sections=[{"heading": name, "level": 1, "blocks": [block]} for name in names])
-    rows = [row for row in Document(io.BytesIO(rendered("docx", whole))).paragraphs if row.text in names]
+    numbered = [f"{n}. {name}" for n, name in enumerate(names, 1)]
+    rows = [row for row in Document(io.BytesIO(rendered("docx", whole))).paragraphs if row.text in numbered]
     contents, headings = rows[: len(names)], rows[len(names) :]
     for entry, heading in zip(contents, headings, strict=True):
         [anchor] = re.findall(r'w:anchor="(\w+)"', entry._p.xml)

@@ -329,11 +329,11 @@ def test_the_contents_lead_to_every_section_of_a_report_of_many_and_to_what_foll
     below = [line.lstrip("# ") for line in text.splitlines() if line.startswith("##")]
     assert [name for name, _ in named] == below[1:7]
     anchors = [
-        "was-kostets-und-wer-zahlt",
-        "teil-15-sql_x",
-        "methodology",
-        "第二部分费用",
-        "part-0",
+        "1-was-kostets-und-wer-zahlt",
+        "2-teil-15-sql_x",
+        "3-methodology",
+        "4-第二部分费用",
+        "5-part-0",
         "what-follows-from-this",
     ]
     assert [anchor for _, anchor in named] == anchors
@@ -370,3 +370,22 @@ def test_sources_that_are_manuals_of_several_products_are_listed_with_the_produc
     titles = ["13.3. Locks", "Locks in Larch", "Queues"]
     assert listed("Larch", "Alder") == list(zip(["Larch", "Larch", "Alder"], titles, strict=True))
     assert listed("Willow") == listed() == list(zip(["larch3", "Larch", "Alder"], titles, strict=True))
+
+
+def test_sections_that_have_contents_are_numbered_with_their_parts():
+    blocks = [finished_research.paragraph(written_report.YIELD)]
+    levels = [("Before", 1), ("Cost", 1), ("By boat", 2), ("By train", 2), ("In winter", 3), ("After", 1)]
+    sections = [{"heading": heading, "level": level, "blocks": blocks} for heading, level in levels]
+    draft = {"summary": [], "sections": sections, "conclusions": []}
+    text = render_markdown(built(draft=draft, contradictions=[]))
+    numbered = [
+        "## 1. Before",
+        "## 2. Cost",
+        "### 2.1 By boat",
+        "### 2.2 By train",
+        "#### 2.2.1 In winter",
+        "## 3. After",
+    ]
+    assert [line for line in text.splitlines() if line.startswith("#")][2:8] == numbered
+    few = render_markdown(built(draft={**draft, "sections": sections[:4]}, contradictions=[]))
+    assert "\n### By boat\n" in few

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from graph_research.text.document import Block, Document
-from graph_research.text.sentences import PROSE, sentence_spans
+from graph_research.text.sentences import PROSE, SENTENCE_ENDS, sentence_spans
 
 UnitKind = Literal["sentence", "heading", "row", "definition", "line"]
 
@@ -18,6 +18,9 @@ MOST_CHARS = 600
 """A longer sentence or row is cut between words: nobody checks a longer quotation."""
 
 _SPACES_OF_A_SENTENCE = 5  # a longer heading may be a sentence that was written without a full stop
+_MOST_WORDS = 0.85
+"""The share of words in a line of running text."""
+_WORD = re.compile(r"[\"'“‘(_*]*[^\W\d_]+(?:['’-][^\W\d_]+)*[\"'”’)_*]*[.,;:!?]?[\"'”’)]*(?=\s|$)")
 _LETTER = re.compile(r"[^\W_]")
 _NOTE_MARKS = re.compile(r"(?<=[.!?。！？\"”])(?:\[\d{1,3}\])+$")
 
@@ -85,8 +88,10 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
                 yield from _cut(text, start, end, "row", number, heading, header)
         elif block.kind == "code":
             within = lines[bisect_right(lines, block.start) : bisect_left(lines, block.end)]
-            for start, end in pairwise([block.start, *within, block.end]):
-                yield from _cut(text, start, end, "line", number, heading)
+            for start, end, is_text in _stretches_of(text, [block.start, *within, block.end]):
+                spans = sentence_spans(text, start, end, language=language) if is_text else [(start, end)]
+                for first_of, last_of in spans:
+                    yield from _cut(text, first_of, last_of, "sentence" if is_text else "line", number, heading)
         before, term = block, block if is_term else None
 
 
@@ -95,6 +100,36 @@ def _lines(text: str, block: Block) -> Iterator[tuple[int, int]]:
     for line in text[block.start : block.end].split("\n"):
         yield start, start + len(line)
         start += len(line) + 1
+
+
+def _stretches_of(text: str, edges: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
+    """The lines between the `edges` of a block of code, each alone; but where several in a row are running text, as in
+    a letter or a message that is set like code, these are one stretch, True behind it."""
+    run: tuple[int, int] | None = None
+    lines = 0
+    for start, end in pairwise(edges):
+        line = text[start:end].strip()
+        goes_on = run is not None and not text[run[0] : run[1]].rstrip().endswith(SENTENCE_ENDS)
+        if _is_running_text(line) or (goes_on and _share_of_words(line) == 1):
+            run, lines = (run[0] if run else start, end), lines + 1
+            continue
+        if run:
+            yield (*run, lines > 1)
+        run, lines = None, 0
+        yield start, end, False
+    if run:
+        yield (*run, lines > 1)
+
+
+def _is_running_text(line: str) -> bool:
+    is_long = line.count(" ") >= _SPACES_OF_A_SENTENCE and not line.endswith(";")
+    return is_long and bool(_WORD.match(line)) and _share_of_words(line) >= _MOST_WORDS
+
+
+def _share_of_words(line: str) -> float:
+    """How many of a line's pieces between spaces are words, with marks around them."""
+    pieces = line.split()
+    return sum(bool(_WORD.fullmatch(piece)) for piece in pieces) / len(pieces) if pieces else 0.0
 
 
 def _cut(text: str, start: int, end: int, kind: UnitKind, block: int, heading: str, header: str = "") -> Iterator[Unit]:

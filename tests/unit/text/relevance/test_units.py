@@ -86,3 +86,24 @@ def test_a_unit_is_a_piece_of_the_text(text: str) -> None:
 def test_the_marks_of_notes_behind_a_sentence_are_no_part_of_it() -> None:
     document = markdown_document("It turns.[1][2] It hums [3] at night. It has the index [4]\n")
     assert [unit.text for unit in units(document)] == ["It turns.", "It hums [3] at night.", "It has the index [4]"]
+
+
+def test_running_text_that_is_set_as_code_is_read_sentence_by_sentence() -> None:
+    letter = [
+        "$ git checkout v2.6",
+        "You can look around, make experimental",
+        "changes and commit them, and discard any of these",
+        "commits. The branch stays as it",
+        "was.",
+        "git branch spare   # keeps them",
+    ]
+    document = markdown_document("\n".join(["```", *letter, "```"]))
+    assert [(unit.kind, unit.text) for unit in units(document)] == [
+        ("line", "$ git checkout v2.6"),
+        (
+            "sentence",
+            "You can look around, make experimental changes and commit them, and discard any of these commits.",
+        ),
+        ("sentence", "The branch stays as it was."),
+        ("line", "git branch spare # keeps them"),
+    ]

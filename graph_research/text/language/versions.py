@@ -24,7 +24,8 @@ _ONE = re.compile(r"\d[\d.]*")
 _ASKED = re.compile(r"(?<![\w.])\d{1,4}(?:\.\d{1,4}){1,3}(?![\w%]|[.,]\d)")
 _DOCUMENT_WORD = r"documentation|manual|reference|handbook|release\s+notes|dokumentation|handbuch|manuel|manuale"
 _DAY = r"(?:19|20)\d{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
-_RELEASE = rf"(?:{_VERSION_WORD}[^\S\n]*)?(\d{{1,4}}(?:\.\d{{1,4}}){{1,3}})"
+_RELEASE = rf"(?:{_VERSION_WORD}[^\S\n]*|(?<![^\W_][^\S\n]))(\d{{1,4}}(?:\.\d{{1,4}}){{1,3}})"
+"""Behind another word than one for a version it may be of whatever that word names."""
 _DATED_RELEASE = re.compile(
     rf"(?<![\w-]){_DAY}[^\S\n]*[(\[]{_RELEASE}[)\]]|(?<![\w.]){_RELEASE}\]?[^\S\n]*[(–—-][^\S\n]*{_DAY}(?![\w-])",
     re.IGNORECASE,

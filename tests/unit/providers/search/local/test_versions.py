@@ -59,6 +59,7 @@ def test_the_newest_version_of_a_name_stands_behind_a_word_for_it_or_begins_a_li
         ),
         ("Changes", "## [1.4.0] - 2024-03-01\n- Faster.\n\n## 1.3.2 (2023-12-24)", "1.4.0 1.3.2"),
         ("Changes", "Version 1.2 – 2021-05-06: locks. Since 7.5 it is 2021-05-07.", "1.2"),
+        ("Signed tags", "Changes since the tag: Froboz 3.2 (2011-09-30 14:20:57 -0700)", ""),
         ("E.21. Release 15", "Release date: 2022-10-13. See 13.3.", "15"),
         ("Hashes", "SQLITE_SOURCE_ID: 2022-12-28 14:03:47 df5c253c 2022-12-28-1.2 10.1.2.3", ""),
     ],

@@ -14,6 +14,7 @@ from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.retrieval.excerpts import fair_share, reading_of
 from graph_research.text.document import Document
 from graph_research.text.relevance.coverage import Aspect, CoveringPassage, covering_passages
+from graph_research.text.relevance.entries import Entries
 from graph_research.text.wording import one_line
 
 _HEADLINE = LEAST_SHARES[BudgetTier.PROTECTED]
@@ -42,7 +43,7 @@ class Reading:
 
     Of each source that is not `competing` the passage that its search ranked best comes first. `lacking` has, by the
     id of a source, texts that say what an earlier reading did not find there; the passages nearest to these come
-    instead."""
+    instead. Behind these comes what explains the things, such as settings, that `named` names."""
 
     def __init__(
         self,
@@ -51,6 +52,7 @@ class Reading:
         aspects: Sequence[Aspect],
         lacking: Mapping[str, Sequence[str]] | None = None,
         competing: Collection[str] = (),
+        named: str = "",
     ) -> None:
         self._sources = {source.id: source for source in sources}
         self._documents = {source.id: documents[source.id] for source in sources}
@@ -62,6 +64,8 @@ class Reading:
                 for text in texts
                 for near in islice(covering_passages(own, [Aspect(text)]), _OF_A_LIMIT)
             ]
+        for entry in Entries(self._documents).named(named):
+            first[entry.source] = [*first.get(entry.source, []), (entry.start, entry.end)]
         self._next = covering_passages(self._documents, aspects, first)
         self._chosen: list[CoveringPassage] = []
         self._shown: set[tuple[str, str]] = set()

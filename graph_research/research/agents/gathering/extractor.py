@@ -68,7 +68,9 @@ def extractor(services: Services) -> Handler:
         competing = {source.id for source in sources} if handoff.get("gaps") else set(rest)
         in_part = {source.id for source in sources if source.id in competing and "shown_share" in source.metadata}
         read_of = [without_passages(source) if source.id in rest else source for source in sources]
-        reading = await asyncio.to_thread(Reading, read_of, {**documents, **rest}, aspects, lacking, competing)
+        reading = await asyncio.to_thread(
+            Reading, read_of, {**documents, **rest}, aspects, lacking, competing, "\n".join(asked)
+        )
         agent = _agent(services, reading)
         refused = ""
         for share in _SHARES:

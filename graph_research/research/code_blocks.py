@@ -123,11 +123,12 @@ def _begins(label: str) -> tuple[bool, bool]:
 
 
 def _names_in(label: str) -> list[str]:
-    """The settings that a row's label names. A part with a number, or with more words than the first one, tells of it:
-    for which machine it is, or since which version."""
+    """The settings that a row's label names. A part with a number, with more words than the first one, or in other
+    letters, tells of it: for which machine it is, or since which version."""
     first, *others = (part.strip() for part in _BETWEEN.split(label))
     length = len(first.split())
-    return [first, *(part for part in others if len(part.split()) <= length and not _NUMERIC.search(part))]
+    alike = (part for part in others if len(part.split()) <= length and _begins(part) == _begins(first))
+    return [first, *(part for part in alike if not _NUMERIC.search(part))]
 
 
 def _told_of(section: DraftSection) -> set[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from graph_research.research.evidence.citations import AROUND_CHARS, title_with_folder
@@ -144,10 +146,9 @@ class Passages:
                     first = _next_sentence(text, first, start, end)
                 if last < following and last == end + behind:
                     last = _last_sentence(text, start, end, last)
-                if not is_needed(row.id, text[first:start]):
-                    first = start
-                if row.id not in followed and not is_needed(row.id, text[end:last]):
-                    last = end
+                first = _first_needed(text, first, start, partial(is_needed, row.id))
+                if row.id not in followed:
+                    last = _last_needed(text, end, last, partial(is_needed, row.id))
                 first = min(first, max(start_before_leaning(text, start, end), min(shown, start)))
                 last = max(last, min(end_of_leaning(text, end), following))
                 shown = max(shown, last)
@@ -210,6 +211,18 @@ def _last_sentence(text: str, start: int, end: int, last: int) -> int:
     ends = [space.start() for space in _SPACE.finditer(text, end, last + 1)]
     ends += [stop for _, stop in sentence_spans(text, start, last)][:-1]
     return next((stop for stop in reversed(ends) if stop >= end), last)
+
+
+def _first_needed(text: str, first: int, start: int, is_needed: Callable[[str], bool]) -> int:
+    """Where the first sentence begins, of those between `first` and `start`, that is needed; `start` if none is."""
+    begins = [first, *(begin for begin, _ in sentence_spans(text, first, start)[1:]), start]
+    return next((begin for begin, stop in pairwise(begins) if is_needed(text[begin:stop])), start)
+
+
+def _last_needed(text: str, end: int, last: int, is_needed: Callable[[str], bool]) -> int:
+    """Where the last sentence ends, of those between `end` and `last`, that is needed; `end` if none is."""
+    ends = [end, *(stop for _, stop in sentence_spans(text, end, last)[:-1]), last]
+    return next((stop for begin, stop in reversed(list(pairwise(ends))) if is_needed(text[begin:stop])), end)
 
 
 def end_of_leaning(text: str, end: int) -> int:

@@ -12,7 +12,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.comparisons import Checked, Said, SaidElsewhere, checked_units, decisions
 from graph_research.research.agents.writing.further_passages import NearPassages
-from graph_research.research.agents.writing.passages import ENOUGH_CHARS, Passages, nearer
+from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.agents.writing.section_text import answered_statement
 from graph_research.research.code_blocks import without_objections
 from graph_research.research.evidence.archive import read_documents
@@ -42,6 +42,9 @@ _SECTIONS = (
     Section(name="statements", noun="sentence", keep=1),
 )
 """The text around quotes gives way first; a sentence that has no room is not verified."""
+_AROUND_CHARS, _ENOUGH_CHARS = 300, 400
+"""So much of the text on either side of a quote is looked at for what the quote lacks; a quote that is longer than the
+second lacks nothing."""
 _STATED = "stated"
 """What the answer says of a sentence that is supported and infers nothing."""
 
@@ -204,8 +207,9 @@ class _Beside:
 def _around_what_is_said(
     asked: Sequence[tuple[Statement, Mapping[str, Any]]], passages: Passages
 ) -> list[dict[str, Any]]:
-    """The passages that the statements cite, with the text before and behind a quote where it holds a word that a
-    statement which cites the quote says and none of its quotes, or denies something or tells of an exception."""
+    """The passages that the statements cite, with the text before and behind a quote up to the sentence that holds a
+    word which a statement that cites the quote says and none of its quotes, or that denies something or tells of an
+    exception."""
     cited = [name for row, _ in asked for name in row.evidence_ids]
     quotes = {row["id"]: row["quote"] for row in passages.rows(cited, 0)}
     lacking: dict[str, set[str]] = {}
@@ -220,7 +224,9 @@ def _around_what_is_said(
         is_said = not lacking[name].isdisjoint(term_weights(around))
         return is_said or denies(around, language) or tells_exception(around, language)
 
-    return passages.rows(cited, enough_chars=ENOUGH_CHARS, followed=_permitting(asked), is_needed=is_needed)
+    return passages.rows(
+        cited, _AROUND_CHARS, enough_chars=_ENOUGH_CHARS, followed=_permitting(asked), is_needed=is_needed
+    )
 
 
 def _comparisons(

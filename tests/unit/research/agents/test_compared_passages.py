@@ -110,7 +110,9 @@ class Asked:
 COPY = "It is fine to copy a store of Larch as long as nobody writes into it."
 ALSO = (
     "If the last write was broken off by the loss of power or by the end of the process, however, then the journal "
-    "that stands beside the store has to be copied together with it, in the same minute, or the copy is of no use."
+    "that stands beside the store has to be copied together with it, in the same minute, by the same user and with the "
+    "same rights, before anything else is started on the machine that reads or writes the store, or the copy is of no "
+    "use."
 )
 
 

@@ -14,6 +14,7 @@ from tests.support.research.harness import PlainContext, make_services
 
 BEFORE = "The log mode stays consistent at every crash."
 QUOTE = "A commit in log mode is lost when power fails."
+DULL = "The log is a file of its own, which stands beside the file of the database and is called as that is called."
 DENIED = "This holds where the disk does not lie."
 
 
@@ -23,6 +24,8 @@ DENIED = "This holds where the disk does not lie."
         (BEFORE, "A failure of power loses a commit in log mode, and the file is consistent.", f"{BEFORE} ⟦{QUOTE}⟧"),
         (BEFORE, "A commit in log mode is lost.", f"⟦{QUOTE}⟧"),
         (DENIED, "A commit in log mode is lost.", f"{DENIED} ⟦{QUOTE}⟧"),
+        (f"{BEFORE} {DULL}", "It is consistent after a crash.", f"{BEFORE} {DULL} ⟦{QUOTE}⟧"),
+        (f"{DULL} {BEFORE}", "It is consistent after a crash.", f"{BEFORE} ⟦{QUOTE}⟧"),
         ("Otherwise choose it.", "A commit in log mode is lost.", f"Otherwise choose it. ⟦{QUOTE}⟧"),
     ],
 )

@@ -82,6 +82,8 @@ def test_a_rule_of_thumb_may_rest_on_the_numbers_that_its_writer_judges() -> Non
     assert problem(said, judged=chosen).endswith(": 4")
     assert problem("The wait grows steeply.") == "names nothing that it rests on"
     assert problem("As Brandt found, stay below 80 %.", judged=chosen).endswith(": Brandt")
+    assert problem("1000 a second", judged=["1000"]) == ""
+    assert problem("It has been slow since 2019.", judged=["2019"]).endswith(": 2019"), "a date is no judgement"
 
 
 def test_a_cell_may_compute_with_the_numbers_of_its_row_and_column() -> None:

@@ -57,12 +57,13 @@ def _without_code(text: str) -> str:
 
 
 def cut_at(text: str, names: Collection[str]) -> Iterator[tuple[str, bool]]:
-    """The text cut at the names that stand in it as whole words, the longest first, and which pieces are names."""
+    """The text cut at the names that stand in it as whole words, or as the first part of a compound such as
+    `-wal`-Datei, the longest first, and which pieces are names."""
     within = sorted((name for name in names if name and name in text), key=lambda name: (-len(name), name))
     if not within:
         yield text, False
         return
     pattern = "|".join(map(re.escape, within))
-    for place, piece in enumerate(re.split(rf"(?<![\w-])({pattern})(?![\w-])", text)):
+    for place, piece in enumerate(re.split(rf"(?<![\w-])({pattern})(?!\w|-[^A-ZÄÖÜ])", text)):
         if piece:
             yield piece, place % 2 == 1

@@ -108,14 +108,23 @@ def later_versions(name: str, newer: Mapping[str, str | None]) -> list[str]:
 def version_names(question: str) -> Sequence[str]:
     """The things that a question names, of which there may be versions: the words of its names that are no common
     words, and words in small letters that neither its language nor English knows, such as `nginx`. In a language that
-    writes all nouns with a capital, such words and those with one inside, such as `BorgBackup`, come first."""
+    writes all nouns with a capital, such words and those with one inside, such as `BorgBackup`, come first. Of a name
+    with a common word behind a hyphen, as in `SQLite-Datenbank`, it is the name."""
     query = parse(question)
-    named = [word for name in query.names for word in _WORD.findall(name) if word != word.lower()]
-    listed = dict.fromkeys(named)
-    written = [word for word in _WORD.findall(question) if word in listed or _is_unknown(word, query.language)]
+    pieces = [word for name in query.names for word in _WORD.findall(name) if word != word.lower()]
+    listed = {word: _without_common_word(word, query.language) for word in pieces}
+    named = list(listed.values())
+    found = _WORD.findall(question)
+    written = [listed.get(word, word) for word in found if word in listed or _is_unknown(word, query.language)]
     if query.language in CAPITALISED_NOUNS:
         written.sort(key=lambda word: word[1:].islower() and not _is_unknown(word.lower(), query.language))
     return tuple(dict.fromkeys([*written, *named]))
+
+
+def _without_common_word(word: str, language: str) -> str:
+    name, _, behind = word.partition("-")
+    is_name = _is_unknown(name.lower(), language) and behind and not _is_unknown(behind.lower(), language)
+    return name if is_name else word
 
 
 def _is_unknown(word: str, language: str) -> bool:

@@ -24,6 +24,8 @@ from graph_research.text.language.questions import (
 from graph_research.text.language.tables import listed
 from graph_research.text.language.terms import STOP_WORDS
 from graph_research.text.language.words import language_of, words
+from graph_research.text.relevance.entries import names_in
+from graph_research.text.relevance.query import parse
 
 _FEWEST, _FEWEST_OF_A_SENTENCE = 2, 3
 """Words that a point asks for, at least, the parts of a setting's name counted, where a cell and where a sentence is to
@@ -79,10 +81,14 @@ def is_rest_of(rest: str, point: str) -> bool:
 
 def single_questions(point: str) -> list[str]:
     """An open point as one question each, if it asks several that are understood by themselves. A clause that is not,
-    such as "and what each costs", stays with the first one."""
+    such as "and what each costs", stays with the first one, as does one that names nothing where the first does."""
     language = language_of(point)
     first, *others = clauses(point, language) or [point]
-    alone = [clause for clause in others if _stands_alone(clause, language, leads=False)]
+    alone = [
+        clause
+        for clause in others
+        if _stands_alone(clause, language, leads=False) and (_names_something(clause) or not _names_something(first))
+    ]
     if not alone:
         return [point]
     with_first = [first, *(clause for clause in others if clause not in alone)]
@@ -109,6 +115,10 @@ def _stands_alone(clause: str, language: str, *, leads: bool) -> bool:
     if not is_question_word(clause.split()[0], language):
         return False
     return leads or (len(asked_words(clause, language)) >= _FEWEST and not points_back(clause, language))
+
+
+def _names_something(clause: str) -> bool:
+    return bool(names_in(clause) or parse(clause).names)
 
 
 def _is_answered(clause: str, language: str, told: Sequence[Told]) -> bool:

@@ -174,8 +174,8 @@ class _Parts:
             found=self.handoff["found"] if by_model else bool(summary),
             searched=self.baseline.searched,
             summary=summary,
-            sections=[row.model_copy(update={"blocks": _without(row.blocks, again)}) for row in written],
-            conclusions=_without(conclusions, again),
+            sections=[row.model_copy(update={"blocks": _as_read(_without(row.blocks, again))}) for row in written],
+            conclusions=_as_read(_without(conclusions, again)),
         )
         draft = self._filled_up(draft)
         return draft.model_copy(update={"notice": _notice(draft.sections, self.labels), "more": self._uncited(draft)})
@@ -326,6 +326,14 @@ class _Parts:
         """Whether the text names a thing with the version that the header gives it."""
         named = self.handoff.get("versions") or []
         return any(all(word in text for word in version.split()) for version in named)
+
+
+def _as_read(blocks: Iterable[Block]) -> list[Block]:
+    """The blocks, a list of which one item is left as a paragraph."""
+    return [
+        Block(sentences=block.items[0]) if block.type is BlockType.LIST and len(block.items) == 1 else block
+        for block in blocks
+    ]
 
 
 def _limits_said_again(blocks: Iterable[Block]) -> set[str]:

@@ -16,6 +16,7 @@ from graph_research.research.report.documents.elements import (
     Spans,
     Style,
     Table,
+    is_code,
     joined,
     line,
 )
@@ -113,9 +114,12 @@ class Sentences:
 
     def of_block(self, block: CitedBlock, statement: CitedStatement, others: Iterable[CitedBlock]) -> Spans:
         """The caption of a block to copy: its sources, marked where the writer composed it. Where several tell of its
-        settings each stands with those that it tells of, and one that tells of none where the `others` of its section
-        that are no such blocks lack it; else none stands where these have them all."""
-        settings = settings_by_source(statement.text, block.language, statement.citations, self._citations)
+        settings each stands with those that it tells of and no table of the section has, and one that tells of none
+        where the `others` of its section that are no such blocks lack it; else none stands where these have them
+        all."""
+        others = list(others)
+        rows = {word for other in others for row in other.rows if row for word in row[0].text.split()}
+        settings = settings_by_source(statement.text, block.language, statement.citations, self._citations, rows)
         told = (row for block in others if block.type is not BlockType.CODE for row in block.statements())
         shown = self._sources_of(name for row in told for name in row.citations)
         if sum(map(bool, settings.values())) > 1:
@@ -262,4 +266,5 @@ def _marked(statement: CitedStatement, spans: Spans) -> Spans:
     """A statement with the mark of analysis behind its numbers or its text, apart from a digit: 90° are degrees."""
     if statement.status is not Status.ANALYSIS or not spans:
         return spans
-    return (*spans, Span(f" {ANALYSIS}" if spans[-1].text[-1:].isdigit() else ANALYSIS))
+    is_number = spans[-1].text[-1:].isdigit() and not is_code(spans[-1])
+    return (*spans, Span(f" {ANALYSIS}" if is_number else ANALYSIS))

@@ -326,6 +326,18 @@ async def test_a_failing_sentence_of_summary_and_conclusions_is_mended_like_one_
     assert again == [mended] * 2
 
 
+async def test_a_list_of_which_one_item_is_left_is_a_paragraph() -> None:
+    def edit(request: ModelRequest) -> Row:
+        answer = edits_with({"text": HURRIED, "kind": "fact"})(request)
+        [failing] = answer["conclusions"][0]["sentences"]
+        kept = answer["summary"][0]["sentences"][0]
+        return {**answer, "conclusions": [{"type": "list", "items": [[kept], [failing]]}]}
+
+    bench = bench_of(editor=[edit], verifier=[objects_to(HURRIED)], section_mender=["No."])
+    report, _ = await report_of(bench)
+    assert [block.type for block in report.conclusions] == [BlockType.PARAGRAPH]
+
+
 async def test_a_sentence_of_the_summary_that_fails_again_is_left_out() -> None:
     bench = bench_of(
         editor=[edits_with({"text": HURRIED, "kind": "fact"})],
@@ -678,7 +690,7 @@ async def test_a_section_that_stays_too_long_is_kept_and_reported() -> None:
     notes = [row["reason"] for row in state["degraded"] if row.get("kind") == "length"]
     assert len(notes) == 3
     assert re.fullmatch(r"Who waits for whom: \d+ words, and \d+ were asked for", notes[0])
-    [said] = [row for row in report.limitations if "words" in row]
+    [said] = [row for row in report.limitations if "were asked for" in row]
     assert re.fullmatch(r"The report has [\d,]+ words; at most 480 were asked for\.", said)
 
 

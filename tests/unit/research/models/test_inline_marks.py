@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.research.models.inline_marks import marked, plain_line, unmarked
+from graph_research.research.models.inline_marks import cut_at, marked, plain_line, unmarked
 
 
 def test_the_text_stands_without_its_marks_and_what_they_stood_around_beside_it() -> None:
@@ -65,3 +65,10 @@ def test_a_heading_is_one_line_without_marks() -> None:
 )
 def test_what_was_written_is_shown_with_its_marks_again(text: str) -> None:
     assert marked(*unmarked(text)) == text
+
+
+def test_the_first_part_of_a_compound_is_code_as_a_part_of_a_longer_name_is_not() -> None:
+    written = "Die `-wal`-Datei gehört dazu, `max`-size nicht."
+    assert unmarked(written).text == "Die -wal-Datei gehört dazu, max-size nicht."
+    pieces = list(cut_at("Die -wal-Datei gehört zu max-size.", ["-wal", "max"]))
+    assert pieces == [("Die ", False), ("-wal", True), ("-Datei gehört zu max-size.", False)]

@@ -250,6 +250,10 @@ def test_below_a_block_to_copy_each_source_stands_with_the_settings_that_it_tell
     told = fact("turbines = 16\nhours = 412  # a year\ninterest = on", TURBINES, INTEREST)
     whole = report(conclusions=[{"type": "code", "language": "ini", "sentences": [told]}])
     assert "Sources: `turbines`, `hours` [1]; `interest` [2]" in rendered("md", whole).decode()
+    cells = [fact("hours", TURBINES), fact("412 a year", TURBINES)]
+    table = {"type": "table", "header": ["Setting", "Value"], "rows": [cells]}
+    beside = report(conclusions=[{"type": "code", "language": "ini", "sentences": [told]}, table])
+    assert "Sources: `turbines` [1]; `interest` [2]" in rendered("md", beside).decode(), "the table tells of the others"
     program = report(conclusions=[{"type": "code", "language": "python", "sentences": [told]}])
     assert "Sources: [1] [2]" in rendered("md", program).decode(), "a program's names are its own"
 

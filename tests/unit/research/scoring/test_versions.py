@@ -81,6 +81,7 @@ def test_the_highest_version_of_all_sources_counts_with_those_that_were_found_in
         (QUESTION, ["SQLite", "PostgreSQL"]),
         ("Is rsync safer than restic for backups of a small site?", ["rsync", "restic"]),
         ("Comment nginx et PostgreSQL gèrent-ils les connexions ?", ["nginx", "PostgreSQL"]),
+        ("How safe is a SQLite-backed site in Baden-Baden?", ["SQLite", "Baden-Baden"]),
         ("What does it cost to run a ferry by night?", []),
     ],
 )
@@ -91,6 +92,7 @@ def test_things_are_named_in_small_letters_too(question: str, names: list[str]) 
 def test_where_nouns_have_capitals_the_names_of_things_come_before_them() -> None:
     question = "Womit sollte ein Betrieb seine Sicherungen auf einen Speicher legen, mit BorgBackup oder mit restic?"
     assert list(version_names(question))[:2] == ["BorgBackup", "restic"]
+    assert version_names("Wie sichert man eine SQLite-Datenbank im laufenden Betrieb?")[0] == "SQLite"
     assert versions_in(question, "Preparing", None, "Since restic version 0.14 groups may read.") == {"restic": "0.14"}
 
 

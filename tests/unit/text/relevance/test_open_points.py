@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.text.relevance.open_points import Told, is_rest_of, left_open
+from graph_research.text.relevance.open_points import Told, is_rest_of, left_open, single_questions
 
 TOLD = [
     Told("The lagoon's gates close at a tide of 4.2 metres."),
@@ -72,3 +72,17 @@ def test_a_statement_that_says_no_more_than_what_is_asked_is_no_answer() -> None
 def test_what_is_left_of_a_point_is_less_of_it_and_mostly_in_its_words(rest: str, is_rest: bool) -> None:
     point = "What clients of the harbour or the inn meet in winter, and how long that lasts"
     assert is_rest_of(rest, point) is is_rest
+
+
+@pytest.mark.parametrize(
+    ("point", "single"),
+    [
+        (
+            "How does a standby of Larch start, and how is a backup of Maple read?",
+            ["How does a standby of Larch start?", "How is a backup of Maple read?"],
+        ),
+        ("How safe is the default of core.fsync, and which value should a server have?", []),
+    ],
+)
+def test_a_point_is_cut_into_questions_that_name_their_subject(point: str, single: list[str]) -> None:
+    assert single_questions(point) == (single or [point])

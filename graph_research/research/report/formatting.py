@@ -22,7 +22,7 @@ _UNSHOWABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff"
     "\U000e0000-\U000e007f]"
 )
-_JOINT = re.compile(r"(?<=[/@:._])(?=[^\s/@:._])")
+_JOINT = re.compile(r"(?<=[^\s/@:._][/@:._])(?=[^\s/@:._])|(?<=//)(?=[^\s/])")
 _SHORT_CHARS = 64
 _FULL_WIDTH_END = re.compile("[。！？][」』”’）]*$")
 _BREAK = re.compile(r"\n|---PAGE \d+---")

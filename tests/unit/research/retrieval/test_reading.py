@@ -167,3 +167,14 @@ def test_sources_that_were_read_before_leave_the_room_to_new_ones() -> None:
     texts = reading.texts(most_chars=1_200, most_each=1_200, least_each=0)
     assert [name for name, text in texts.items() if text] == ["src-new"]
     assert "ten connections" in texts["src-new"]
+
+
+def test_what_explains_a_named_setting_comes_before_what_mentions_it() -> None:
+    mentions = [(f"slots_{n}", f"Slots of max_guests, max_guests for guests. {FILLER}") for n in range(9)]
+    text = page(*mentions, ("max_guests", f"The default is 40, for all rooms together. {FILLER}"))
+    asked = ["how many guests max_guests lets in"]
+    texts = [
+        Reading([source("a", text)], {"a": text}, aspects_of(asked), named=named).text("a", 700)
+        for named in ("", asked[0])
+    ]
+    assert ["The default is 40" in shown for shown in texts] == [False, True]

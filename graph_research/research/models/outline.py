@@ -25,7 +25,8 @@ class OutlineSection(Record):
     `searches` are queries for what they need and was not found yet;
     `words` is how many of those it should have, `layout_words` how many of these in tables and blocks to copy, and
     `has_block` whether it has such a block, both null where the outline does not say; `gap_ids` are open questions that
-    belong to it. `id` is `sec-` and a number and stays the same in later rounds."""
+    belong to it, `contradiction_ids` what it tells of that sources contradict each other on. `id` is `sec-` and a
+    number and stays the same in later rounds."""
 
     id: str = schema_field(pattern="^sec-[1-9][0-9]*$")
     heading: str = schema_field(minLength=1)
@@ -40,4 +41,5 @@ class OutlineSection(Record):
     has_block: bool | None = None
     finding_ids: list[str] = Field(default_factory=list)
     gap_ids: list[str] = Field(default_factory=list)
+    contradiction_ids: list[str] = Field(default_factory=list)
     action: SectionAction = SectionAction.NEW

@@ -69,11 +69,11 @@ def outliner(services: Services) -> Handler:
             fallback=lambda: {"sections": [], "not_answered": []},
             windows=handoff.get("model_windows"),
         )
-        gaps = [gap["id"] for gap in result.shown.get("gaps") or []]
+        named = {key: [row["id"] for row in result.shown.get(key) or []] for key in ("gaps", "contradictions")}
         limits = dict(enumerate(result.shown.get("limits") or [], 1))
         answered = dict.fromkeys(result.output.get("answered_limits") or [])
         return {
-            "outline": [section.to_json() for section in _arranged(result.output["sections"], handoff, gaps)],
+            "outline": [section.to_json() for section in _arranged(result.output["sections"], handoff, named)],
             "not_answered": result.output.get("not_answered") or [],
             "answered_limits": [*told, *(limits[n] for n in answered if n in limits)],
             "by_code": by_code,
@@ -129,10 +129,11 @@ def _material(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
 
 
 def _arranged(
-    rows: Sequence[Mapping[str, Any]], handoff: Mapping[str, Any], gaps: Sequence[str]
+    rows: Sequence[Mapping[str, Any]], handoff: Mapping[str, Any], named: Mapping[str, Sequence[str]]
 ) -> list[OutlineSection]:
-    """The outline with ids, those of its findings and of the `gaps` that were shown, and words; a section of the last
-    round is known by its id or its heading, and those that it does not mention are kept where they were."""
+    """The outline with ids, those of its findings and of the `gaps` and `contradictions` that were shown, as `named`
+    has them, and words; a section of the last round is known by its id or its heading, and those that it does not
+    mention are kept where they were."""
     previous = {section.id: section for section in _previous(handoff)}
     headed = {_plain(section.heading): name for name, section in previous.items()}
     findings = list(handoff["findings"])
@@ -146,7 +147,6 @@ def _arranged(
             continue
         if any(section.id == known for section in sections):
             known = None
-        numbers = [n for n in dict.fromkeys(row.get("findings") or []) if 1 <= n <= len(findings)]
         sections.append(
             OutlineSection(
                 id=known or f"sec-{_free(previous, sections)}",
@@ -159,16 +159,17 @@ def _arranged(
                 searches=_listed(row.get("searches"))[:MOST_SEARCHES] if handoff.get("searching") else [],
                 words=row.get("words") or 0,
                 has_block=row.get("has_block"),
-                finding_ids=[findings[n - 1]["id"] for n in numbers],
-                gap_ids=[gaps[n - 1] for n in dict.fromkeys(row.get("gaps") or []) if 1 <= n <= len(gaps)],
+                finding_ids=_numbered(row.get("findings"), [one["id"] for one in findings]),
+                gap_ids=_numbered(row.get("gaps"), named["gaps"]),
+                contradiction_ids=_numbered(row.get("contradictions"), named["contradictions"]),
                 action=(action if action is SectionAction.KEEP else SectionAction.REVISE) if known else "new",
             )
         )
     if not sections:
         return []
-    named = {section.id for section in sections} | dropped
+    mentioned = {section.id for section in sections} | dropped
     for name, section in previous.items():
-        if name not in named:
+        if name not in mentioned:
             kept = OutlineSection(id=name, heading=section.heading, level=section.level, action=SectionAction.KEEP)
             sections.insert(_behind_last_rounds(name, list(previous), sections), kept)
     laid_out = {plain_line(row["heading"]): row["layout_words"] for row in rows if row.get("layout_words") is not None}
@@ -189,6 +190,11 @@ def _other_language(handoff: Mapping[str, Any]) -> str | None:
     found = language_of("\n".join(quotes))
     written = primary(report_language(handoff.get("report_options"), handoff["question"]))
     return language_name(found) if quotes and found != written else None
+
+
+def _numbered(given: Sequence[int] | None, ids: Sequence[str]) -> list[str]:
+    """The ids with these numbers, from 1; numbers of none are left out."""
+    return [ids[n - 1] for n in dict.fromkeys(given or ()) if 1 <= n <= len(ids)]
 
 
 def _listed(given: Sequence[str] | None) -> list[str]:

@@ -213,8 +213,8 @@ class SectionNeeds:
 
     def _conflicts(self) -> tuple[list[Row], list[Row]]:
         """The conflicts that the section tells, each of which one section tells, and those of which it cites a passage
-        and another one tells. A conflict belongs to the section that has most to do with it, of those that cite a
-        passage of its sides, else of all that are written."""
+        and another one tells. A conflict belongs to the section that the outline names for it, else to the one that
+        has most to do with it, of those that cite a passage of its sides, else of all that are written."""
         rows = {row["id"]: row for row in self.handoff["evidence"]}
         place = {row["id"]: n for n, row in enumerate(self.handoff.get("outline") or [])}
         sections = [self.section, *self.other_sections]
@@ -226,7 +226,8 @@ class SectionNeeds:
             citing = [n for n in written if any(_share_a_passage(one, side) for one in cited[n] for side in sides)]
             values = (side["value"] for side in conflict["sides"])
             shares = self.shares(". ".join([conflict["topic"], *values]))
-            near = citing or [n for n in written if shares[n] > 0.0]
+            named = [n for n in written if conflict["id"] in sections[n].contradiction_ids]
+            near = named or citing or [n for n in written if shares[n] > 0.0]
             best = max(near, key=lambda n: (shares[n], -place.get(sections[n].id, 0)), default=None)
             if best == 0:
                 own.append(conflict)

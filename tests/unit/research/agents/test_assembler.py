@@ -92,7 +92,7 @@ async def test_what_was_not_found_is_said_again_where_it_says_what_to_do_without
     told = limit("How long a checkpoint blocks writers was not found.")
     again = [limit("**Blocked writers:** for how long was not found for a checkpoint."), fact("Plan for a second.")]
     draft = await assembled([fact("Known."), told], listed=[again])
-    assert [row["text"] for row in draft["conclusions"][0]["items"][0]] == [row["text"] for row in again]
+    assert [row["text"] for row in draft["conclusions"][0]["sentences"]] == [row["text"] for row in again]
 
 
 async def test_without_a_summary_the_answer_is_what_the_section_begins_with_analysis_or_fact() -> None:

@@ -406,6 +406,8 @@ def test_a_conflict_reaches_the_section_that_it_is_about_and_those_that_cite_one
     assert told(RECOVERY, "The weather of the coast is mild.")
     assert told(LOCKS, "A writer holds the lock of the file")
     assert not told(LOCKS, "The weather of the coast is mild.")
+    named = {**LOCKS, "contradiction_ids": ["con-0000000001"]}
+    assert told(named, "The weather of the coast is mild."), "the outline names it for this section"
 
 
 @pytest.mark.requirement("13.5", "13.7")

@@ -6,7 +6,7 @@ from typing import Any
 
 from graph_research.providers.llm.base import ModelRequest
 from tests.support.research.harness import Bench, one_section, research_script
-from tests.support.research.strong_model import paragraph
+from tests.support.research.strong_model import paragraph, source_id
 from tests.unit.research.graphs.test_additions import FAIR_URL, FAIRNESS, finds_more
 from tests.unit.research.graphs.test_rounds import reads_all
 from tests.unit.research.graphs.test_write_report import STORES, bench_of, report_of
@@ -79,3 +79,23 @@ async def test_what_a_section_needs_and_nothing_tells_is_searched_for_before_it_
     assert [row["query"] for row in state["searches"] if "order" in row["query"]] == [ASKED]
     assert state["sub_queries"][-1]["query"] == ASKED
     assert state["topics"][-1]["sub_query_id"] == state["sub_queries"][-1]["id"]
+
+
+async def test_the_section_that_the_outline_names_tells_of_a_contradiction() -> None:
+    quoted = [(url, page, f"{page[1].partition('. ')[0]}.") for url, page in list(STORES.pages.items())[:2]]
+    sides = [
+        {"value": quote, "evidence": [{"source_id": source_id(url, page[1]), "quote": quote}]}
+        for url, page, quote in quoted
+    ]
+    told = {"kind": "statement", "topic": "Whether the two agree", "sides": sides}
+
+    def outline(request: ModelRequest) -> dict[str, Any]:
+        assert f"1. {told['topic']}" in request.user
+        *others, last = STORES.outline(request)["sections"]
+        return {"sections": [*others, {**last, "contradictions": [1, 99]}]}
+
+    [analysis] = STORES.script()["analyzer"]
+    bench = bench_of(analyzer=[{**analysis, "contradictions": [told]}], outliner=[outline])
+    await report_of(bench)
+    asked = sorted(bench.model.asked("section_writer"), key=lambda request: request.material["section"]["id"])
+    assert [len(request.material["contradictions"]) for request in asked] == [0] * (len(asked) - 1) + [1]

@@ -9,6 +9,7 @@ import pytest
 
 from graph_research.providers.errors import BudgetReached
 from graph_research.research.models.degradation import DegradationKind
+from graph_research.research.models.draft import DraftSection, StatementKind
 from graph_research.text.readers.markdown import markdown_document
 from tests.support.research.harness import FISH_GAP, OPENED, Bench, hit, research_script
 
@@ -58,9 +59,9 @@ async def test_facts_that_nobody_may_verify_are_passed_on() -> None:
 async def stated(*refused: str) -> set[str]:
     """What a report states as facts."""
     state = (await Bench(script_without(*refused)).run(max_iterations=1)).state
-    blocks = [block for section in state["draft"]["sections"] for block in section["blocks"]]
-    sentences = [row for block in blocks for item in block.get("items") or [] for row in item]
-    return {row["text"] for row in sentences if row["kind"] == "fact"}
+    sections = [DraftSection.model_validate(row) for row in state["draft"]["sections"]]
+    sentences = [row for section in sections for row in section.statements()]
+    return {row.text for row in sentences if row.kind is StatementKind.FACT}
 
 
 async def test_less_is_read_where_the_budget_has_no_room_for_all() -> None:

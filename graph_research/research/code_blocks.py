@@ -38,6 +38,8 @@ _STATEMENT = re.compile(r"^\s*(?:select|insert|update|delete|merge)\b[^;]*", re.
 """A statement that reads or changes rows sets their columns, and no setting."""
 _WORD_OF_CODE = re.compile(r"[\w.]+")
 _COMMENT = re.compile(r"(?:--|#|//).*")
+_LETTERS, _LEAST_WORDS = re.compile(r"[^\W\d_]{3,}"), 2
+"""Words of a comment, and how many say what a setting is for."""
 _MARK = re.compile(r"(--|#|//)")
 _BEHIND = re.compile(r"(.*\S)(\s+(?:--|#|//)\s.*)")
 """A line and the comment behind it."""
@@ -73,7 +75,7 @@ def notes_on_code(section: DraftSection) -> dict[str, str]:
     told = _told_of(section)
     values = [_values_set(row.text, names) for row in code]
     for place, (row, given, own) in enumerate(zip(code, settings, values, strict=True)):
-        untold = [name for name in given if name.casefold() not in told]
+        untold = [name for name in given if name.casefold() not in told and name not in _remarked(row.text)]
         if untold and any(map(_SETTING.fullmatch, named)):
             notes.setdefault(row.id, []).append(_UNEXPLAINED.format(settings=", ".join(untold)))
         above = {name: value for earlier in values[:place] for name, value in earlier.items()}
@@ -91,6 +93,18 @@ def settings_in(code: str, language: str) -> list[str]:
     if language.lower() in _PROGRAMS:
         return []
     return list(dict.fromkeys(_SET.findall(_STATEMENT.sub("", _COMMENT.sub("", code)))))
+
+
+def _remarked(code: str) -> set[str]:
+    """The settings whose line has a comment in words, or stands below a line that is one."""
+    found: set[str] = set()
+    is_below = False
+    for line in code.splitlines():
+        comment, text = _COMMENT.search(line), _COMMENT.sub("", line)
+        is_said = comment is not None and "=" not in comment[0] and len(_LETTERS.findall(comment[0])) >= _LEAST_WORDS
+        found.update(_SET.findall(text) if is_said or is_below else ())
+        is_below = is_said and not text.strip()
+    return found
 
 
 def _settings_of_tables(section: DraftSection, code: str) -> tuple[list[str], list[str]]:

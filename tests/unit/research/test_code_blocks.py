@@ -125,6 +125,9 @@ def noted_settings(*rows: tuple[str, ...], name: str = "pool") -> bool:
         ("share = 2GB", ""),
         ("UPDATE accounts\n  SET balance = balance - 100 WHERE id = 1;\nfill = 85", "fill"),
         ("# fill = 85", ""),
+        ("fill = 85  # leaves room on each page", ""),
+        ("# leaves room on each page\nfill = 85\ncost = 2", "cost"),
+        ("fill = 85  # judgement", "fill"),
     ],
 )
 def test_a_line_of_a_block_to_copy_that_no_row_or_sentence_tells_of_is_noted(line: str, untold: str) -> None:

@@ -268,7 +268,8 @@ def passage_of(citation: Citation, archive: Archive, sources: Mapping[str, Descr
         proof = archive.prove(citation.quote, citation.locator, citation.archive_hash)
         document = archive.document(citation.archive_hash)
         text = document.text
-        around = document.text[max(0, proof.start - AROUND_CHARS) : proof.end + AROUND_CHARS]
+        near = document.text[max(0, proof.start - AROUND_CHARS) : proof.end + AROUND_CHARS]
+        around = "\n".join([*document.path_at(proof.start), near])
         beside = document.around(proof.start, proof.end)
     source = sources.get(citation.source_id)
     return CitedPassage(

@@ -53,7 +53,7 @@ class Passages:
                 number=number,
                 quote=row.quote,
                 valid=True,
-                surroundings="".join(self._around(row, AROUND_CHARS)),
+                surroundings="\n".join([self._heading(row, ""), "".join(self._around(row, AROUND_CHARS))]),
                 title=title_with_folder(source) if (source := self._sources.get(row.source_id)) else "",
                 beside=self._beside(row),
                 published_at=source.published_at if source else None,

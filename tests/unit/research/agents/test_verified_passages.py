@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from graph_research.providers.llm.scripted import ScriptedModel
+from graph_research.research.agents.writing.passages import Passages
 from graph_research.research.agents.writing.verifier import verifier
+from graph_research.research.evidence.claim_support import judge
 from graph_research.research.evidence.quotes import QuoteFinder
+from graph_research.research.models.draft import StatementKind
 from graph_research.research.models.source import Source
 from graph_research.research.writing_functions import statement_batches
 from graph_research.text.readers.html import html_document
@@ -54,3 +57,13 @@ async def test_around_a_quote_stands_what_a_sentence_says_beyond_it_and_what_den
     )
     [row] = model.asked("verifier")[0].material["passages"]
     assert row["text"].strip() == shown
+
+
+def test_a_heading_far_above_a_quote_tells_what_it_is_about() -> None:
+    document = html_document(f"<h1>Manual</h1><h2>Linux memory</h2><p>{'Pages are many. ' * 60}</p><p>{QUOTE}</p>")
+    source = Source(id="src-0000000001", title="Manual", archive_hash=document.hash, characters=len(document.text))
+    finder = QuoteFinder("", {source.id: source}, {source.id: document})
+    [evidence] = finder.evidence([{"source_id": source.id, "quote": QUOTE}])
+    [passage] = Passages([evidence.to_json()], {source.id: source}, {source.id: document}).cited([evidence.id])
+    said = "On Linux a commit in log mode is lost when power fails."
+    assert judge(said, StatementKind.FACT, [passage], question="What is lost?").problem == ""

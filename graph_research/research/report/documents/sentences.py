@@ -150,21 +150,26 @@ class Sentences:
 
     def _row(self, row: Sequence[CitedStatement]) -> list[Spans]:
         """The cells of a row. Where all that state something rest on one source, its number stands once, behind the
-        row's label; the passages of the other cells are cited there without a number of their own."""
+        row's label; the passages of the other cells are cited there without a number of their own. Where all of them
+        are analysis, so does its mark."""
         stating = [cell for cell in row[1:] if cell.text.strip() not in ("", EMPTY_CELL.text)]
         names = list(dict.fromkeys(name for cell in row for name in cell.citations))
-        once = (
+        is_numbered_once = (
             len(stating) > 1
             and all(cell.citations for cell in stating)
             and len({self._citations[name].n for name in names}) == 1
         )
-        if not once:
-            of_cells = self._sources_of(name for cell in row[1:] for name in cell.citations)
+        is_marked_once = len(stating) > 1 and all(cell.status is Status.ANALYSIS for cell in stating)
+        of_cells = self._sources_of(name for cell in row[1:] for name in cell.citations)
+        if is_numbered_once:
+            label = joined([self._label(row[0]), self._number_of_all(names)])
+        else:
             is_told = self._sources_of(row[0].citations) <= of_cells
-            label = self._label(row[0]) if is_told else self._cell(row[0])
-            return [label, *map(self._cell, row[1:])]
-        cells = [self._cell(cell, is_numbered=False) for cell in row[1:]]
-        return [joined([self._label(row[0]), self._number_of_all(names)]), *cells]
+            label = self._label(row[0]) if is_told else self._cell(row[0], is_marked=not is_marked_once)
+        if is_marked_once:
+            label = _marked(stating[0], label)
+        cells = [self._cell(cell, is_numbered=not is_numbered_once, is_marked=not is_marked_once) for cell in row[1:]]
+        return [label, *cells]
 
     def _number_of_all(self, names: Sequence[str]) -> Spans:
         first, *others = names
@@ -178,13 +183,13 @@ class Sentences:
         """The first cell of a row without its numbers: it names what the others tell of."""
         return joined([self._set(cell, self._said(cell)), self._status(cell)])
 
-    def _cell(self, cell: CitedStatement, *, is_numbered: bool = True) -> Spans:
-        """A cell without the numbers that stand elsewhere, or for which it says nothing."""
+    def _cell(self, cell: CitedStatement, *, is_numbered: bool = True, is_marked: bool = True) -> Spans:
+        """A cell without the numbers or the mark that stand elsewhere, or for which it says nothing."""
         if cell.text.strip() == EMPTY_CELL.text:
             return (*self._set(cell, self._said(cell)), *self._unnumbered(cell.citations))
         numbers = self.numbers(cell.citations) if is_numbered else ()
         said = joined([self._set(cell, self._said(cell)), numbers])
-        return joined([_marked(cell, said), self._status(cell)])
+        return joined([_marked(cell, said) if is_marked else said, self._status(cell)])
 
     def _status(self, statement: CitedStatement) -> Spans:
         return joined(

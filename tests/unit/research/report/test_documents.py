@@ -239,6 +239,16 @@ def test_numbers_stand_behind_the_clause_that_they_bear_out_where_that_is_clear(
     assert re.search(r"in an average year \[1\].{0,40}; the Chamber counts interest. \[2\]", plain)
 
 
+def test_a_row_of_analysis_alone_is_marked_once() -> None:
+    label = {"text": "Yield", "kind": "transition"}
+    cells = [analysis("enough for the town", TURBINES), analysis("less than it pays", INTEREST)]
+    rows = [[label, *cells], [label, fact("412 gigawatt hours", TURBINES), cells[1]]]
+    whole = report(conclusions=[{"type": "table", "header": ["What", "Use", "Price"], "rows": rows}])
+    written = rendered("md", whole).decode()
+    assert "| Yield° | enough for the town [1] | less than it pays [2] |" in written
+    assert "| Yield | 412 gigawatt hours [1] | less than it pays [2]° |" in written
+
+
 def test_each_sentence_of_analysis_has_its_numbers() -> None:
     told = fact("Turbines produce 412 gigawatt hours.", TURBINES)
     whole = report(conclusions=[paragraph(told, analysis("So they pay.", TURBINES), analysis("By a judgement, yes."))])

@@ -11,21 +11,19 @@ from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import Known, analyse
 from graph_research.research.graph_functions import differing
 from graph_research.research.llm.services import Services
-from graph_research.research.models.report_options import ReportOptions
 
 
 def synthesizer(services: Services) -> Handler:
-    """The draft of the model in this process, whatever serves the role. Where models found less than a report of its
-    length needs, it is made of what code finds in their sources, too: `analysis` has the evidence of that and all
-    contradictions. Otherwise it is empty."""
+    """The draft of the model in this process, whatever serves the role. Where models read the sources, it is made of
+    what code finds in these, too: how much models found says nothing of how much of it was asked. `analysis` has the
+    evidence of that and all contradictions. Otherwise it is empty."""
 
     async def synthesize(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         known = Known.of({**handoff, "original_query": handoff["question"]})
         documents = await read_documents(list(known.sources.values()), ctx)
         material = {**handoff, "documents": documents, "contradictions": differing(handoff["contradictions"])}
-        least = ReportOptions.model_validate(handoff["report_options"]).least_proved
         analysis: dict[str, Any] = {}
-        if not handoff["by_code"] and len(known.findings) < least:
+        if not handoff["by_code"]:
             found = analyse(await services.models.quoted("analyzer", material, ctx), known, documents)
             analysis = {
                 "evidence": [row.to_json() for row in found.evidence],

@@ -20,6 +20,7 @@ from graph_research.research.report.documents.markdown import escape, render_mar
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 from graph_research.research.report.page.html import render_html
+from graph_research.text.document import source_id
 from graph_research.text.readers.markdown import markdown_document
 from tests.support.research.harness import Bench
 from tests.support.research.strong_model import (
@@ -593,12 +594,23 @@ def one_fact(request: ModelRequest) -> Row:
 
 
 [ANALYSIS] = STORES.script()["analyzer"]
+BLOG = "https://blog.example/larch"
+TREES = [f"The larch in garden {n} was planted in {1950 + n}." for n in range(40)]
+SLOWER = " ".join(["In the test of 2023 Larch wrote 410 rows a second.", *TREES])
+UNASKED = [
+    {**ANALYSIS["findings"][0], "content": tree, "evidence": [{"source_id": source_id(BLOG, SLOWER), "quote": tree}]}
+    for tree in TREES
+]
 WEAK = {
     "analysis": {"analyzer": ["Well, well."], "outliner": ["I am not sure."]},
     "one finding": {
         "analyzer": [{**ANALYSIS, "findings": ANALYSIS["findings"][:1]}],
         "section_writer": [one_fact],
         "editor": ["Well."],
+    },
+    "many findings of what nobody asked": {
+        "analyzer": [{**ANALYSIS, "findings": UNASKED}],
+        "outliner": ["I am not sure."],
     },
     "only analysis": {"section_writer": [lambda request: all_analysis(STORES.section(request))], "editor": ["Well."]},
     "nothing": {"outliner": ["I am not sure."]},
@@ -626,8 +638,7 @@ async def test_a_section_that_goes_round_in_circles_says_each_thing_once() -> No
 
 @pytest.mark.parametrize("fault", WEAK)
 async def test_with_a_weak_model_the_report_holds_no_less_than_without_one(fault: str) -> None:
-    slower = ("https://blog.example/larch", ("A blog", "In the test of 2023 Larch wrote 410 rows a second."))
-    study = replace(STORES, pages={**STORES.pages, slower[0]: slower[1]})
+    study = replace(STORES, pages={**STORES.pages, BLOG: ("A blog", SLOWER)})
     report, _ = await report_of(bench_of(study, **WEAK[fault]))
     keyless = bench_of(study)
     keyless.model = ExtractiveModel()  # type: ignore[assignment]

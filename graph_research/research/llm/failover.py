@@ -71,7 +71,7 @@ class Answer:
     in_process: bool
     model: str = ""
     broke_off: bool = False
-    """The model stopped at the limit of its answer; the value is what could be read until there."""
+    """The reply ends before the answer does; the value is what could be read until there."""
     before: dict[str, Any] | None = None
 
 
@@ -94,10 +94,10 @@ class ModelSession:
 
         `read` gives the value, or None and what is wrong; a wrong reply is sent back with that. A value with a problem
         is sent back once where a turn is left, but not to a model in this process, and kept where no whole value comes
-        of that. A reply that broke off
-        is read as complete JSON only (`read`'s second argument), but in the last turn as far as it goes. Where some
-        model replied but none usably, the last answer has no value. Where none replied one error is raised for all of
-        them: `ProviderUnavailable` where a later try may help, `ContextExceeded` where the prompt fits no window,
+        of that. What is complete JSON (`read`'s second argument) in no reply has broken off: it is sent back while a
+        turn is left, and what can be read of it is kept where nothing better comes of that. Where some model replied
+        but none usably, the last answer has no value. Where none replied one error is raised for all of them:
+        `ProviderUnavailable` where a later try may help, `ContextExceeded` where the prompt fits no window,
         `AnswerWithheld` where one declined, else `ProviderError`.
         """
         failures: list[tuple[Model, ProviderError]] = []
@@ -121,16 +121,17 @@ class ModelSession:
                     self._note(request, DegradationKind.FAILOVER, reason, model=self._name(failed))
                 count_of_turns = answer.turns + 1 if answer else 1
                 answer = _read_reply(reply, prompt, model, name, read, turns=count_of_turns, is_last=turn == turns)
-                if kept is not None:
+                if kept is not None and not kept.broke_off:
                     return _better(kept, answer)
                 is_usable = answer.value is not None
                 if is_usable and (not answer.problem or turn == turns or model.in_process):
                     return answer
-                kept = answer if is_usable else None
+                kept = answer if is_usable else kept
                 unusable = name
-                rejection = Rejection(reply=answer.text, problem=answer.problem, is_usable=is_usable)
-            if kept is not None:
-                return kept
+                is_whole = is_usable and not answer.broke_off
+                rejection = Rejection(reply=answer.text, problem=answer.problem, is_usable=is_whole)
+            if kept is not None and answer is not None:
+                return replace(kept, turns=answer.turns)
         if answer is None:
             refused = _none_answered(request, [error for _, error in failures])
             refused.message = self.services.models.without_addresses(refused.message)
@@ -253,14 +254,18 @@ def _read_reply(
     turns: int,
     is_last: bool,
 ) -> Answer:
-    """A reply, read; one that broke off, in the last turn as far as it goes."""
+    """A reply, read; one that broke off as far as it goes. Not every server says that a reply did: JSON that only a
+    repair closes is not whole."""
     text, cut = str(reply["text"]), bool(reply.get("cut"))
-    value, problem = read(text, cut)
-    broke_off = cut and value is None
-    if broke_off and is_last:
-        value, problem = read(text, False)
-    elif broke_off:
-        problem = f"it broke off because it was too long; say the same in a shorter whole ({problem})"
+    value, problem = read(text, True)
+    broke_off = False
+    if value is None:
+        value, problem_of_part = read(text, False)
+        broke_off = cut or value is not None
+        if broke_off and is_last:
+            problem = problem_of_part
+        elif broke_off:
+            problem = f"it broke off; say the same in a shorter whole ({problem})"
     return Answer(
         text=text,
         prompt=prompt,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from graph_research.research.llm.json_repair import LenientReader
@@ -23,13 +24,13 @@ def json_candidates(text: str, *, closed: bool = False) -> Iterator[Any]:
 
     What a reasoning model thought aloud (`<think>…</think>`) counts only where nothing stands outside of it. Commas
     before a closing bracket are forgiven; then come readings with repaired quotes, names and endings. What stands
-    inside an object that does not end is a piece of an answer, never one by itself. With `closed` only what is complete
-    as it stands counts. `NaN` and `Infinity` are not JSON.
+    inside an object that does not end is a piece of an answer, never one by itself. With `closed` only what ends
+    counts, however carelessly it is written. `NaN` and `Infinity` are not JSON.
     """
     text = text[:_MOST_CHARS].strip().removeprefix("\ufeff")
     seen: list[Any] = []
     for part in dict.fromkeys((_without_thoughts(text), text)):
-        for read in (_strict,) if closed else (_strict, _lenient):
+        for read in (_strict, partial(_lenient, closed=closed)):
             for value in read(part):
                 if value not in seen:
                     seen.append(value)
@@ -70,8 +71,9 @@ def _strict(text: str) -> list[Any]:
     return found + [value for _, value in embedded if value not in found]
 
 
-def _lenient(text: str) -> list[Any]:
-    """What can be read of carelessly written JSON: of the fenced blocks, then of the text, longest first."""
+def _lenient(text: str, *, closed: bool) -> list[Any]:
+    """What can be read of carelessly written JSON, with `closed` of what ends: of the fenced blocks, then of the text,
+    longest first."""
     found: list[tuple[int, Any]] = []
     for part in dict.fromkeys((*(block.strip() for block in _FENCED.findall(text)[:_MOST_LENIENT_STARTS]), text)):
         position = 0
@@ -79,7 +81,10 @@ def _lenient(text: str) -> list[Any]:
             start = _OPENING.search(part, position)
             if start is None:
                 break
-            value, end = LenientReader(part, start.start()).value()
+            reader = LenientReader(part, start.start())
+            value, end = reader.value()
+            if closed and reader.broken_off:
+                break
             if value:
                 found.append((end - start.start(), value))
             position = max(end, start.start() + 1) if value else start.start() + 1

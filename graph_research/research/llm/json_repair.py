@@ -35,7 +35,8 @@ class LenientReader:
         self._text = text
         self._at = start
         self._depth = 0
-        self._broken_off = False
+        self.broken_off = False
+        """The text ended before the value did."""
 
     def value(self) -> tuple[Any, int]:
         """The object or array that begins at the place, and where it ends; `(None, place)` where there is none."""
@@ -49,7 +50,7 @@ class LenientReader:
         self._skip()
         char = self._text[self._at : self._at + 1]
         if not char:
-            self._broken_off = True
+            self.broken_off = True
             return _MISSING
         if char in "{[":
             return self._nested(char)
@@ -58,7 +59,7 @@ class LenientReader:
         if number := _NUMBER.match(self._text, self._at):
             self._at = number.end()
             if self._ended():
-                self._broken_off = True
+                self.broken_off = True
                 return _MISSING
             return _number(number[0])
         return self._bare_word()
@@ -66,7 +67,7 @@ class LenientReader:
     def _bare_word(self) -> Any:
         word = _WORD.match(self._text, self._at)
         if word is not None and word.end() == len(self._text):
-            self._broken_off, self._at = True, word.end()
+            self.broken_off, self._at = True, word.end()
             return _WORDS.get(word[0], _MISSING)
         if word is None or word[0] not in _WORDS:
             raise _Unreadable
@@ -88,7 +89,7 @@ class LenientReader:
             name = self._name()
             self._skip()
             if self._broke_off() or self._ended():
-                self._broken_off = True
+                self.broken_off = True
                 break
             if self._text[self._at] not in ":=":
                 raise _Unreadable
@@ -116,7 +117,7 @@ class LenientReader:
             self._at += 1
             self._skip()
         if self._ended():
-            self._broken_off = True
+            self.broken_off = True
             return True
         if self._text[self._at] == closing:
             self._at += 1
@@ -154,7 +155,7 @@ class LenientReader:
             elif found := chunk.match(self._text, self._at):
                 parts.append(found[0])
                 self._at = found.end()
-        self._broken_off = True
+        self.broken_off = True
         return _MISSING
 
     def _goes_on(self, closing: str) -> bool:
@@ -176,7 +177,7 @@ class LenientReader:
             self._at = blank.end()
 
     def _broke_off(self) -> bool:
-        return self._broken_off
+        return self.broken_off
 
     def _ended(self) -> bool:
         return self._at >= len(self._text)

@@ -51,8 +51,8 @@ class AgentResult:
     for the state's `degraded` channel: prompts that were shortened, windows that were learned, models that failed.
     `model` is the one that answered, by its name in the state, empty for the fallback. `shown` is the material as the
     answered prompt showed it. `by_code` is true where the answer was computed in this process, so that asking again
-    would give the same. `broke_off` is true where the model stopped at the limit of its answer in every
-    turn: the output ends somewhere in the middle. `before` is the output that was sent back by the review, `problem`
+    would give the same. `broke_off` is true where no reply of the model was whole: the output ends somewhere in the
+    middle. `before` is the output that was sent back by the review, `problem`
     what the review says of `output`."""
 
     output: dict[str, Any]

@@ -101,3 +101,5 @@ def test_a_piece_of_an_answer_that_breaks_off_is_not_an_answer() -> None:
 def test_with_closed_only_complete_json_counts() -> None:
     assert list(json_candidates('So: {"rows": [{"x": "whole"}, {"x": "bro', closed=True)) == []
     assert list(json_candidates('So: {"x": 1} and then', closed=True)) == [{"x": 1}]
+    assert list(json_candidates("So: {'x': 1,} and then", closed=True)) == [{"x": 1}]
+    assert list(json_candidates("So: {'rows': [{'x': 'whole'}, {'x': 'bro", closed=True)) == []

@@ -128,18 +128,35 @@ async def test_what_a_review_still_objects_to_is_used_and_a_model_in_this_proces
     assert (await AGENT.call(by_code, MATERIAL, context, review=lambda _: "never good")).attempts == 1
 
 
-async def test_a_reply_that_breaks_off_is_asked_for_again_in_a_shorter_whole(context: PlainContext) -> None:
-    broken = {"text": json.dumps(PLAN)[:-2], "cut": True}
+BROKEN_OFF = json.dumps(PLAN)[:-2]
+SAID_OR_NOT = pytest.mark.parametrize("broken", [{"text": BROKEN_OFF, "cut": True}, BROKEN_OFF], ids=["said", "silent"])
+
+
+@SAID_OR_NOT
+async def test_a_reply_that_breaks_off_is_asked_for_again_in_a_shorter_whole(
+    context: PlainContext, broken: Any
+) -> None:
     services = make_services({"planner": [broken, PLAN]})
     result = await AGENT.call(services, MATERIAL, context)
     assert (result.output, result.attempts, result.broke_off) == (PLAN, 2, False)
     assert "a shorter whole" in scripted(services).requests[1].user
 
 
-async def test_what_breaks_off_in_every_turn_is_read_as_far_as_it_goes_and_marked(context: PlainContext) -> None:
-    services = make_services({"planner": [{"text": json.dumps(PLAN)[:-2], "cut": True}]})
+@SAID_OR_NOT
+@pytest.mark.parametrize("second", [[], ["Sorry."], [{"error": "unavailable"}]], ids=["again", "prose", "no reply"])
+async def test_what_breaks_off_is_read_as_far_as_it_goes_and_marked_where_no_whole_follows(
+    context: PlainContext, broken: Any, second: list[Any]
+) -> None:
+    services = make_services({"planner": [broken, *second]})
     result = await AGENT.call(services, MATERIAL, context)
-    assert (result.output, result.attempts, result.broke_off) == (PLAN, 2, True)
+    assert (result.output, result.broke_off, result.degraded) == (PLAN, True, None)
+    assert len(scripted(services).requests) == 2
+
+
+async def test_carelessly_written_json_that_ends_is_whole(context: PlainContext) -> None:
+    careless = "Sure: " + str(PLAN).replace("None", "null")
+    result = await AGENT.call(make_services({"planner": [careless]}), MATERIAL, context)
+    assert (result.output, result.attempts, result.broke_off) == (PLAN, 1, False)
 
 
 async def test_a_piece_of_a_reply_that_breaks_off_is_not_taken_for_the_answer(context: PlainContext) -> None:

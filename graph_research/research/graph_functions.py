@@ -10,7 +10,7 @@ from graph_research.graph.statuses import Cause
 from graph_research.research import decision_log, quality_gates, topic_functions, writing_functions
 from graph_research.research.evidence.contradictions import as_gap
 from graph_research.research.llm.context_windows import model_windows, token_limit_retries
-from graph_research.research.models.evidence import Contradiction
+from graph_research.research.models.evidence import Contradiction, is_open
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.phase import phase_of_node
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
@@ -271,8 +271,7 @@ def unsettled(contradictions: Rows, sub_queries: Rows) -> list[Row]:
     """The conflicts for which no sub-query was researched yet; differences of date, unit, scope or definition, and what
     a section settles, are none."""
     asked = {row.get("gap_id") for row in sub_queries if row["status"] != SubQueryStatus.PENDING}
-    conflicts = [row for row in contradictions if row.get("nature", Nature.CONFLICT) == Nature.CONFLICT]
-    return [row for row in conflicts if row["id"] not in asked and not row.get("settled")]
+    return [row for row in contradictions if row["id"] not in asked and is_open(row)]
 
 
 def count_quality(sources: Rows, quality: str) -> int:

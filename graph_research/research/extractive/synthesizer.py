@@ -14,6 +14,7 @@ from graph_research.research.extractive.short_answer import short_answer
 from graph_research.research.extractive.sources import labels_of, options_of, question_of
 from graph_research.research.extractive.tables import quotations
 from graph_research.research.models.draft import Draft, DraftSection, Statement, StatementKind, Writer, paragraphs_of
+from graph_research.research.models.evidence import is_open
 from graph_research.research.report.labels.table import Labels
 from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
@@ -125,9 +126,10 @@ def _searched(material: Mapping[str, Any]) -> list[str]:
 
 
 def _disputed_evidence(material: Mapping[str, Any]) -> frozenset[str]:
+    """What the sides of the open conflicts rest on, which the report lists."""
     return frozenset(
         evidence_id
-        for conflict in material.get("contradictions") or ()
+        for conflict in filter(is_open, material.get("contradictions") or ())
         for side in conflict.get("sides") or ()
         for evidence_id in side.get("evidence_ids") or ()
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pydantic import Field
 
 from graph_research.research.models.record import Record, schema_field
@@ -51,6 +54,11 @@ class Contradiction(Record):
     nature: str = schema_field(Nature.CONFLICT.value, enum=[nature.value for nature in Nature])
     sides: list[Side] = Field(min_length=2)
     settled: bool = False
+
+
+def is_open(contradiction: Mapping[str, Any]) -> bool:
+    """Whether a contradiction, as JSON, is a conflict of which no section of the report says which side holds."""
+    return contradiction.get("nature", Nature.CONFLICT) == Nature.CONFLICT and not contradiction.get("settled")
 
 
 class Comparison(Record):

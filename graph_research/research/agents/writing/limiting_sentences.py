@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from graph_research.research.models.evidence import is_open
 from graph_research.text.language.opposites import is_absolute, tells_exception
 from graph_research.text.language.words import language_of, term_weights, whole_word_weights
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Analysed, Pool, Ranked, rank
-from graph_research.text.relevance.statements import Nature
 
 _LEAST_SHARED = 0.45
 """Of a clause, by weight and by rarity in the sources, a sentence has so much, else it is about something else."""
@@ -46,7 +46,7 @@ def limiting(pool: Pool, text: str, context: str, question: str, cited: Collecti
 def settling(pool: Pool, conflict: Mapping[str, Any]) -> Iterator[Ranked]:
     """The sentences nearest to what sources contradict each other on, by its topic and what the sides say: they may
     tell the mode, scope or version in which each holds. None where that is known."""
-    if conflict.get("settled") or conflict.get("nature", Nature.CONFLICT) != Nature.CONFLICT:
+    if not is_open(conflict):
         return
     values = (side["value"] for side in conflict["sides"])
     for item in rank(pool, parse(". ".join([conflict["topic"], *values]))):

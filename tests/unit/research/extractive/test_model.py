@@ -13,6 +13,7 @@ from graph_research.providers.errors import ProviderRefused
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.extractive import analyzer, planner, reviews, synthesizer
 from graph_research.research.extractive.model import ExtractiveModel
+from graph_research.research.report.labels.languages import labels_for
 from tests.support.research.extractive_sources import PLANTED, analysed, demo_material, written
 
 GAP = {"id": "gap-1", "description": "No passage found on “eels”.", "priority": 1, "addressed": False}
@@ -210,6 +211,22 @@ def test_further_evidence_does_not_repeat_the_short_answer() -> None:
     handoff = {**written(["The Alder Dam has 14 gates."]), "question": "How many gates has the Alder Dam?"}
     draft = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))
     assert (draft["found"], draft["sections"]) == (True, [])
+
+
+NOT_LISTED: tuple[dict[str, Any], ...] = ({"nature": "scope"}, {"settled": True})
+
+
+@pytest.mark.parametrize(("changes", "is_listed"), [({}, True), *((row, False) for row in NOT_LISTED)])
+def test_the_short_answer_leads_to_the_contradictions_that_the_report_lists(
+    changes: dict[str, Any], is_listed: bool
+) -> None:
+    texts = ["The Alder Dam has 14 gates.", "The Alder Dam has 16 gates."]
+    material = {**written(texts), "question": "How many gates has the Alder Dam?"}
+    handoff = analysed(material, analyzer.find(material))
+    [conflict] = handoff["contradictions"]
+    draft = synthesizer.answer({**handoff, "contradictions": [{**conflict, **changes}]})
+    said = [row["text"] for block in draft["summary"] for row in block["sentences"]]
+    assert (labels_for("en").disputed_values in said) == is_listed
 
 
 def test_a_question_without_a_name_is_widened_by_its_rarest_words() -> None:

@@ -113,7 +113,7 @@ def brought_new(sub_queries: Rows, topics: Rows, iteration: int) -> bool:
     ids = {row["id"] for row in sub_queries if row["iteration"] == iteration}
     own = [topic for topic in topics if topic["sub_query_id"] in ids]
     earlier = {name for topic in topics if topic["sub_query_id"] not in ids for name in topic["source_ids"]}
-    return any(topic.get("compressed_findings") or not earlier.issuperset(topic["source_ids"]) for topic in own)
+    return any(topic.get("read_ids") or not earlier.issuperset(topic["source_ids"]) for topic in own)
 
 
 def with_open_limits(topics: Rows, told: Sequence[str]) -> list[Row]:

@@ -94,7 +94,7 @@ def analyzer(services: Services) -> Handler:
                 material,
                 ctx,
                 local=local,
-                fallback=_no_findings if known.findings else None,
+                fallback=_no_findings if known.findings and reading.listed else None,
                 windows=handoff.get("model_windows"),
             )
             result = _attributed(result, documents)
@@ -302,7 +302,7 @@ def _with_fidelity(
     requalified: Sequence[Source], known: Known, reading: _Reading, result: AgentResult
 ) -> tuple[dict[str, Source], list[FidelityRecord]]:
     """The sources whose quality or fidelity changed, by id, and what was shown of each that was read: the whole
-    text to a model in this process, nothing where no model gave a usable answer."""
+    text to code that answered, nothing where nobody gave a usable answer."""
     changed = {source.id: source for source in requalified}
     if result.by_code:
         shown = {source.id: source.characters for source in reading.read}

@@ -190,7 +190,7 @@ class Agent:
     ) -> AgentResult:
         if fallback is not None:
             return AgentResult(output=dict(fallback()))
-        return AgentResult(output=await services.models.quoted(self.name, request.material, ctx))
+        return AgentResult(output=await services.models.quoted(self.name, request.material, ctx), by_code=True)
 
     def _may_fall_back(self, services: Services, request: PromptRequest, error: ProviderError) -> bool:
         if isinstance(error, (ContextExceeded, AnswerWithheld)):

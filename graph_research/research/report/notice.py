@@ -42,7 +42,7 @@ def notice_of(
 def _who_wrote(draft_notice: str, cited: Cited, labels: Labels) -> str:
     """The draft's own notice; of one that code selected, to which the user or a model added sentences, what still
     holds."""
-    by_code = draft_notice in (labels.selected_by_code, labels.no_usable_report)
+    by_code = draft_notice in (labels.selected_by_code, labels.written_by_no_model)
     return labels.quotes_by_code if by_code and _ADDED & {row.kind for row in cited.statements()} else draft_notice
 
 

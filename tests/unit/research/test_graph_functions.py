@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -92,14 +93,14 @@ def test_a_source_is_quoted_where_evidence_is_from_it() -> None:
 def test_a_round_brought_something_where_a_topic_was_read_or_found_a_source_of_its_own() -> None:
     sub_queries = [{"id": "sq-1-1", "iteration": 1}, {"id": "sq-2-1", "iteration": 2}]
 
-    def topics(found: list[str], findings: str | None = None) -> list[dict[str, Any]]:
-        first = {"sub_query_id": "sq-1-1", "source_ids": ["src-1", "src-2"], "compressed_findings": None}
-        return [first, {"sub_query_id": "sq-2-1", "source_ids": found, "compressed_findings": findings}]
+    def topics(found: list[str], read: Sequence[str] = ()) -> list[dict[str, Any]]:
+        first = {"sub_query_id": "sq-1-1", "source_ids": ["src-1", "src-2"], "read_ids": []}
+        return [first, {"sub_query_id": "sq-2-1", "source_ids": found, "read_ids": list(read)}]
 
     assert not brought_new(sub_queries, topics(["src-2"]), 2), "the analyzer has read it, with or without a model"
     assert not brought_new(sub_queries, topics([]), 2)
     assert brought_new(sub_queries, topics(["src-2", "src-3"]), 2)
-    assert brought_new(sub_queries, topics(["src-2"], "read again for another question"), 2)
+    assert brought_new(sub_queries, topics(["src-2"], read=["src-2"]), 2), "it was read again for another question"
 
 
 def test_failed_items_of_a_fan_out_become_search_failures() -> None:

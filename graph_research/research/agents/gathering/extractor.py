@@ -229,7 +229,7 @@ def _read(
     gaps, open_limits = (result.shown.get(name) or [] for name in ("gaps", "limits"))
     return _output(
         handoff,
-        read_ids=[row["id"] for row in handoff["sources"]] if text else [],
+        read_ids=[row["id"] for row in handoff["sources"]],
         compressed_findings=text,
         findings=[finding.to_json() for finding in findings],
         evidence=[one.to_json() for one in evidence],

@@ -161,7 +161,7 @@ class _Parts:
             return (
                 self.baseline
                 if self.handoff["by_code"]
-                else self.baseline.model_copy(update={"notice": self.labels.no_usable_report})
+                else self.baseline.model_copy(update={"notice": self.labels.written_by_no_model})
             )
         summary = self._sure(self.handoff["summary"], keep_first=True)
         by_model = self._proved(summary) > 0

@@ -81,7 +81,7 @@ class Labels:
 
     # What code writes where no model did
     selected_by_code: str
-    no_usable_report: str
+    written_by_no_model: str
     quotes_by_code: str
     filled_up: str
     disputed_values: str

@@ -206,6 +206,8 @@ async def test_an_unreadable_analysis_becomes_what_code_finds_with_valid_evidenc
     for finding, evidence in zip(result.state["findings"], result.state["evidence"], strict=True):
         assert finding["content"] == evidence["quote"]
         assert finding["evidence_ids"] == [evidence["id"]]
+    report = await bench.report(result.state)
+    assert {source.fidelity for source in report.sources if source.is_read} == {"full"}, "code reads whole texts"
 
 
 @pytest.mark.parametrize(
@@ -237,7 +239,7 @@ async def test_where_no_model_writes_the_report_it_is_what_code_quotes_of_the_fi
     state = (await Bench(research_script(**{agent: ["No."]})).run()).state
     draft = state["draft"]
     assert {section["writer"] for section in draft["sections"]} == {"extractive"}
-    assert draft["notice"].startswith("No model wrote a usable report.")
+    assert draft["notice"].startswith("No model wrote this report.")
     assert all(f"[{row['id']}]" in state["report"] for row in state["evidence"])
     assert agent in {row["agent"] for row in state["degraded"]}
 

@@ -124,7 +124,7 @@ async def test_in_a_small_window_the_best_sources_keep_a_larger_share(context: P
     assert sum(by_relevance[:7]) > 0
 
 
-async def test_where_no_model_answers_nothing_was_shown(context: PlainContext) -> None:
+async def test_where_code_answers_in_place_of_a_model_it_has_read_whole_texts(context: PlainContext) -> None:
     class Silent(Reader):
         async def complete(self, request: ModelRequest) -> ModelReply:
             return ModelReply(text="no", usage=estimated(request, "no"), model=self.spec)
@@ -132,7 +132,7 @@ async def test_where_no_model_answers_nothing_was_shown(context: PlainContext) -
     sources = [archived(context, number, sentences=10) for number in range(3)]
     output = await analyzer(make_services([Silent(window=128_000)]))(handoff(sources), context)
     assert output["degraded"] != []
-    assert set(shares(output).values()) == {0.0}
+    assert set(shares(output).values()) == {1.0}
 
 
 @pytest.mark.requirement("13.9")

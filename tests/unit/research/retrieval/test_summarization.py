@@ -603,6 +603,17 @@ async def test_where_a_topic_could_not_be_read_the_analyzer_reads_its_sources() 
     assert {"sq-1-2", ""} == {finding["sub_query_id"] for finding in state["findings"]}
 
 
+async def test_a_topic_that_was_read_for_findings_without_notes_is_not_read_again_by_the_analyzer() -> None:
+    def without_notes(request: ModelRequest) -> dict[str, Any]:
+        return {**quoting(request), "notes": []}
+
+    script = research_script(extractor=[without_notes], analyzer=[{"findings": [], "gaps": []}])
+    whole = Bench(script, condensing=True)
+    state = (await whole.run()).state
+    assert "Sources that nobody has read" not in whole.model.asked("analyzer")[0].user
+    assert {row["phase"] for row in state["content_fidelity"]} == {"gathering"}
+
+
 NOTHING = {"findings": [], "gaps": [], "addressed_gaps": []}
 
 

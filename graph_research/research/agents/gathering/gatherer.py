@@ -12,7 +12,7 @@ import orjson
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.providers.errors import ProviderError, ProviderUnavailable
+from graph_research.providers.errors import BudgetReached, ProviderError, ProviderUnavailable
 from graph_research.providers.search.base import LOCAL, Extent, SearchHit, SearchProvider
 from graph_research.research.llm.services import Services
 from graph_research.research.models.source import Quality, RetrievalMethod, Source, Tier
@@ -173,6 +173,10 @@ def _allowed(fused: Sequence[FusedHit], rules: SourceRules) -> tuple[list[FusedH
 
 
 def _nobody_answered(query: str, searched: Searched) -> ProviderError:
+    """Why no search has an answer: a limit of the run that left no room for one is itself the reason."""
+    failed = [error for error in searched.errors if not isinstance(error, BudgetReached)]
+    if searched.errors and not failed:
+        return searched.errors[0]
     reason = "; ".join(failure["message"] for failure in searched.failures)
     if not searched.asked and searched.skipped and not searched.withheld:
         reason = "source_kinds allows none of the searches"

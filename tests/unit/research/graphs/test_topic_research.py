@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from graph_research.graph.runtime import RunResult
+from graph_research.providers.errors import BudgetReached
 from graph_research.providers.search.base import Passage, SearchHit, SearchRequest
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.text.document import Block, Document
@@ -139,6 +140,16 @@ async def test_a_search_that_nobody_answers_fails_the_topic_and_says_why() -> No
     assert "the web is down" in result.state["topic"]["error"]
     assert result.state["failures"][0]["error"] == "ProviderUnavailable"
     assert topic.model.asked("reflector") == []
+
+
+async def test_a_search_that_the_runs_limit_leaves_no_room_for_did_not_fail() -> None:
+    def refused(request: SearchRequest) -> list[SearchHit]:
+        raise BudgetReached("gathering ended early, to keep within 5 s", provider="budget")
+
+    state = (await research(bench(STOP, search=refused))).state
+    assert {row["error"] for row in state["failures"]} == {"BudgetReached"}
+    assert "gathering ended early, to keep within 5 s" in state["topic"]["error"]
+    assert "check the keys" not in state["topic"]["error"]
 
 
 async def test_a_later_search_that_fails_leaves_what_was_found() -> None:

@@ -134,8 +134,19 @@ def _about_the_limits(saved: Sequence[str], labels: Labels) -> list[str]:
         words, _, limit = message.rpartition(TO_KEEP_WITHIN)
         by_limit.setdefault(limit, []).append(labels.left_out.get(codes.get(words, ""), words))
     return [
-        labels.limit_saved.format(limit=limit, what=labels.semicolon.join(words)) for limit, words in by_limit.items()
+        labels.limit_saved.format(limit=_limit_in_words(limit, labels), what=labels.semicolon.join(words))
+        for limit, words in by_limit.items()
     ]
+
+
+def _limit_in_words(limit: str, labels: Labels) -> str:
+    """A limit such as `24,000 tokens and 0.07 USD` as the language writes numbers."""
+    named = []
+    for part in limit.split(" and "):
+        number, _, unit = part.partition(" ")
+        number = number.translate({ord(","): labels.thousands, ord("."): labels.decimal})
+        named.append(labels.limit_tokens.format(n=number) if unit == "tokens" else f"{number} {unit}")
+    return labels.comma.join(named)
 
 
 def about_the_gathering(gathered: GatheringStatistics, labels: Labels) -> list[str]:
@@ -177,7 +188,10 @@ def _about_the_wishes(state: Mapping[str, Any], labels: Labels) -> list[str]:
     return _those_that_apply(
         (is_written and words > most, labels.limit_length.format(n=words, most=most)),
         (by_code and audience, labels.limit_audience.format(audience=audience)),
-        (by_code and options.type is not ReportType.REPORT, labels.limit_type.format(type=options.type)),
+        (
+            by_code and options.type is not ReportType.REPORT,
+            labels.limit_type.format(type=labels.report_types.get(options.type, options.type)),
+        ),
     )
 
 

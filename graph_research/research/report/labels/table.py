@@ -238,12 +238,14 @@ class Labels:
     limit_length: str
     limit_audience: str
     limit_type: str
+    report_types: Mapping[str, str]
     limit_archive: str
     limit_window: str
     limit_window_full: str
     limit_cut: str
     limit_failover: str
     limit_saved: str
+    limit_tokens: str
     left_out: Mapping[str, str]
     limit_quotes: str
     limit_fabricated: str

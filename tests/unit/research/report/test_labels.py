@@ -23,6 +23,7 @@ AS_IN_ENGLISH = {
     *("analysis", "bron", "clarification", "conclusions", "condensed", "condensada", "date", "factor", "fin", "graph"),
     *("methodology", "model", "origins", "page {n}", "passages", "phase", "planning", "question", "score {score}"),
     *("sources", "source", "status", "transition", "usd", "no.", "tokens in", "tokens out", "tokens in / out"),
+    "{n} tokens",
 }
 """Texts that some other language writes as English does, in lower case."""
 

@@ -257,6 +257,29 @@ def test_a_window_too_small_for_what_cannot_be_cut_says_so():
     assert told in built(degraded=[{**refused, "window": {"tokens": 100, "prompt_chars": None}}]).limitations
 
 
+@pytest.mark.parametrize(
+    ("limit", "written"),
+    [
+        ("24,000 tokens", "24.000 Token"),
+        ("30,000 tokens and 0.07 USD", "30.000 Token, 0,07 USD"),
+        ("7.5 s", "7,5 s"),
+    ],
+)
+def test_a_limit_of_the_run_is_written_as_the_language_writes_numbers(limit: str, written: str) -> None:
+    saved = [f"gathering ended early, to keep within {limit}"]
+    options = {"length": "brief", "type": "report", "language": "de", "audience": None}
+    report = built(run=finished_research.facts(saved=saved), report_options=options)
+    assert f"Um {written} einzuhalten: das Sammeln endete früher." in report.limitations
+
+
+def test_the_wished_type_that_code_cannot_follow_is_named_in_the_language_of_the_report() -> None:
+    options = {"length": "brief", "type": "memo", "language": "de", "audience": None}
+    section = {"heading": "A", "level": 1, "blocks": [], "writer": "extractive"}
+    draft = {"found": True, "searched": [], "summary": [], "sections": [section]}
+    said = built(draft=draft, report_options=options).limitations
+    assert any(line.startswith("Nicht wie gewünscht aufgebaut (Vermerk)") for line in said)
+
+
 def empty_handed(**facts) -> Report:
     return build_report({}, texts={}, run=finished_research.facts(**facts))
 

@@ -28,7 +28,8 @@ from graph_research.research.report.model import (
 )
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import ALL, FETCH
-from graph_research.text.language.tags import UNDETERMINED
+from graph_research.text.language.tags import UNDETERMINED, primary
+from graph_research.text.language.words import has_stems
 
 _GATHERING = "gathering"
 
@@ -78,10 +79,12 @@ def limitations_of(
 
 
 def _about_the_language(language: str, labels: Labels) -> list[str]:
-    return _those_that_apply(
-        (language == UNDETERMINED, labels.limit_language_unknown),
-        (language != UNDETERMINED and not has_labels(language), labels.limit_language.format(language=language)),
-    )
+    if has_labels(language):
+        return []
+    if language == UNDETERMINED:
+        return [labels.limit_language_unknown]
+    lacking = labels.limit_headings if has_stems(primary(language)) else labels.limit_language
+    return [lacking.format(language=language)]
 
 
 def _about_sources(

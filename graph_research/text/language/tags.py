@@ -24,6 +24,7 @@ _UNKNOWN_ZIPF = 1.5
 _ENGLISH_FIRST = 1.0  # titles and names of things are English more often than not
 _CHARS_OF_A_WORD = 1.5
 _FEWEST_WORDS, _FEWEST_KNOWN = 5, 0.3
+_LEAST_ZIPF = 2.4  # of all words on average, in one of the rarer languages
 UNDETERMINED = "und"
 """The BCP 47 tag of a language that nobody could tell."""
 _MOST_CHARS = 4_000
@@ -94,7 +95,15 @@ def _question_language(question: str) -> str:
     best = _likeliest(written, [*_COMPARED, *likely])
     if _known(written, best) < _MOSTLY_KNOWN:
         best = _likeliest(written, [best, *_RARER])
-    return UNDETERMINED if len(written) >= _FEWEST_WORDS and _known(written, best) < _FEWEST_KNOWN else best
+    return best if len(written) < _FEWEST_WORDS or _is_told(written, best) else UNDETERMINED
+
+
+def _is_told(written: Sequence[str], language: str) -> bool:
+    """Whether the words are those of the language. A rarer one shares short words with languages that have no list:
+    its words must be common in it, too."""
+    if language in _RARER:
+        return sum(frequency(word, language) for word in written) >= _LEAST_ZIPF * len(written)
+    return _known(written, language) >= _FEWEST_KNOWN
 
 
 def _likeliest(written: Sequence[str], languages: Sequence[str]) -> str:

@@ -343,6 +343,11 @@ def _stem(form: str, language: str) -> str:
         return str(stemmer.stemWord(_IRREGULAR.get(form, form) if language == "en" else form))
 
 
+def has_stems(language: str) -> bool:
+    """Whether words of a language (ISO 639-1) are compared by their stems."""
+    return _stemmer(language) is not None
+
+
 @cache
 def _stemmer(language: str) -> snowballstemmer.stemmer | None:
     name = _STEMMERS.get(language)

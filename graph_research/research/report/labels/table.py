@@ -253,6 +253,7 @@ class Labels:
     limit_checks: str
     limit_open: str
     limit_language: str
+    limit_headings: str
     limit_language_unknown: str
     checks: Mapping[str, str]
     problems: Mapping[str, str]

@@ -257,6 +257,15 @@ def test_a_window_too_small_for_what_cannot_be_cut_says_so():
     assert told in built(degraded=[{**refused, "window": {"tokens": 100, "prompt_chars": None}}]).limitations
 
 
+@pytest.mark.parametrize(("language", "is_compared_by_rules"), [("cs", False), ("sw", True), ("und", True)])
+def test_what_is_in_english_and_whether_words_have_stems_is_said_of_a_language(
+    language: str, is_compared_by_rules: bool
+) -> None:
+    options = {"length": "brief", "type": "report", "language": language, "audience": None}
+    [said] = [line for line in built(report_options=options).limitations if "headings are in English" in line]
+    assert ("general rules" in said) == is_compared_by_rules
+
+
 @pytest.mark.parametrize(
     ("limit", "written"),
     [

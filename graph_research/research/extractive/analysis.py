@@ -21,7 +21,7 @@ from graph_research.research.extractive.sources import (
 )
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Block, Document, announces
-from graph_research.text.language.words import held_share, terms, written_in
+from graph_research.text.language.words import held_share, language_of, terms, written_in
 from graph_research.text.relevance.alike import numbers_in, says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
@@ -37,6 +37,7 @@ _WORDS_OF_A_QUOTE = 20
 _NEAR_THE_BEST = 0.4
 _MOST_OF_IT = 0.5
 _MOST_OPENINGS = 4
+_ALL_THAT_IS_SAID = 0.95  # of the weight of a part's words; the rest are words such as "did"
 _MOST_COMPARED = 1_500
 _ABOUT = 0.5
 _NEEDED_BEFORE = 0.15
@@ -92,17 +93,19 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One thing that the question asks: how likely the sources answer it, its words that none of them has, and whether
-    a table has the row with the largest or smallest value that is asked for."""
+    """One thing that the question asks: how likely the sources answer it, its words that none of them has, whether a
+    table has the row with the largest or smallest value that is asked for, and whether a quotation has all that
+    it says, beside others that answer the rest of the question: few common words never say enough by themselves."""
 
     query: Query
     score: float
     absent: tuple[str, ...]
     extreme: bool = False
+    quoted: bool = False
 
     @property
     def found(self) -> bool:
-        return self.extreme or self.score >= FOUND
+        return self.extreme or self.quoted or self.score >= FOUND
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,11 +167,14 @@ def _analysed(
     compared = [item for item in _about(whole, parts, pool) if item.unit.kind != "line"]
     near = [_near(items, part.query, pool)[: 2 * most] for items, part in zip(ranked, parts, strict=True)]
     candidates = _in_turn(near, parts, pool, older) or _openings(pool)
+    groups = _with_whole_tables(grouped(candidates, sources)[:most], allowed, query)
+    if any(part.found for part in parts):
+        parts = [replace(part, quoted=_is_quoted(number, part.query, groups)) for number, part in enumerate(parts)]
     return Analysis(
         query=query,
         sources=sources,
         parts=parts,
-        groups=_with_whole_tables(grouped(candidates, sources)[:most], allowed, query),
+        groups=groups,
         sentences=[
             SourceSentence.at(item.source, allowed[item.source], item.unit.start, item.unit.end)
             for item in compared[:_MOST_COMPARED]
@@ -184,6 +190,19 @@ def _titled(document: Document, file: str) -> Document:
 def _part(pool: Pool, query: Query) -> Part:
     extreme = any(pool.extremes(query).values())
     return Part(query=query, score=features(pool, query).score, absent=absent_words(pool, query), extreme=extreme)
+
+
+def _is_quoted(number: int, query: Query, groups: Iterable[Group]) -> bool:
+    """Whether a quotation for a part has all that it says, with what stands above the quotation."""
+    return any(
+        held_share(
+            query.weights(language := language_of(lead.text)),
+            {*terms(f"{lead.title} {lead.heading} {lead.text}", language)},
+        )
+        >= _ALL_THAT_IS_SAID
+        for lead in (group.lead for group in groups)
+        if lead.part == number
+    )
 
 
 def confidence(source_ids: Iterable[str], sources: Mapping[str, SourceFacts], *, disputed: bool) -> str:

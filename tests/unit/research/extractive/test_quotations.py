@@ -36,6 +36,18 @@ def test_a_part_is_ranked_with_the_words_of_the_whole_question() -> None:
     assert cost[0].lead.text == "A day ticket for the winter ferry costs 40 crowns."
 
 
+def test_a_short_part_is_answered_by_a_quotation_that_has_all_its_words_beside_those_for_the_other_part() -> None:
+    report = (
+        "# Report on Lindenau\n\nThe losses of the pit store were 12 % in 2024. The pit store cost 1.61 billion crowns."
+    )
+    opinion = "# Opinion\n\nThe losses of the pit store were 19 % of the stored heat. The cover is wet."
+    question = "What are the losses of the pit store in Lindenau and what did it cost?"
+    sources = written([report, opinion])
+    assert [part.found for part in analyze({**sources, "question": question}).parts] == [True, True]
+    [alone] = analyze({**sources, "question": "What did it cost?"}).parts
+    assert not alone.found
+
+
 REGISTER = "# Register\n\nThe Alder mill has 6 stone wheels. The Alder mill has a capacity of 40 kilowatts."
 WORKS = "# Works\n\nEach wheel of the Alder mill has a capacity of 7 kilowatts. The capacity of it all is 40 kilowatts."
 ASKED = "What capacity from how many wheels does the Alder mill have?"

@@ -7,6 +7,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 
@@ -16,8 +17,11 @@ def clarifier(services: Services) -> Handler:
     agent = Agent(name="clarifier", phase="clarification", repairs=services.settings.clarification_retries)
 
     async def clarify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        question = handoff["original_query"]
-        material = {"question": question, "system_prompt": handoff.get("system_prompt")}
+        material = {
+            **prompt_context(handoff.get("report_options"), ctx),
+            "question": handoff["original_query"],
+            "system_prompt": handoff.get("system_prompt"),
+        }
         result = await agent.call(services, material, ctx, fallback=_not_needed, windows=handoff.get("model_windows"))
         verdict = result.output
         asks = bool(verdict["need_clarification"] and verdict["question"].strip())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -23,6 +24,7 @@ from graph_research.research.retrieval.second_step import second_step
 from graph_research.research.retrieval.summarization import condenses
 from graph_research.text.document import Document
 from graph_research.text.language.terms import content_terms, occurring
+from graph_research.text.language.words import language_of
 from graph_research.text.sentences import sentence_spans
 from graph_research.text.wording import one_line, shortened
 
@@ -96,7 +98,8 @@ def _found(row: Mapping[str, Any], document: Document, query: str) -> str:
     best_first = sorted(row["metadata"].get("passages") or (), key=lambda passage: -passage[2])
     above = (_heading(document, start) for start, _, _ in best_first)
     headings = dict.fromkeys(heading for heading in above if heading and heading not in row["title"])
-    spans = [span for start, end, _ in best_first for span in sentence_spans(document.text, start, end)]
+    sentences_in = partial(sentence_spans, document.text, language=language_of(document.text))
+    spans = [span for start, end, _ in best_first for span in sentences_in(start, end)]
     asked = frozenset(content_terms(query))
     sentences = [one_line(document.text[start:end]) for start, end in spans]
     fits = max(

@@ -593,6 +593,16 @@ async def test_the_clarifier_never_stops_a_run_that_is_not_interactive() -> None
     assert result.state["question"] == QUESTION
 
 
+async def test_the_clarifier_knows_the_date_the_language_and_the_reader() -> None:
+    bench = Bench(research_script())
+    options = {"length": "brief", "type": "report", "language": "de", "audience": "operators of small plants"}
+    await bench.run(report_options=options)
+    user = bench.model.asked("clarifier")[0].user
+    assert "Today is 2024-06-01." in user
+    assert "Write in German" in user
+    assert "operators of small plants" in user
+
+
 @pytest.mark.requirement("7.2")
 async def test_how_the_question_is_understood_is_an_event(context: PlainContext) -> None:
     verdict = {"need_clarification": False, "question": "", "verification": "The plant at Tarn."}

@@ -133,6 +133,13 @@ async def test_the_reflection_sees_the_headings_of_the_passages_found_and_the_se
     assert topic.model.asked("reflector")[0].material["found"] == [line]
 
 
+async def test_the_sentence_that_a_reflection_sees_ends_where_the_language_of_its_source_ends_it() -> None:
+    said = "Das Werk am Tarn ging am 14. März 2016 in Betrieb und liefert seither Strom."
+    topic = bench(STOP, search=lambda request: [hit(f"Es ist nass. {said}", url="https://tarn.de/", title="Werk")])
+    await research(topic)
+    assert topic.model.asked("reflector")[0].material["found"] == [f"Werk: {said}"]
+
+
 async def test_a_search_that_nobody_answers_fails_the_topic_and_says_why() -> None:
     topic = bench(STOP)
     result = await research(topic, query="the web is down")

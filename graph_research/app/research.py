@@ -135,6 +135,7 @@ async def deep_research(
     report_type: str | None = None,
     language: str | None = None,
     audience: str | None = None,
+    system_prompt: str | None = None,
     run_id: str | None = None,
     now: str | None = None,
     out: str | Path | None = None,
@@ -145,7 +146,8 @@ async def deep_research(
 
     `source_rules` are the settings of that kind, such as `{"allow_domains": ["who.int"], "published_from": "2020"}`.
     `length` is `brief`, `standard`, `long` or a number of words, `report_type` `report`, `comparison`, `timeline`,
-    `survey` or `memo`, `language` a code such as `de` (None: the question's), `audience` who will read the report.
+    `survey` or `memo`, `language` a code such as `de` (None: the question's), `audience` who will read the report,
+    `system_prompt` standing wishes, in the user's words.
     Models may cost `max_cost` USD and use `max_tokens`, input and output together, and the run may take
     `timeout_seconds`. Within these limits a report is made; `saved` says what was left out for them. `LimitTooSmall`
     where they hold no report at all.
@@ -167,6 +169,7 @@ async def deep_research(
         "report_type": report_type,
         "language": language,
         "audience": audience,
+        "system_prompt": system_prompt,
         **rule_settings(source_rules or {}),
     }
     workspace = await asyncio.to_thread(

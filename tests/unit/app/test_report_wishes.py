@@ -83,10 +83,20 @@ def test_wishes_of_a_call_in_python_reach_the_run(user: User, monkeypatch: pytes
     monkeypatch.chdir(user.folder)
     wishes = {"length": 700, "report_type": "memo", "language": "en", "audience": "engineers"}
     environ = {"GRAPH_RESEARCH_HOME": str(user.home)}
-    call = deep_research(QUESTION, library=["library"], max_iterations=1, run_id="called", environ=environ, **wishes)  # type: ignore[arg-type]
+    call = deep_research(
+        QUESTION,
+        library=["library"],
+        max_iterations=1,
+        run_id="called",
+        environ=environ,
+        system_prompt="metric units",
+        **wishes,  # type: ignore[arg-type]
+    )
     assert asyncio.run(call).status == "completed"
-    channel = user.run("show", "called", "--step", "0", "--path", "report_options", "--json").json
+    shown = ["show", "called", "--step", "0", "--json", "--path"]
+    channel = user.run(*shown, "report_options").json
     assert channel == {"length": "700", "type": "memo", "language": "en", "audience": "engineers"}
+    assert user.run(*shown, "system_prompt").json == "metric units"
 
 
 def test_rules_for_sources_of_one_run_are_settings_by_their_names(user: User, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,6 +66,7 @@ def section_mender(services: Services) -> Handler:
             {
                 **prompt_context(handoff.get("report_options"), ctx),
                 "question": handoff["question"],
+                "system_prompt": handoff.get("system_prompt"),
                 **await task.material(handoff, ctx),
             },
             ctx,

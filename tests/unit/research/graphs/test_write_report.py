@@ -787,10 +787,10 @@ async def test_a_small_window_gives_the_same_sections(window: int) -> None:
 
 
 async def test_wishes_language_audience_and_the_date_reach_every_prompt() -> None:
-    bench = bench_of()
+    bench = bench_of(section_writer=[with_more(PLANTED_FACTS["number"])])
     options = {"length": "brief", "type": "comparison", "language": "de", "audience": "operators of small sites"}
     await report_of(bench, report_options=options, system_prompt="Prefer the makers' own words.")
-    for agent in ("outliner", "section_writer", "editor"):
+    for agent in ("outliner", "section_writer", "section_mender", "editor"):
         user = bench.model.asked(agent)[0].user
         assert "Today is 2024-06-01." in user
         assert "Write in German" in user

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -30,6 +30,7 @@ from graph_research.research.report.formatting import who_served
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
 
+_BIBLIOGRAPHY = "::: {#refs}\n:::"
 _ACTIVE = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~^$@\"'&:])")
 
 
@@ -50,8 +51,16 @@ def render_pandoc(report: Report) -> str:
     front = f"---\n{json.dumps(metadata, ensure_ascii=False, indent=1)}\n---"  # JSON is YAML
     cited = {citation.id: citation.source_id for citation in report.citations}
     elements = elements_of(report, labels, for_print=True)
-    body = [_element(element, cited) for element in elements[1:]]
-    return "\n\n".join([front, *body, "::: {#refs}\n:::"]) + "\n"
+    return "\n\n".join([front, *_body(elements[1:], cited, Heading(labels.sources, 1))]) + "\n"
+
+
+def _body(elements: Sequence[Element], cited: dict[str, str], sources: Heading) -> Iterator[str]:
+    """The elements; in place of the list of cited sources stands the bibliography, since other numbers lead to it."""
+    last = max(n for n, element in enumerate(elements) if element == sources)
+    lists = (n for n, element in enumerate(elements) if n > last and isinstance(element, Items))
+    replaced = next(lists) if cited else None
+    for n, element in enumerate(elements):
+        yield _BIBLIOGRAPHY if n == replaced else _element(element, cited)
 
 
 def _element(element: Element, cited: dict[str, str]) -> str:

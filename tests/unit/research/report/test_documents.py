@@ -442,6 +442,15 @@ def test_markdown_for_pandoc_cites_sources_of_its_own_bibliography() -> None:
     assert "<b>x" not in body
 
 
+def test_the_bibliography_of_pandoc_stands_under_the_heading_of_the_sources_and_once() -> None:
+    _, behind = rendered("pandoc").decode().split("\n# Sources\n")
+    sources, _ = behind.split("\n# ", 1)
+    assert sources.rstrip().endswith("::: {#refs}\n:::")
+    assert "\\[1\\]" not in sources
+    assert "#refs" not in behind.removeprefix(sources)
+    assert "#refs" not in rendered("pandoc", build_report({}, texts={}, run=facts())).decode()
+
+
 def test_citations_side_by_side_are_one_for_pandoc_which_reads_two_pairs_of_brackets_as_a_link() -> None:
     said = fact("The audit counts interest, and so do we.", COST_AUDIT, INTEREST, TURBINES)
     body = rendered("pandoc", report(conclusions=[paragraph(said, said)])).decode()

@@ -287,4 +287,4 @@ def _show_verification(verification: Verification) -> None:
         f"{diversity.top_share:.0%} of the citations, near-copies {diversity.near_copies}"
     )
     for problem in list(verification.problems)[:_PROBLEMS_SHOWN]:
-        show(f"  {problem}")
+        show(f"  {problem.where}: {problem.what}")

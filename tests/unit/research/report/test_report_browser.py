@@ -111,6 +111,15 @@ def test_the_way_back_leads_to_the_sentence_and_the_whole_text_opens_at_the_quot
     assert said == []
 
 
+def test_the_name_of_a_command_keeps_its_small_letter_in_headings_and_contents(visit):
+    text = {"type": "paragraph", "sentences": [{"text": "It prunes.", "kind": "transition"}]}
+    section = {"heading": "git-gc(1)", "level": 1, "blocks": [text], "writer": "model"}
+    page, _, _ = visit(rendered(built(draft={"found": True, "summary": [text], "sections": [section]})))
+    style = "(element) => getComputedStyle(element, '::first-letter').textTransform"
+    for place in ("h2", ".contents li a"):
+        assert page.locator(place, has_text="git-gc(1)").first.evaluate(style) == "none"
+
+
 def test_the_page_fits_a_phone(visit):
     page, _, _ = visit(rendered())
     page.set_viewport_size({"width": 360, "height": 740})

@@ -51,6 +51,7 @@ _WORD = re.compile(r"[^\W_]+")
 _ATTRIBUTED = rf"(?<!\w)(?:{any_of('attributions')})\s+(?:\w{{1,3}}\s+)?"
 """What stands before whom a sentence has something from, with an article."""
 _OTHER_ORDER = "words do not decide it: the passage has them in another order"
+_OTHER_ROW = "words do not decide it: the row is that of"
 _OTHERWISE = ("denied", "opposed", "order")
 
 
@@ -209,14 +210,15 @@ def _beside(sentence: ReportSentence, owner: LibraryDocument, units: Sequence[Un
     )
     says_all = found.score >= SUPPORTED and found.features["coverage"] >= _SAID
     in_order = _stands_in_parts(text, said) if len(said) > 1 else _in_order(text, said[0]) >= _IN_ORDER
-    is_supporting = judgement.status is Status.CITED and says_all and in_order
+    label = "" if len(units) > 1 else _other_label(text, owner, unit)
+    is_supporting = judgement.status is Status.CITED and says_all and in_order and not label
     return _Compared(
         quote=quote,
         owner=owner,
         is_supporting=is_supporting,
         is_against=not is_supporting and (_excludes(sentence, owner, unit) or _says_otherwise(found.features)),
         is_related=found.score >= UNSUPPORTED,
-        problem=judgement.problem or _undecided(found),
+        problem=judgement.problem or (f"{_OTHER_ROW} {label}" if label else _undecided(found)),
         lacks=_lacks(text, said),
     )
 
@@ -224,6 +226,14 @@ def _beside(sentence: ReportSentence, owner: LibraryDocument, units: Sequence[Un
 def _said(owner: LibraryDocument, unit: Unit) -> str:
     row = row_text(owner.document.columns_at(unit.start))
     return f"{row} {owner.caption}".rstrip() if row else unit.text
+
+
+def _other_label(text: str, owner: LibraryDocument, unit: Unit) -> str:
+    """The label of the row that a passage is, where the sentence has no word of it; else empty."""
+    label = "".join(cell for _, cell in owner.document.columns_at(unit.start)[:1])
+    language = language_of(f"{text}\n{unit.text}")
+    named = _content(label, language)
+    return label if named and not named & _content(text, language) else ""
 
 
 def _stands_in_parts(text: str, passages: Sequence[str]) -> bool:

@@ -36,6 +36,31 @@ def test_a_row_of_a_table_is_compared_with_the_header_and_unit_of_its_columns(te
     assert judged(1, sentence, library, [], []).verdict is verdict
 
 
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("Schools cost 3400 euros in the budget of Tarn.", Verdict.SUPPORTED),
+        ("Schools cost 1200 euros in the budget of Tarn.", Verdict.UNCLEAR),
+        ("Parks have a cost of 3400 euros.", Verdict.UNCLEAR),
+        ("Museums have a cost of 1200 euros in the budget of Tarn.", Verdict.UNCLEAR),
+    ],
+)
+def test_a_row_supports_only_a_sentence_that_names_it(text: str, verdict: Verdict) -> None:
+    budget = markdown_document(
+        "# Budget of Tarn\n\n| Item | Cost (euros) |\n|---|---|\n"
+        "| Roads | 1200 |\n| Schools | 3400 |\n| Parks | 500 |\n"
+    )
+    library = [LibraryDocument(source_id="src-1", title=budget.title, path="budget.md", document=budget)]
+    assert judged(1, ReportSentence(text=text), library, [], []).verdict is verdict
+
+
+def test_the_reason_names_the_row_that_a_sentence_does_not_name() -> None:
+    budget = markdown_document("# Budget of Tarn\n\n| Item | Cost (euros) |\n|---|---|\n| Roads | 1200 |\n")
+    library = [LibraryDocument(source_id="src-1", title=budget.title, path="budget.md", document=budget)]
+    row = judged(1, ReportSentence(text="Museums have a cost of 1200 euros in the budget of Tarn."), library, [], [])
+    assert row.reason == "words do not decide it: the row is that of Roads"
+
+
 ROWS = "# Ferry\n\n| Month | Line | Cars | Lorries |\n|---|---|---|---|\n{0}"
 JULY = ROWS.format("| July | Red | 12,440 | 515 |\n| 2023 | Red | 90,000 | 4,000 |\n")
 

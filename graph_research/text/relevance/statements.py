@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from graph_research.text.document import Document
 from graph_research.text.language.opposites import CAPITALISED_NOUNS, NEGATIONS, SCOPES
@@ -59,8 +59,8 @@ class Statement:
     `text` is the sentence; of a row the cell behind what names its row and column. `written` is the value with what it
     counts. `near` holds the terms around it, weighted by rarity and by nearness, `said` the same by rarity alone,
     `clause` those of the value's own clause that are no names. `names` are the terms around it that are written with a
-    capital; `scope` are words that bind the value to a part, a rate, a plan or a denial. `others` are the sentence's
-    other values.
+    capital, `behind_names` those directly behind one, such as a noun that belongs to the name; `scope` are words that
+    bind the value to a part, a rate, a plan or a denial. `others` are the sentence's other values.
 
     `title` and `context` hold the terms of the document's title, and of title and heading, `titled` those of the title
     that name a thing. `leans` says that the sentence begins without a name, so that the title may say what it is about.
@@ -73,6 +73,7 @@ class Statement:
     clause: dict[str, float]
     said: dict[str, float]
     names: frozenset[str]
+    behind_names: frozenset[str]
     scope: frozenset[str]
     others: tuple[Value, ...]
     title: dict[str, float]
@@ -197,6 +198,7 @@ def _statements(sentence: SourceSentence, text: str) -> Sequence[Statement]:
             if word.weight > 0:
                 near[word.term] = max(near.get(word.term, 0.0), word.weight / (1 + far / _HALF))
         names = frozenset(word.term for word, _ in outside if is_name(text, word, language))
+        behind_names = frozenset(b.term for a, b in pairwise(written) if b.start - a.end == 1 and a.term in names)
         within = weights_of(word for word, far in outside if far < _CLAUSE)
         result.append(
             Statement(
@@ -207,6 +209,7 @@ def _statements(sentence: SourceSentence, text: str) -> Sequence[Statement]:
                 said=weights_of(word for word, _ in outside),
                 clause={term: weight for term, weight in within.items() if term not in names},
                 names=names,
+                behind_names=behind_names,
                 scope=_scope(text, outside, language),
                 others=tuple(other for other in found if other is not value),
                 title=title,
@@ -396,12 +399,15 @@ def _alone(near: dict[str, float], other: Statement) -> float:
 
 
 def _same_attribute(one: Statement, other: Statement) -> bool:
-    """Whether the clauses share a word that is no name, and not both have words of their own that say something."""
+    """Whether the clauses share a word that is no name, and not both have words of their own that say something. Of
+    dates a word behind a name is shared only where its clause has no other: "the Alder mill opened in 2021" and "the
+    Alder mill won a prize in 2023" tell of two events."""
     alone = [
         sum(weight for term, weight in a.clause.items() if term not in b.said) for a, b in ((one, other), (other, one))
     ]
-    shared = one.clause.keys() & other.said.keys() or not one.clause or not other.clause
-    return min(alone) < _MOST_ALONE and bool(shared)
+    behind = one.behind_names | other.behind_names if one.value.kind == "date" else frozenset()
+    shared = [(a.clause.keys() - behind or a.clause.keys()) & b.said.keys() for a, b in ((one, other), (other, one))]
+    return min(alone) < _MOST_ALONE and (any(shared) or not one.clause or not other.clause)
 
 
 def _other_names(one: Statement, other: Statement) -> bool:

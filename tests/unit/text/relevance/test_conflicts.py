@@ -82,6 +82,12 @@ def conflicts(*sentences: str) -> list[Conflict]:
             "The Alder Dam started operation on 2 May 2016.",
             ["14 March 2016", "2 May 2016"],
         ),
+        (
+            "The Alder observatory was opened by the king on 14 June 2021.",
+            "The Alder observatory opened on 2 May 2021.",
+            ["14 June 2021", "2 May 2021"],
+        ),
+        ("The Alder Ridge opened its doors in 2021.", "The Alder Ridge opened in 2022.", ["2021", "2022"]),
     ],
 )
 def test_two_values_for_one_attribute_of_one_subject_are_two_sides(one: str, other: str, values_: list[str]) -> None:
@@ -150,6 +156,16 @@ def test_two_values_for_one_attribute_of_one_subject_are_two_sides(one: str, oth
             "The Alder Dam cost 14 million euros.", "The Alder Dam cost 18 million euros including interest.", id="all"
         ),
         pytest.param("The bridge is 120 metres long.", "The bridge is 90 metres long.", id="no name"),
+        pytest.param(
+            "The Alder observatory was opened on 14 June 2021.",
+            "The Alder observatory won a prize in 2023.",
+            id="event",
+        ),
+        pytest.param(
+            "The Alder observatory was opened on 14 June 2021.",
+            "In 2023 the Alder observatory had 24,100 visitors.",
+            id="event of a count",
+        ),
     ],
 )
 def test_what_differs_in_subject_attribute_scope_or_only_in_form_is_no_contradiction(one: str, other: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from graph_research.research.evidence.cited import CitedContradiction
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.evidence import Contradiction, Evidence, Side
 from graph_research.research.models.finding import Gap
@@ -114,14 +115,11 @@ def told_by_writer(rows: Iterable[Mapping[str, Any]], evidence: Mapping[str, Evi
 
 
 def new_or_settled(told: Iterable[Contradiction], known: Iterable[Contradiction]) -> list[Contradiction]:
-    """The contradictions that are told and not known, each once, and the known ones that are settled now. Two are the
-    same where they have one topic or share evidence of two sides."""
+    """The contradictions that are told and not known, each once, and the known ones that are settled now."""
     standing = {one.id: one for one in known}
     changed: dict[str, Contradiction] = {}
     for one in told:
-        before = next(
-            (other for other in standing.values() if _same_topic(one, other) or share_two_sides(one, other)), None
-        )
+        before = next((other for other in standing.values() if tell_the_same(one, other)), None)
         if before is None or (one.settled and not before.settled):
             standing[one.id if before is None else before.id] = now = (before or one).model_copy(
                 update={"settled": one.settled}
@@ -130,11 +128,16 @@ def new_or_settled(told: Iterable[Contradiction], known: Iterable[Contradiction]
     return list(changed.values())
 
 
-def _same_topic(one: Contradiction, other: Contradiction) -> bool:
+def tell_the_same(one: Contradiction | CitedContradiction, other: Contradiction | CitedContradiction) -> bool:
+    """Whether both have one topic or share evidence of two sides."""
+    return _same_topic(one, other) or share_two_sides(one, other)
+
+
+def _same_topic(one: Contradiction | CitedContradiction, other: Contradiction | CitedContradiction) -> bool:
     return " ".join(one.topic.split()).casefold() == " ".join(other.topic.split()).casefold()
 
 
-def share_two_sides(one: Contradiction, other: Contradiction) -> bool:
+def share_two_sides(one: Contradiction | CitedContradiction, other: Contradiction | CitedContradiction) -> bool:
     """Whether evidence of two sides of the one stands in the other too: both tell of the same disagreement."""
     others = {evidence_id for side in other.sides for evidence_id in side.evidence_ids}
     return sum(bool(others & set(side.evidence_ids)) for side in one.sides) >= 2

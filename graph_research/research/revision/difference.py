@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from graph_research.research.evidence.contradictions import tell_the_same
 from graph_research.research.models.record import Record
 from graph_research.research.report.model import Report
 
@@ -29,7 +30,6 @@ def difference(old: Report, new: Report) -> ReportDifference:
     sentences = [row.text for row in old.statements()], [row.text for row in new.statements()]
     claims = {claim.text: claim.confidence for claim in old.claims}, {row.text: row.confidence for row in new.claims}
     sources = [source.id for source in old.sources], [source.id for source in new.sources]
-    left = {row.id for row in new.contradictions}
     return ReportDifference(
         sentences_removed=_missing(*sentences),
         sentences_added=_missing(*reversed(sentences)),
@@ -38,7 +38,9 @@ def difference(old: Report, new: Report) -> ReportDifference:
         rescored=[text for text, value in claims[0].items() if claims[1].get(text, value) != value],
         sources_removed=_missing(*sources),
         sources_added=_missing(*reversed(sources)),
-        contradictions_removed=[row.topic for row in old.contradictions if row.id not in left],
+        contradictions_removed=[
+            row.topic for row in old.contradictions if not any(tell_the_same(row, one) for one in new.contradictions)
+        ],
         confidence=(old.confidence.value, new.confidence.value),
     )
 

@@ -53,19 +53,24 @@ def revised(state: State, revisions: Sequence[Revision], texts: Mapping[str, str
     text are told.
 
     Claims and the confidence of the whole are scored again where evidence came or went, for which a source that a
-    further question added counts only where a claim rests on it; edits are applied last, so that what the user said of
-    a claim stays.
+    further question added counts only where a claim rests on it, and one that lost all its evidence does not count;
+    edits are applied last, so that what the user said of a claim stays.
     """
     edits = [revision for revision in revisions if isinstance(revision, Edit)]
     others = [revision for revision in revisions if not isinstance(revision, Edit)]
-    gathered = {row["id"] for row in state.get("sources") or []}
+    gathered, quoted = {row["id"] for row in state.get("sources") or []}, _quoted(state)
     for revision in others:
         state = _applied(state, revision)
     if others:
-        state = _rescored(state, texts, gathered)
+        state = _rescored(state, texts, gathered - (quoted - _quoted(state)))
     for edit in edits:
         state = _edited(state, edit)
     return state
+
+
+def _quoted(state: State) -> set[str]:
+    """The ids of the sources that there is evidence of."""
+    return {row["source_id"] for row in state.get("evidence") or []}
 
 
 def _applied(state: State, revision: Revision) -> State:

@@ -180,6 +180,12 @@ def test_a_source_that_a_further_question_added_counts_only_where_a_claim_rests_
     assert report(unanswered).confidence == before.confidence
 
 
+def test_a_source_whose_evidence_is_gone_counts_no_more_than_one_that_is_left_out() -> None:
+    gone = [row["id"] for row in (study.COST_AUDIT, study.INTEREST)]
+    vanished = report(Refresh(what="Review", at=AT, evidence_ids=gone, source_ids=["src-audit00001"]))
+    assert vanished.confidence.value == report(WITHOUT_AUDIT).confidence.value < report().confidence.value
+
+
 def test_an_edit_outlives_a_later_exclusion() -> None:
     claims = {claim.id: claim.confidence for claim in report(DOUBTED, WITHOUT_AUDIT).claims}
     assert claims == {"claim-0000000001": 0.1}

@@ -4,7 +4,7 @@ report as a section."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +13,7 @@ from graph_research.app.application import Application
 from graph_research.app.request import NO_LIMITS, RequestLimits, RunRequest, valid_text, with_limits
 from graph_research.app.revisions.changes import Revised, latest, save, timestamp
 from graph_research.app.runs.imported import FOLLOW_UP_OF, inherited, refuse_foreign
-from graph_research.app.runs.revisions import revised_state, stored_revisions
+from graph_research.app.runs.revisions import all_sources, revised_state, stored_revisions
 from graph_research.app.store import Store, metadata_of, request_of
 from graph_research.errors import GraphResearchError, check_name
 from graph_research.graph.checkpoint.records import CallRecord, RunRecord
@@ -28,7 +28,7 @@ from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Finding
 from graph_research.research.models.source import Source
 from graph_research.research.report.run_metadata import asks_outside
-from graph_research.research.revision.model import Exclusion, FollowUp, Refresh, holding
+from graph_research.research.revision.model import Exclusion, FollowUp, Refresh, Revision, holding
 from graph_research.research.revision.revise import State
 from graph_research.research.revision.sentences import cited_evidence, without_evidence
 
@@ -109,11 +109,16 @@ async def join_follow_up(app: Application, follow_up: str, *, clock: Clock | Non
     run_id, question = record.metadata[FOLLOW_UP_OF], record.input["question"]
     old = await latest(app.workspace, store, run_id)
     await store.write(Write(run_id=run_id, shares=follow_up))
-    excluded = {row.source_id for row in holding(await stored_revisions(store, run_id)) if isinstance(row, Exclusion)}
+    excluded = _excluded(holding(await stored_revisions(store, run_id)))
     revision = _revision(await store.state(follow_up), follow_up, question, excluded, timestamp(clock))
     searches, models = _asked(await store.calls(follow_up))
     revised = await save(app.workspace, store, old, revision, calls=searches + models)
     return Answered(revised=revised, run_id=follow_up, searches=searches)
+
+
+def _excluded(revisions: Iterable[Revision]) -> set[str]:
+    """The ids of the sources that are left out."""
+    return {row.source_id for row in revisions if isinstance(row, Exclusion)}
 
 
 async def _watch(events: AsyncIterator[Event], on_event: OnEvent | None) -> None:
@@ -149,10 +154,13 @@ async def create_follow_up(
         follow_up, is_there = await _id_for(store, run_id, question, version)
         if is_there:
             return follow_up
-    outdated = {name for row in holding(revisions) if isinstance(row, Refresh) for name in row.source_ids}
+    held = holding(revisions)
+    outdated = {name for row in held if isinstance(row, Refresh) for name in row.source_ids}
     state = await revised_state(store, run_id, version)
-    state = {**state, "sources": [row for row in state.get("sources") or [] if row["id"] not in outdated]}
-    request = with_limits(_request(request_of(record), question, state), *limits)
+    archive = [row for row in state.get("sources") or [] if row["id"] not in outdated]
+    every = await all_sources(store, run_id, await store.state(run_id))
+    left_out = [row for row in every.get("sources") or [] if row["id"] in _excluded(held)]
+    request = with_limits(_request(request_of(record), question, archive, left_out), *limits)
     if not accept_changes:
         refuse_foreign(record, request)
     async with app.prepared(request, run_id=follow_up) as run:
@@ -187,7 +195,9 @@ async def _run_at(store: Store, run_id: str) -> RunRecord | None:
         return None
 
 
-def _request(request: RunRequest, question: str, state: State) -> RunRequest:
+def _request(
+    request: RunRequest, question: str, archive: list[dict[str, Any]], left_out: list[dict[str, Any]]
+) -> RunRequest:
     """What the run is asked for: models, searches and library as those of the research."""
     options: Mapping[str, Any] = request.inputs.get("report_options") or {}
     taken = ("max_concurrent", "max_sources_per_query", "source_types", "system_prompt")
@@ -201,7 +211,8 @@ def _request(request: RunRequest, question: str, state: State) -> RunRequest:
             **inputs,
             "question": question,
             "report_options": {"type": "report", "language": None, "audience": None, **options, "length": "brief"},
-            "archive": list(state.get("sources") or []),
+            "archive": archive,
+            **({"left_out": left_out} if left_out else {}),
         },
         economies=(),
         skipped=(),

@@ -177,7 +177,7 @@ def _had_parts(section: DraftSection, sections: Sequence[DraftSection]) -> bool:
 
 
 def _first_sentences(sections: Sequence[DraftSection]) -> list[Block]:
-    firsts = [
-        next((row for row in statements_of(section.blocks) if row.kind in _ASSERTING), None) for section in sections
-    ]
+    """The first sentence of each section that asserts something; a cell of a table is none."""
+    texts = [[block for block in section.blocks if not block.rows] for section in sections]
+    firsts = [next((row for row in statements_of(blocks) if row.kind in _ASSERTING), None) for blocks in texts]
     return paragraphs_of([row for row in firsts if row is not None][:_SUMMARY_SENTENCES])

@@ -92,6 +92,9 @@ def test_a_source_that_was_left_out_stays_out(analyst: User) -> None:
     assert second["follow_up"] != first["follow_up"]
     assert cited["id"] not in {row["id"] for row in report(analyst)["sources"]}
     assert "40 kilowatts" not in " ".join(second["sentences_added"])
+    found = analyst.run("report", second["follow_up"], "--json").json["sources"]
+    assert found
+    assert cited["id"] not in {row["id"] for row in found}
 
 
 def test_an_edited_version_can_be_asked_on_and_left_out_again_sentence_by_sentence(analyst: User) -> None:

@@ -132,6 +132,15 @@ def test_rows_of_a_table_that_keep_only_their_label_go() -> None:
     assert [[cell.text for cell in row] for row in kept.summary[0].rows] == [["Cost", study.TURBINES["quote"]]]
 
 
+def test_no_cell_of_a_table_takes_the_place_of_a_summary_that_is_gone() -> None:
+    table = {"type": "table", "header": ["Year", "Yield"], "rows": [[study.quote(study.TURBINES)]]}
+    blocks = [table, study.quotes(study.quote(study.MAINTENANCE))]
+    summary = [study.quotes(study.quote(study.COST_AUDIT))]
+    draft = {"summary": summary, "sections": [{"heading": "Yield", "blocks": blocks}]}
+    kept = without_evidence(Draft.model_validate(draft), {}, {study.COST_AUDIT["id"]}, ())
+    assert [row.text for block in kept.summary for row in block.statements()] == [study.MAINTENANCE["quote"]]
+
+
 @pytest.mark.requirement("B45")
 def test_the_users_words_are_theirs_and_never_proved() -> None:
     after = report(REWORDED)

@@ -17,23 +17,27 @@ from graph_research.text.language.quantities import values
 from graph_research.text.language.questions import counted_words
 from graph_research.text.language.words import terms, words
 from graph_research.text.relevance.answerability import features
+from graph_research.text.relevance.open_points import Told, left_open
 from graph_research.text.relevance.query import Query, parse
-from graph_research.text.relevance.ranking import Pool, rank
+from graph_research.text.relevance.ranking import Analysed, Pool, rank
+from graph_research.text.relevance.statements import row_text
+from graph_research.text.relevance.units import Unit
 
 _MOST_SOURCES = 12
 _RANKED = 200
 _MOST_BETWEEN = 3
 _ENOUGH = 0.75
-"""The calibrated score of a part from which no search is made for it. Below it, texts about the same
-subject often lack just what is asked, and a search costs less than an answer beside the point."""
+"""The calibrated score of a part from which no search is made for it. Below it, texts about the same subject often lack
+just what is asked, and a search costs less than an answer beside the point; not where a sentence or row has all words
+of the part."""
 _ARCHIVED = "What the sources of the research say."
 _MISSING = "No archived source answers this part."
 
 
 def archive_lookup(services: Services) -> Handler:  # noqa: ARG001 -- every handler is made with the services
     """The sources whose units rank best for the question, and a pending sub-query for each part that the archive does
-    not answer: its calibrated score is below `_ENOUGH`, or it asks for a number of things and no unit gives one. No
-    model and no search is asked."""
+    not answer: its calibrated score is below `_ENOUGH` and no unit has all its words, or it asks for a number of things
+    and no unit gives one. No model and no search is asked."""
 
     async def look_up(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources = [Source.model_validate(row) for row in handoff["sources"]]
@@ -53,19 +57,32 @@ def _look_up(question: str, documents: Mapping[str, Document]) -> tuple[list[str
     query, pool = parse(question), Pool(documents)
     ranked = rank(pool, query)[:_RANKED]
     nearest = list(dict.fromkeys(item.source for item in ranked))[:_MOST_SOURCES]
-    return nearest, [part.text for part in query.parts if not _is_answered(pool, part)]
+    told = [_told(documents[item.source], item.unit) for item in ranked]
+    return nearest, [part.text for part in query.parts if not _is_answered(pool, part, told)]
 
 
-def _is_answered(pool: Pool, part: Query) -> bool:
-    if features(pool, part).score < _ENOUGH:
+def _told(document: Document, unit: Unit) -> Told:
+    row = row_text(document.columns_at(unit.start))
+    return Told(text=row or unit.text, under=". ".join((document.title, unit.heading, unit.header)))
+
+
+def _is_answered(pool: Pool, part: Query, told: Sequence[Told]) -> bool:
+    if features(pool, part).score < _ENOUGH and left_open(part.text, told):
         return False
     thing = next(iter(terms(counted_words(part.own, part.language), part.language)), "")
     return not thing or any(
         _counts(doc.units[position].text, thing, doc.language)
-        for doc in pool.read.values()
+        or _has_column(pool.documents[source].columns_at(doc.units[position].start), thing, doc.language)
+        for source, doc in pool.read.items()
         if doc.language == part.language
-        for position, _ in doc.postings.get(thing, ())
+        for position in _holding(doc, thing)
     )
+
+
+def _holding(doc: Analysed, term: str) -> list[int]:
+    """The positions of the units that have a term, or stand below it."""
+    below = (positions for context, positions in doc.contexts.items() if term in context)
+    return sorted({position for position, _ in doc.postings.get(term, ())}.union(*below))
 
 
 def _counts(text: str, thing: str, language: str) -> bool:
@@ -76,6 +93,11 @@ def _counts(text: str, thing: str, language: str) -> bool:
         for value in values(text)
         if value.kind == "number"
     )
+
+
+def _has_column(cells: Sequence[tuple[str, str]], thing: str, language: str) -> bool:
+    """Whether a row of a table has a value in the column of the thing."""
+    return any(thing in terms(header, language) and values(cell) for header, cell in cells[1:])
 
 
 def _sub_queries(question: str, missing: Sequence[str]) -> list[SubQuery]:

@@ -68,6 +68,29 @@ def test_a_number_that_the_archive_lacks_is_searched_for_though_it_tells_of_the_
     assert any("seventeen tide mills" in text for text in done["sentences_added"])
 
 
+@pytest.mark.parametrize(
+    ("question", "is_searched"),
+    [
+        ("What is the capacity of the batteries?", False),
+        ("How often is the wheel cleaned?", False),
+        ("How many clear nights were there in 2022?", False),
+        ("How many clear nights were there in 2019?", True),
+        ("Who cleans the batteries?", True),
+    ],
+)
+def test_what_one_sentence_or_row_of_the_archive_has_all_words_of_is_not_searched(
+    user: User, question: str, is_searched: bool
+) -> None:
+    user.write(
+        "library/mills.md",
+        "# Tide mills\n\nTide mills store water in a pond. The wheel is cleaned every six months with a brush. The "
+        "mill is closed in winter.\n\nBatteries with a capacity of 2.4 megawatt hours supply the night.\n\n"
+        "| Year | Clear nights |\n|---|---|\n| 2021 | 212 |\n| 2022 | 231 |\n",
+    )
+    user.run("run", QUESTION, "--library", "library", "--run-id", "tides", "--max-iterations", "1")
+    assert (user.run("ask", "tides", question, "--json").json["searches"] > 0) is is_searched
+
+
 def test_sources_that_disagree_on_the_answer_join_the_contradictions_of_the_report(analyst: User) -> None:
     analyst.write(
         "library/harbour.md", "# Lowmere\n\nThe lighthouse of Lowmere was built in 1871 by the harbour board.\n"

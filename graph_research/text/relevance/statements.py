@@ -325,7 +325,8 @@ def further_values(one: Statement, other: Statement) -> bool:
 
 
 def other_subject(one: Statement, other: Statement) -> bool:
-    """Whether the titles tell two things of one kind apart, or two others where a sentence names no subject itself."""
+    """Whether the titles tell two things of one kind apart, by a name or a number, or two others where a sentence names
+    no subject itself."""
     mine, theirs = (
         [term for term in a.title if term not in {*b.title, *b.near}] for a, b in ((one, other), (other, one))
     )
@@ -335,7 +336,9 @@ def other_subject(one: Statement, other: Statement) -> bool:
     if names and any(a.leans and not a.title.keys() & a.near.keys() for a in (one, other)):
         return _shared(one.near, other.near) < _COPY
     least = min(sum(one.title.values()), sum(other.title.values()))
-    return max(len(mine), len(theirs)) <= _MOST_APART and _shared(one.title, other.title) >= _SIBLINGS * least
+    are_alike = _shared(one.title, other.title) >= _SIBLINGS * least
+    numbered = any(term[0].isdigit() for term in (*mine, *theirs))
+    return (names or numbered) and max(len(mine), len(theirs)) <= _MOST_APART and are_alike
 
 
 def is_name(text: str, word: Word, language: str) -> bool:

@@ -215,6 +215,8 @@ def test_sentences_without_a_name_need_one_in_both_titles() -> None:
     [
         ("The refund period for online orders is {} days.", ("Terms of service 2023", "Customer handbook"), 1),
         ("A seal is changed in {} days.", ("Maintenance log", "Annual report"), 1),
+        ("The sawmill employs {} people.", ("Annual review of the Brenn sawmill", "A visit to the Brenn sawmill"), 1),
+        ("Peter Pan is a musical of {} acts.", ("Peter Pan (1976 musical)", "Peter Pan (1950 musical)"), 0),
         ("The default timeout is {} seconds.", ("postgresql configuration", "mysql settings"), 0),
         ("The construction cost of the dam was {} million euros.", ("Alder", "Birch project"), 0),
         ("The town has a population of {}.", ("Kitchen manual", "Annual report"), 0),

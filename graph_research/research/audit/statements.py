@@ -311,7 +311,7 @@ def _headings() -> frozenset[str]:
     for language in LANGUAGES:
         labels = labels_for(language)
         own += [labels.sources, labels.methodology, labels.basis, labels.open_questions, labels.passages]
-        own.append(labels.archived_texts)
+        own += [labels.matrix, labels.archived_texts]
     return _SOURCE_HEADINGS | {text.lower() for text in own}
 
 

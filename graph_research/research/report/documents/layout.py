@@ -21,6 +21,7 @@ from graph_research.research.report.documents.elements import (
     Span,
     Spans,
     Style,
+    Table,
     bullets,
     joined,
     line,
@@ -51,6 +52,7 @@ from graph_research.research.report.reading import (
     explained_differences,
     grouped_sources,
     has_contents,
+    matrix_view,
     more_evidence,
     of_disagreements,
     open_disagreements,
@@ -67,8 +69,8 @@ _MOST_CONTENTS = 20
 def elements_of(report: Report, labels: Labels, *, for_print: bool) -> list[Element]:
     """The report from its title to its methodology.
 
-    For print it holds the passages that numbers lead to, and the run's id, the graph's hash and the date; else nothing
-    that differs between two runs of the same research.
+    For print it holds the claims by source, the passages that numbers lead to, and the run's id, the graph's hash and
+    the date; else nothing that differs between two runs of the same research.
     """
     return list(_Layout(report, labels, for_print).elements())
 
@@ -136,6 +138,7 @@ class _Layout:
         yield Items(tuple(map(Item, [*told, *self._explained()])))
         yield from self._sources()
         if self.for_print:
+            yield from self._matrix()
             yield from self._passages()
         yield Heading(labels.methodology, 1)
         yield from methodology_of(report, labels, for_print=self.for_print)
@@ -255,6 +258,17 @@ class _Layout:
             return () if source is first else (*line(self.labels.also_at), SPACE, Span(link, url=link))
         named = not source.url or one_line(source.url) == source_title(source)
         return () if named else line(local_file(source, self.folders))
+
+    def _matrix(self) -> Iterator[Element]:
+        """Which source supports or contradicts a claim, where two cited sources speak of one."""
+        labels = self.labels
+        if (view := matrix_view(self.report, labels)) is None:
+            return
+        yield Heading(labels.matrix, 1)
+        yield Paragraph(line(labels.matrix_legend))
+        header = (labels.claims[0], *(str(source.n) for source in view.sources))
+        rows = ((line(claim.text), *map(line, marks)) for claim, marks in view.rows)
+        yield Table(header=header, rows=tuple(rows))
 
     def _passages(self) -> Iterator[Element]:
         if self.report.citations:

@@ -119,7 +119,7 @@ def test_every_format_has_the_parts_of_the_others_in_their_order() -> None:
         for row in Document(io.BytesIO(rendered("docx", whole))).paragraphs
         if row.style and row.style.name and row.style.name.startswith(("Title", "Heading"))
     ]
-    only_printed = {"Quoted passages"}
+    only_printed = {"Claims by source", "Quoted passages"}
     assert len(word) > 10
     assert [escape(text) for text in word if text not in only_printed] == markdown
 
@@ -137,6 +137,16 @@ def test_analysis_has_a_mark_behind_its_numbers_and_the_report_says_once_what_it
     tables = Document(io.BytesIO(rendered("docx", whole))).tables
     row = next(one.rows[1] for one in tables if one.cell(0, 0).text == "What")
     assert [cell.text for cell in row.cells] == ["Cost (disputed)", "much higher [2]°"]
+
+
+def test_print_shows_which_source_supports_and_which_contradicts_a_claim() -> None:
+    whole = report()
+    shown = next(one for one in Document(io.BytesIO(rendered("docx", whole))).tables if one.cell(0, 0).text == "Claim")
+    cells = [[cell.text for cell in row.cells] for row in shown.rows]
+    assert cells == [["Claim", "1", "2"], [COST_AUDIT["quote"], "−", "+"]]
+    printed = "".join(page.extract_text() for page in PdfReader(io.BytesIO(rendered("pdf", whole))).pages)
+    assert "Claims by source" in printed
+    assert "Claims by source" not in rendered("md", whole).decode()
 
 
 def test_code_in_bold_is_both() -> None:

@@ -18,7 +18,10 @@ from graph_research.text.sentences import PROSE, sentence_spans
 
 _MARK = re.compile(r"\s*\\?\[\^?([\w.-]{1,12}(?:\s*[,;–-]\s*\d{1,4})*)\\?\](?!\()")
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_RAISED_MARK = re.compile(rf"(?:(?<=[^\W\d_]{{3}})|(?<=[.,;:!?)\"”’»]))([{_RAISED}]+)")  # none of m² and km²
+_RAISED_MARK = re.compile(
+    rf"(?:(?<=[^\W\d_]{{3}})|(?<=[.,;:!?)\"”’»])|(?<=\s1[5-9]\d\d)|(?<=\s20\d\d))(?:([{_RAISED}]+)|\^(\d{{1,3}})\^)"
+)
+"""A raised number behind a word, a sign or a year: none of m² and 10⁶."""
 _YEAR = r"(?:1[5-9]|20)\d\d[a-z]?"
 _AUTHOR_YEAR = rf"[^\W\d_][^();\d]{{1,80}}\s{_YEAR}(?:,[^();]{{1,20}})?"
 _IN_PARENTHESES = re.compile(rf"\s*\(({_AUTHOR_YEAR}(?:;\s*{_AUTHOR_YEAR})*)\)")
@@ -29,7 +32,10 @@ _ENTRY = re.compile(r"^\W*\[?\^?(\d{1,4})[\].:)|\t ]+\s*(\S.*)", re.DOTALL)
 _ENDS = re.compile(r"[.!?。！？]['\"”’»)\]]*$")
 _SENTENCE = re.compile(r"[.!?]['\"”’»)]*\s*\[")
 _QUOTED = re.compile(r"[“„«\"「](.*)[”“»\"」]", re.DOTALL)
+_WHOM = re.compile(r"(?<=\])\s[^.!?\[\]„“«「]*(?=[„“«「])")
+"""Behind a mark whom the quotation before it is from, up to the next quotation."""
 _LIST_MARK = re.compile(r"\(?(?:[a-z]|[ivx]{2,4}|\d{1,2})\)\s+(?=\S)|[a-z]\.\s+(?=[^\W\d_a-z])")
+_PLACEHOLDER = re.compile(r"\\\{\w+\\\}")
 _SPACED = re.compile(r"\s+([.,;:!?])")
 _LEAST_WORDS = 3
 _MOST_RANGE = 50
@@ -88,7 +94,8 @@ def sentences_of(document: Document) -> list[ReportSentence]:
     """The sentences of the text in order, those of table rows too; without headings, the headers of tables and the list
     of sources.
 
-    What follows a mark behind the end of a sentence without an end of its own, such as whom it quotes, is left out.
+    What follows a mark behind the end of a sentence without an end of its own, such as whom it quotes, is left out, and
+    so is what a report of this program says of itself.
     """
     language = language_of(document.text)
     found: list[ReportSentence] = []
@@ -100,7 +107,7 @@ def sentences_of(document: Document) -> list[ReportSentence]:
             found += _read(text[start:end], found.pop() if len(found) > first else None, language)
         if piece.cells and len(found) == first + 1:
             found[-1] = replace(found[-1], cells=piece.cells)
-    return found
+    return [row for row in found if not _own_notes().fullmatch(row.text)]
 
 
 def cited_entries(document: Document) -> Mapping[str, str]:
@@ -192,7 +199,7 @@ def _marks(piece: str) -> Iterator[tuple[int, int, list[str]]]:
     for match in _MARK.finditer(piece):
         yield *match.span(), _names(match[1])
     for match in _RAISED_MARK.finditer(piece):
-        yield *match.span(), [str(int("".join(str(_RAISED.index(sign)) for sign in match[1])))]
+        yield *match.span(), [str(int("".join(match[2] or (str(_RAISED.index(sign)) for sign in match[1]))))]
     for match in _IN_PARENTHESES.finditer(piece):
         cited = match[1].split(";")
         if all(part.lstrip()[0].isupper() and not any(found.month for found in dates_in(part)) for part in cited):
@@ -241,7 +248,7 @@ def _pieces(document: Document) -> Iterator[_Piece]:
         elif block.kind == "table" and before == "table" and block.start not in document.table_at(block.start)[:1]:
             cells = document.rows.get(block.start, ())
             with_sentences = [cell for cell in cells if _ENDS.search(_MARK.sub("", cell)) or _SENTENCE.search(cell)]
-            yield from map(_Piece, with_sentences)
+            yield from (_Piece(_WHOM.sub(" ", cell) if cell[:1] in "„“«「" else cell) for cell in with_sentences)
             if not with_sentences:
                 columns = tuple((header, _unmarked(cell)) for header, cell in document.columns_at(block.start))
                 yield _Piece(" ".join(cells) or text, is_prose=False, cells=columns)
@@ -285,6 +292,24 @@ def _legends() -> tuple[str, ...]:
     return tuple(
         legend for labels in every for legend in (labels.analysis_legend.format(mark=ANALYSIS), labels.analysis_shaded)
     )
+
+
+@cache
+def _own_notes() -> re.Pattern[str]:
+    """The sentences of a report of this program that tell how it was made and how to read it."""
+    notes: list[str] = []
+    for language in LANGUAGES:
+        labels = labels_for(language)
+        said = (
+            *(labels.selected_by_code, labels.no_usable_report, labels.quotes_by_code, labels.no_search_answered),
+            *(labels.not_answered, labels.nothing_written, labels.nearest, labels.unrelated, labels.nothing_near),
+            *(labels.disputed_values, labels.disagreements_lead, labels.disagreements_marked, labels.all_of_makers),
+            *(labels.basis_dates, labels.basis_date, labels.basis_no_dates, labels.newest_versions),
+        )
+        for text in said:
+            bare = _own_marks().sub("", text)
+            notes += [bare[start:end] for start, end in sentence_spans(bare, language=language)]
+    return re.compile("|".join(_PLACEHOLDER.sub(".+", re.escape(note)) for note in sorted(set(notes))))
 
 
 @cache

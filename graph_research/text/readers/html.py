@@ -47,6 +47,9 @@ _MAX_COVERED = 100_000  # of a page's cells, those that others stand in
 _NOTE_LINKS = "sup a[href*='#'], a[href*='#'] > sup, a[role=doc-noteref]"
 _NOTE = re.compile(r"\W*((?:[^\W\d_]{2,8}\s)?\d{1,3}|[^\W\d_]{1,2}|[*†‡§]{1,3})\W*")
 """What a link to a note shows: a number ("4", "note 4"), letters or signs, in brackets or not."""
+_RAISED_NUMBER = re.compile(r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*")
+_NOTED = re.compile(r"(?:[^\W\d_]{3}|[.,;:!?)\"”’»]|\b(?:1[5-9]|20)\d\d)$")
+"""What the number of a note stands behind: a word, a sign or a year, and neither a unit nor the base of a power."""
 
 
 def html_document(source: str, *, line_key: str = "", note_marks: bool = False) -> Document:
@@ -54,7 +57,8 @@ def html_document(source: str, *, line_key: str = "", note_marks: bool = False) 
 
     Tags are tokenized first and entities are decoded in text nodes only, so `a &lt; b` keeps its sign. Raises
     `DocumentUnreadable` for a page with more than `MAX_TAGS` tags. Raised marks that lead to a note are no words of the
-    sentence before them and left out; with `note_marks` they stand in brackets, `[4]`. In a page that was rendered from
+    sentence before them and left out; with `note_marks` they stand in brackets, `[4]`, and so do other raised numbers
+    behind a word, a sign or a year. In a page that was rendered from
     another file, the comment `LINE_KEY NUMBER` says from which line of it the text behind the comment is.
     """
     bounded = bound_nesting(_with_end_tags(source))
@@ -123,6 +127,10 @@ def _prune(body: LexborNode, tags: frozenset[str], note_marks: bool) -> None:
             link.decompose()
     for mark in _note_marks(body):
         mark.replace_with("".join(f"[{said}]" for said in _notes(mark)) if note_marks else "")
+    for raised in body.css("sup") if note_marks else ():
+        before = raised.prev.text() if raised.prev is not None else ""
+        if _RAISED_NUMBER.fullmatch(raised.text()) and _NOTED.search(before):
+            raised.replace_with(f"[{raised.text()}]")
     body.unwrap_tags(sorted(INLINE_TAGS & tags))
     body.merge_text_nodes()
 

@@ -25,6 +25,7 @@ _MAX_COLUMNS = 63  # of a table that Word makes
 _LIST = re.compile(r"list(?: bullet| number| paragraph)?(?: \d)?")  # the names that Word stores in any language
 _WRAPPERS = ("sdt", "sdtContent", "ins", "customXml", "smartTag")
 _TITLES = ("title", "ctrTitle")
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DELETED = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_W}rPr"})
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 
@@ -164,8 +165,8 @@ def _wrapped(parent: etree._Element, name: str) -> Iterator[etree._Element]:
 
 
 def _word_text(paragraph: etree._Element, notes: _Notes | None = None) -> str:
-    """The text of a paragraph as it is printed: without deletions and field codes, boxes once, and the number in
-    brackets of each of `notes` that it refers to."""
+    """The text of a paragraph as it is printed: without deletions and field codes, boxes once, raised digits as such,
+    and the number in brackets of each of `notes` that it refers to."""
     pieces: list[str] = []
     pending = [paragraph]
     while pending:
@@ -174,7 +175,7 @@ def _word_text(paragraph: etree._Element, notes: _Notes | None = None) -> str:
             continue
         name = local_name(element)
         if name == "t":
-            pieces.append(element.text or "")
+            pieces.append((element.text or "").translate(_RAISED if _is_raised(element) else {}))
         elif name in ("tab", "br", "cr"):
             pieces.append(" ")
         elif name == "noBreakHyphen":
@@ -183,6 +184,12 @@ def _word_text(paragraph: etree._Element, notes: _Notes | None = None) -> str:
             pieces.append(f"[{number}]")
         pending.extend(reversed(element))
     return "".join(pieces)
+
+
+def _is_raised(text: etree._Element) -> bool:
+    run = text.getparent()
+    aligned = run.find(f"{_W}rPr/{_W}vertAlign") if run is not None else None
+    return aligned is not None and aligned.get(f"{_W}val") == "superscript"
 
 
 def read_pptx(data: bytes, limits: Limits) -> Document:

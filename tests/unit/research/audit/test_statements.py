@@ -26,6 +26,7 @@ def read(text: str) -> list[tuple[str, tuple[str, ...]]]:
         ("It turns.[1] It hums.[2–4]", [("It turns.", ("1",)), ("It hums.", ("2", "3", "4"))]),
         ("It turns.[^1] It hums [2].", [("It turns.", ("1",)), ("It hums.", ("2",))]),
         ("It turns.¹ It covers 12 km².²³", [("It turns.", ("1",)), ("It covers 12 km².", ("23",))]),
+        ("It turned in 2021². It hums^3^.", [("It turned in 2021.", ("2",)), ("It hums.", ("3",))]),
         (
             "It turns (Vance et al., 2021). It hums (Lagoon Company 2019a, p. 4; Écluse & Fils, 2020).",
             [("It turns.", ("Vance 2021",)), ("It hums.", ("Lagoon 2019a", "Écluse 2020"))],
@@ -50,6 +51,10 @@ def read(text: str) -> list[tuple[str, tuple[str, ...]]]:
         ),
         ("# The mill\n\nIt has two stones\n\n## Wheel\n\nIt turns.", [("It has two stones", ()), ("It turns.", ())]),
         ("# The mill\n\nIt has two stones [1]\n\nIt turns.", [("It has two stones", ("1",)), ("It turns.", ())]),
+        (
+            "# Mills\n\n| Now | Then |\n|---|---|\n| “It turns.” [1] *Mill, 2022*<br>“It turned.” [2] *Jo* | 16 |\n",
+            [("It turns.", ("1",)), ("It turned.", ("2",))],
+        ),
         ("| What | Value |\n| --- | --- |\n| Turbines | 16 |\n", [("Turbines 16", ())]),
     ],
 )
@@ -91,6 +96,23 @@ def test_of_a_page_of_this_program_neither_the_archived_texts_nor_what_a_mark_sh
     assert labels_for("en").archived_texts_lead in page.text
     assert labels_for("en").archived_texts_lead not in said
     assert labels_for("en").meanings["proved"] not in said
+
+
+@pytest.mark.parametrize("language", ["en", "de", "ja"])
+def test_what_a_report_of_this_program_says_of_itself_is_not_checked(language: str) -> None:
+    labels = labels_for(language)
+    dates = labels.basis_dates.format(first="3 May 2022", last="1 June 2022", undated="")
+    notes = f"*{labels.confidence_above.format(level='low')} {dates}*\n\n> {labels.selected_by_code}\n"
+    lead = f"{labels.disagreements_lead} {labels.disagreements_marked}"
+    report = markdown_document(f"# Mills\n\n{notes}\nThe mill turns at night.\n\n## More\n\n{lead}\n")
+    assert [row.text for row in sentences_of(report) if row.is_checkable] == ["The mill turns at night."]
+
+
+def test_raised_numbers_that_lead_nowhere_are_marks_behind_words_signs_and_years() -> None:
+    said = "<p>It turned in 2021<sup>2</sup>. It covers 12 km<sup>2</sup> or 10<sup>6</sup> yards.<sup>3, 4</sup></p>"
+    page = html_document(f"<html><body><h1>Mills</h1>{said}</body></html>", note_marks=True)
+    read = [(row.text, row.marks) for row in sentences_of(page)]
+    assert read == [("It turned in 2021.", ("2",)), ("It covers 12 km2 or 106 yards.", ("3", "4"))]
 
 
 def test_of_a_report_of_this_program_each_sentence_keeps_its_sources() -> None:

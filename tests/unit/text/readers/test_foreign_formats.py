@@ -233,6 +233,12 @@ def test_a_paragraph_of_a_word_document_may_be_a_heading_by_itself_and_no_item_o
     assert blocks(document) == [("heading", "Costs"), ("paragraph", "All of it."), ("item", "The gates.")]
 
 
+def test_raised_digits_of_a_word_document_stay_raised() -> None:
+    raised = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>2</w:t></w:r>'
+    body = f"<w:p><w:r><w:t>It covers 12 km</w:t></w:r>{raised}<w:r><w:t> since 2021</w:t></w:r>{raised}</w:p>"
+    assert blocks(read(foreign_files.word_document(body), "a.docx")) == [("paragraph", "It covers 12 km² since 2021²")]
+
+
 @pytest.mark.parametrize(("style", "kind"), [("List Bullet 2", "item"), ("List Contents", "paragraph")])
 def test_an_item_of_a_word_document_has_a_style_of_lists(style: str, kind: str) -> None:
     names = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'

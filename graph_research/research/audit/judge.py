@@ -51,6 +51,7 @@ _WORD = re.compile(r"[^\W_]+")
 _ATTRIBUTED = rf"(?<!\w)(?:{any_of('attributions')})\s+(?:\w{{1,3}}\s+)?"
 """What stands before whom a sentence has something from, with an article."""
 _OTHER_ORDER = "words do not decide it: the passage has them in another order"
+_IN_SEVERAL = "words do not decide it: they stand in several passages, and no one of these says it"
 _OTHER_ROW = "words do not decide it: the row is that of"
 _OTHERWISE = ("denied", "opposed", "order")
 
@@ -218,7 +219,7 @@ def _beside(sentence: ReportSentence, owner: LibraryDocument, units: Sequence[Un
         is_supporting=is_supporting,
         is_against=not is_supporting and (_excludes(sentence, owner, unit) or _says_otherwise(found.features)),
         is_related=found.score >= UNSUPPORTED,
-        problem=judgement.problem or (f"{_OTHER_ROW} {label}" if label else _undecided(found)),
+        problem=judgement.problem or _undecided(found, label, len(units)),
         lacks=_lacks(text, said),
     )
 
@@ -271,8 +272,13 @@ def _in_order(text: str, passage: str) -> float:
     return (longest[-1] - 1) / (len(shared) - 1) if len(shared) > 1 else 1.0
 
 
-def _undecided(found: Support) -> str:
-    """Why words do not decide: what the passage has not, or that it says the same words in another order."""
+def _undecided(found: Support, other_label: str, passages: int) -> str:
+    """Why words do not decide: that they stand in several passages or in another row, what the passage has not, or that
+    it says the same words in another order."""
+    if passages > 1:
+        return _IN_SEVERAL
+    if other_label:
+        return f"{_OTHER_ROW} {other_label}"
     lacking = [word for _, word in found.lacks][:_NAMED]
     return f"words do not decide it: the passage has no {', '.join(lacking)}" if lacking else _OTHER_ORDER
 

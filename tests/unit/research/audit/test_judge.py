@@ -61,6 +61,13 @@ def test_the_reason_names_the_row_that_a_sentence_does_not_name() -> None:
     assert row.reason == "words do not decide it: the row is that of Roads"
 
 
+def test_the_reason_says_that_the_words_stand_in_several_rows() -> None:
+    energy = markdown_document("# Energy\n\n| Use | Percent |\n|---|---|\n| Cooling | 41 |\n| Computing | 33 |\n")
+    library = [LibraryDocument(source_id="src-1", title=energy.title, path="energy.md", document=energy)]
+    row = judged(1, ReportSentence(text="Computing takes 41 percent of the energy."), library, [], [])
+    assert row.reason == "words do not decide it: they stand in several passages, and no one of these says it"
+
+
 ROWS = "# Ferry\n\n| Month | Line | Cars | Lorries |\n|---|---|---|---|\n{0}"
 JULY = ROWS.format("| July | Red | 12,440 | 515 |\n| 2023 | Red | 90,000 | 4,000 |\n")
 

@@ -118,7 +118,8 @@ async def check_report(
     )
     if not verifying_models(workspace, roles):
         return audit
-    return await checked_by_model(workspace, audit, await shelf.quoted(audit), roles)
+    written = dict(enumerate(sentences, start=1))
+    return await checked_by_model(workspace, audit, written, await shelf.quoted(audit), roles)
 
 
 async def _read_report(path: Path, named: Path) -> Document:

@@ -16,6 +16,7 @@ from graph_research.graph.state.rows import Write
 from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.research.audit.judge import LibraryDocument
 from graph_research.research.audit.model import Audit, AuditedSentence, AuditQuote, Verdict, counts_of
+from graph_research.research.audit.statements import ReportSentence
 from graph_research.research.models.draft import Block, DraftSection, Statement, StatementVerdict, VerdictWord
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.ids import evidence_id
@@ -33,12 +34,16 @@ def verifying_models(workspace: Workspace, roles: Sequence[str] = ()) -> list[st
 
 
 async def checked_by_model(
-    workspace: Workspace, audit: Audit, documents: Mapping[str, LibraryDocument], roles: Sequence[str] = ()
+    workspace: Workspace,
+    audit: Audit,
+    written: Mapping[int, ReportSentence],
+    documents: Mapping[str, LibraryDocument],
+    roles: Sequence[str] = (),
 ) -> Audit:
-    """The audit with the verdicts of a model on the sentences for which code found passages; `documents` by source id.
-    A sentence on which the model gave none stays as code judged it."""
+    """The audit with the verdicts of a model on the sentences for which code found passages; `written` has them all by
+    number, `documents` are by source id. A sentence on which the model gave none stays as code judged it."""
     evidence_of = {row.n: _evidence_of(row, documents) for row in audit.sentences}
-    statements = {row.n: _statement(row, evidence_of[row.n]) for row in audit.sentences if evidence_of[row.n]}
+    statements = {n: _statement(written[n].claim, found) for n, found in evidence_of.items() if found}
     evidence = [row for rows in evidence_of.values() for row in rows]
     used = {row.source_id: documents[row.source_id] for row in evidence}
     layouts = {name: orjson.dumps(row.document.layout()).decode() for name, row in used.items()}
@@ -60,12 +65,12 @@ async def checked_by_model(
         async for _ in app.drive(run_id):
             pass
         state = await app.store.state(run_id)
-    sentences = [_judged(row, statements.get(row.n), state) for row in audit.sentences]
+    sentences = [_judged(row, written[row.n], statements.get(row.n), state) for row in audit.sentences]
     return audit.model_copy(update={"sentences": sentences, "counts": counts_of(sentences), "run_id": run_id})
 
 
-def _statement(row: AuditedSentence, evidence: Sequence[Evidence]) -> Statement:
-    return Statement(text=row.text, evidence_ids=[each.id for each in evidence])
+def _statement(text: str, evidence: Sequence[Evidence]) -> Statement:
+    return Statement(text=text, evidence_ids=[each.id for each in evidence])
 
 
 def _evidence_of(row: AuditedSentence, documents: Mapping[str, LibraryDocument]) -> list[Evidence]:
@@ -98,13 +103,18 @@ def _source(row: LibraryDocument, layout: str) -> Source:
     )
 
 
-def _judged(row: AuditedSentence, statement: Statement | None, state: Mapping[str, Any]) -> AuditedSentence:
-    """What the model says of a sentence; what it finds supported counts only where code finds its numbers and names."""
+def _judged(
+    row: AuditedSentence, written: ReportSentence, statement: Statement | None, state: Mapping[str, Any]
+) -> AuditedSentence:
+    """What the model says of a sentence; what it finds supported counts only where code finds its numbers and names. A
+    row of a table that code found contradicted stays so, since label and header tell what its numbers are of."""
     said = {each["id"]: StatementVerdict.model_validate(each) for each in state.get("statement_verdicts") or []}
     problems = {each["id"]: each["problem"] for each in state.get("checks") or []}
     verdict = said.get(statement.id) if statement else None
     if statement is None or verdict is None:
         return row
+    if written.cells and row.verdict is Verdict.CONTRADICTED:
+        return row.model_copy(update={"model": verdict.model})
     if verdict.verdict is VerdictWord.SUPPORTED and not problems.get(statement.id):
         return row.model_copy(update={"verdict": Verdict.SUPPORTED, "reason": "", "model": verdict.model})
     reason = problems.get(statement.id) or verdict.reason

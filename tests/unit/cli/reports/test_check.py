@@ -193,6 +193,16 @@ def test_a_verifier_model_judges_what_code_found_and_overrules_no_missing_number
     assert user.run("replay", done.json["run_id"], "--json").json["identical"] is True
 
 
+def test_a_verifier_model_does_not_overrule_what_another_row_of_the_same_label_says(user: User) -> None:
+    table = "| Consumer | Share of energy (percent) |\n|---|---|\n| Cooling | 41 |\n| Computing | {} |\n"
+    user.write("papers/audit.md", f"# Energy audit\n\nThe mill has a staff of 27 people.\n\n{table.format(33)}")
+    user.write("mine.md", f"# Energy of the mill\n\n{table.format(27)}")
+    spec = user.script("v.json", {"verifier": [{"verdicts": [{"n": n, "verdict": "supported"} for n in (1, 2)]}]})
+    done = user.run("check", "mine.md", "--library", "papers", "--role", f"verification={spec}", "--json").json
+    assert [row["verdict"] for row in done["sentences"]] == ["supported", "contradicted"]
+    assert done["sentences"][1]["reason"] == "not in the cited quotes: 27 percent"
+
+
 def test_a_document_of_an_archive_is_cited_and_judged_by_a_model(user: User) -> None:
     cost = "The construction cost of the Marrow Bay tidal lagoon was 1.61 billion euros."
     archive = user.folder / "papers" / "a.zip"

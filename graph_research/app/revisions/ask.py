@@ -14,6 +14,7 @@ from graph_research.app.request import NO_LIMITS, RequestLimits, RunRequest, val
 from graph_research.app.revisions.changes import Revised, latest, save, timestamp
 from graph_research.app.runs.imported import FOLLOW_UP_OF, inherited, refuse_foreign
 from graph_research.app.runs.revisions import all_sources, revised_state, stored_revisions
+from graph_research.app.runs.status import error_text
 from graph_research.app.store import Store, metadata_of, request_of
 from graph_research.errors import GraphResearchError, check_name
 from graph_research.graph.checkpoint.records import CallRecord, RunRecord
@@ -43,6 +44,10 @@ OnEvent = Callable[[Event], None]
 
 class FollowUpFailed(GraphResearchError):
     """The run that answers a further question did not complete."""
+
+
+class FollowUpAborted(FollowUpFailed):
+    """It was cancelled, or reached a limit of time or budget."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,12 +104,15 @@ async def follows_up(store: Store, run_id: str) -> str | None:
 
 async def join_follow_up(app: Application, follow_up: str, *, clock: Clock | None = None) -> Answered:
     """Make a version of the report that a run was a further question to, with its answer as a section.
-    `FollowUpFailed` where the run did not complete."""
+    `FollowUpFailed`, or `FollowUpAborted`, where the run did not complete."""
     store = app.store
     record = await store.run(follow_up)
     if record.status != RunStatus.COMPLETED:
-        raise FollowUpFailed(
-            f"run {follow_up}, which answers the question, ended {record.status}", help="ask again, and it goes on"
+        error = FollowUpAborted if record.status == RunStatus.ABORTED else FollowUpFailed
+        why = error_text(record) or record.cause
+        raise error(
+            f"run {follow_up}, which answers the question, ended {record.status}{f' ({why})' if why else ''}",
+            help="ask again, and it goes on",
         )
     run_id, question = record.metadata[FOLLOW_UP_OF], record.input["question"]
     old = await latest(app.workspace, store, run_id)

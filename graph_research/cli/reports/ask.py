@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph_research.cli.display.output import say, show, show_json
+from graph_research.cli.errors import ABORTED, CommandEnded, end_with
 from graph_research.cli.options import Json, MaxCost, MaxTokens, RunId, Timeout, examples
 from graph_research.cli.reports.revise import ReportOut, show_revised, write_files
 from graph_research.cli.workspace import open_here, wait_for
@@ -44,9 +45,15 @@ def _ask(
     The answer joins the report as a section. It comes from the archived sources; only the parts that none of them
     answers are searched for. Interrupted, the same command goes on. `versions RUN_ID --undo` takes it back.
     """
+    from graph_research.app.revisions.ask import FollowUpAborted
+
     workspace = open_here()
     limits = (max_cost, max_tokens, timeout)
-    answered = wait_for(_answered(workspace, run_id, question, accept_changes=accept_changes, limits=limits))
+    try:
+        answered = wait_for(_answered(workspace, run_id, question, accept_changes=accept_changes, limits=limits))
+    except FollowUpAborted as error:
+        end_with(error, json=json)
+        raise CommandEnded(ABORTED) from error
     if json:
         files = write_files(workspace, answered.revised, out)
         show_json({**answered.to_json(), "files": files})

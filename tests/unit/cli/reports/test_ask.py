@@ -129,8 +129,8 @@ def test_an_edited_version_can_be_asked_on_and_left_out_again_sentence_by_senten
 
 
 def test_a_follow_up_that_did_not_end_goes_on_when_it_is_asked_again(analyst: User) -> None:
-    failed = analyst.run("ask", "tides", IN_ARCHIVE, "--timeout", "0.000001", expect=1)
-    assert "ask again" in failed.err
+    failed = analyst.run("ask", "tides", IN_ARCHIVE, "--timeout", "0.000001", expect=3)
+    assert "ended aborted (timeout); ask again" in failed.err
     assert len(analyst.run("versions", "tides", "--json").json) == 1
     done = analyst.run("ask", "tides", IN_ARCHIVE, "--timeout", "600", "--json").json
     assert (done["version"], done["follow_up"]) == (2, "tides-ask-2")

@@ -234,6 +234,7 @@ def _account(
             rows.labels,
             cited=cited,
             sources=sources,
+            claims=claims,
             gaps=rows.gaps,
             sub_queries=rows.outcomes,
             decisions=decisions,

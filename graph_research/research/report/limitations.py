@@ -15,13 +15,14 @@ from graph_research.research.models.fidelity import LOW_FIDELITY
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.report_options import ReportOptions, ReportType
-from graph_research.research.quality_gates import source_gate
+from graph_research.research.quality_gates import NO_SURE_FINDING, source_gate
 from graph_research.research.report.formatting import model_name, one_line
 from graph_research.research.report.labels.languages import has_labels, labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import (
     ContentFidelity,
     GatheringStatistics,
+    ReportClaim,
     ReportDecision,
     ReportSource,
     SubQueryOutcome,
@@ -41,6 +42,7 @@ def limitations_of(
     *,
     cited: Cited,
     sources: Sequence[ReportSource],
+    claims: Sequence[ReportClaim],
     gaps: Sequence[Gap],
     sub_queries: Sequence[SubQueryOutcome],
     decisions: Sequence[ReportDecision],
@@ -73,7 +75,7 @@ def limitations_of(
             (fabricated_dropped, labels.limit_fabricated.format(n=fabricated_dropped)),
             (left_out, labels.limit_left_out.format(n=left_out)),
         ),
-        *_about_the_checks(sources, sub_queries, decisions, gaps, labels),
+        *_about_the_checks(sources, claims, sub_queries, decisions, gaps, labels),
         *_about_the_language(language, labels),
     ]
 
@@ -233,17 +235,20 @@ def _about_the_models(degraded: Sequence[Mapping[str, Any]], labels: Labels) -> 
 
 def _about_the_checks(
     sources: Sequence[ReportSource],
+    claims: Sequence[ReportClaim],
     sub_queries: Sequence[SubQueryOutcome],
     decisions: Sequence[ReportDecision],
     gaps: Sequence[Gap],
     labels: Labels,
 ) -> list[str]:
-    """What the gates objected to last; that of the sources, which are rated after it, as far as it objects now."""
+    """What the gates objected to last; of sources and findings, which are scored after that, as far as it holds now."""
     last = {decision.phase: decision.issues for decision in decisions if decision.action == EVALUATE_PHASE}
     if last.get(_GATHERING):
         rated = [{"quality": row.quality} for row in sources]
         last[_GATHERING] = list(source_gate(rated, [{"status": row.status} for row in sub_queries]).issues)
-    issues = dict.fromkeys(issue for objected in last.values() for issue in objected)
+    is_sure = any(claim.level == "high" for claim in claims)
+    objections = dict.fromkeys(issue for objected in last.values() for issue in objected)
+    issues = [issue for issue in objections if issue != NO_SURE_FINDING or not is_sure]
     return _those_that_apply(
         (issues, labels.limit_checks.format(issues=labels.semicolon.join(_check(issue, labels) for issue in issues))),
         (any(not gap.addressed for gap in gaps), labels.limit_open.format(heading=labels.open_questions)),

@@ -21,9 +21,9 @@ from graph_research.research.report.labels.table import Labels
 OTHERS = [language for language in LANGUAGES if language != "en"]
 AS_IN_ENGLISH = {
     *("analysis", "bron", "clarification", "conclusions", "condensed", "condensada", "date", "factor", "fin", "graph"),
-    *("methodology", "model", "origins", "page {n}", "passages", "phase", "planning", "question", "score {score}"),
-    *("sources", "source", "status", "transition", "usd", "no.", "tokens in", "tokens out", "tokens in / out"),
-    "{n} tokens",
+    *("methodology", "model", "origins", "page {n}", "passages", "phase", "planning", "question", "score"),
+    *("score {score}", "sources", "source", "status", "transition", "usd", "no.", "tokens in", "tokens out"),
+    *("tokens in / out", "{n} tokens"),
 }
 """Texts that some other language writes as English does, in lower case."""
 

@@ -82,6 +82,13 @@ def test_a_claim_is_strong_by_its_number_with_two_origins_and_nothing_against_it
     assert (disputed.level, disputed.why[2]) == ("medium", "origins against it: 1")
 
 
+def test_a_report_with_a_sure_claim_does_not_say_that_no_finding_is_sure():
+    [gate] = finished_research.state()["decisions"]
+    objected = {**gate, "inputs": {"phase": "analysis"}, "outputs": {"issues": ["No high-confidence findings"]}}
+    told = [" ".join(built(decisions=[objected], claims=claims).limitations) for claims in (two_origins(), [])]
+    assert ["No high-confidence findings" in text for text in told] == [False, True]
+
+
 @pytest.mark.requirement("17.5")
 def test_copies_of_one_origin_count_once_and_no_claim_is_strong_in_a_report_that_is_not():
     one_voice = [{**source, "publisher": "Lagoon Company", "doi": None} for source in finished_research.SOURCES]

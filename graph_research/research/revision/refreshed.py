@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -25,9 +25,9 @@ _SAME_MATTER = 0.45
 class SourceStatus(StrEnum):
     """What became of a source.
 
-    `unchanged`: its text is the archived one. `changed`: its text differs. `moved`: its address redirects to
-    another for good; its text may differ too. `retracted`: it says that it was retracted or withdrawn. `gone`: it is no
-    longer there. `not_checked`: it cannot be had now, or only a search result was archived of it.
+    `unchanged`: its text is the one that the citations rest on. `changed`: its text differs. `moved`: its address
+    redirects to another for good; its text may differ too. `retracted`: it says that it was retracted or withdrawn.
+    `gone`: it is no longer there. `not_checked`: it cannot be had now, or only a search result was archived of it.
     """
 
     UNCHANGED = "unchanged"
@@ -129,19 +129,24 @@ def _archived(archive: Archive, archive_hash: str) -> Document:
 
 def _source_now(source: ReportSource, citations: Sequence[Citation], now: Reread, before: Document) -> SourceNow:
     own = [citation for citation in citations if citation.source_id == source.id]
+    quotes = [_quote_now(citation, now, before) for citation in own]
+    cited = {citation.archive_hash for citation in own} or {source.archive_hash}
+    all_stand = len(cited) == 1 or all(quote.stands for quote in quotes)
     return SourceNow(
         source_id=source.id,
         n=source.n or 0,
         title=source.title,
         url=source.url,
-        status=_status(source, now, before.text),
+        status=_status(source, now, before.text, cited if all_stand else ()),
         address=now.address,
         reason=now.reason,
-        quotes=[_quote_now(citation, now, before) for citation in own],
+        quotes=quotes,
     )
 
 
-def _status(source: ReportSource, now: Reread, before: str) -> SourceStatus:
+def _status(source: ReportSource, now: Reread, before: str, cited: Collection[str]) -> SourceStatus:
+    """What became of a source whose text was `before`; `cited` are the hashes of the texts that its citations rest on,
+    several where a refresh renewed some, empty where no text has all of them."""
     if now.is_gone:
         return SourceStatus.GONE
     if now.is_unchanged:
@@ -152,7 +157,7 @@ def _status(source: ReportSource, now: Reread, before: str) -> SourceStatus:
         return SourceStatus.RETRACTED
     if now.address:
         return SourceStatus.MOVED
-    return SourceStatus.UNCHANGED if now.document.hash == source.archive_hash else SourceStatus.CHANGED
+    return SourceStatus.UNCHANGED if now.document.hash in cited else SourceStatus.CHANGED
 
 
 def _quote_now(citation: Citation, now: Reread, before: Document) -> QuoteNow:

@@ -50,7 +50,11 @@ def test_a_changed_file_is_named_with_its_new_wording_and_mended(analyst: User) 
     assert any("indeed." in claim["text"] for claim in report(analyst)["claims"])
     analyst.run("prune", environ={"GRAPH_RESEARCH_DEEP_RESEARCH_ARCHIVE_RETENTION_DAYS": "1"})
     assert analyst.run("verify", "tides", "--json").json["invalid"] == 0
-    assert analyst.run("refresh", "tides", "--json").json["sentences"] == []
+    again = analyst.run("refresh", "tides", "--json").json
+    assert ({row["status"] for row in again["sources"]}, again["sentences"]) == ({"unchanged"}, [])
+    analyst.write("library/mills.md", DOCUMENTS["mills.md"])
+    back = analyst.run("refresh", "tides", "--json").json
+    assert [row["url"] for row in back["sources"] if row["status"] == "changed"] == ["mills.md"]
 
 
 @pytest.mark.parametrize(

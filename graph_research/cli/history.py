@@ -100,16 +100,18 @@ def _show_differences(differences: Differences) -> None:
     old, new = differences.old, differences.new
     sides = (f"{side['run_id']} {_place(side)} ({side['status']})" for side in (old, new))
     show(f"from {' to '.join(sides)}")
-    claims = [claim for claim in differences.claims if claim["change"] != ChangeType.CHANGED]
-    for name, counted, texts in (
-        ("sentences", differences.sentences, differences.sentences),
+    sentences = [_short(change["path"]) for change in differences.sentences]
+    claims = [_of_claim(change) for change in differences.claims]
+    for name, changes, texts in (
+        ("sentences", differences.sentences, sentences),
         ("claims", differences.claims, claims),
     ):
-        show(f"{name}: {_count(counted, 'difference')}")
-        for change in texts[:_TEXTS_SHOWN]:
-            show(f"  {signs[change['change']]} {_short(change['path'])}")
-        if len(texts) > _TEXTS_SHOWN:
-            show(f"  and {len(texts) - _TEXTS_SHOWN} more; --json has all")
+        show(f"{name}: {_count(changes, 'difference')}")
+        shown = [(signs[change["change"]], text) for change, text in zip(changes, texts, strict=True) if text]
+        for sign, text in shown[:_TEXTS_SHOWN]:
+            show(f"  {sign} {text}")
+        if left := len(changes) - len(shown[:_TEXTS_SHOWN]):
+            show(f"  and {left} more; --json has all")
     show(f"state: {_count(differences.state, 'difference')}")
     for channel, changes in _by_channel(differences.state).items():
         kinds = Counter(change["change"] for change in changes)
@@ -123,6 +125,16 @@ def _show_differences(differences: Differences) -> None:
     for sign, name in (("-", "only_old"), ("+", "only_new")):
         for call in calls[name][:_CALLS_SHOWN]:
             show(f"  {sign} {call['path']} {call['kind']}: {_short(call['asked'])}")
+
+
+def _of_claim(change: Mapping[str, Any]) -> str:
+    """The text of a claim that came or went, or whose confidence is another one; empty of its other values."""
+    old, new = change["old"], change["new"]
+    if isinstance(old or new, Mapping):
+        return _short(change["path"])
+    text, _, name = change["path"].rpartition(".")
+    is_told = name == "confidence" and isinstance(old, float) and isinstance(new, float)
+    return f"{_short(text)}: {old:.2f} → {new:.2f}" if is_told else ""
 
 
 def _place(side: Mapping[str, Any]) -> str:

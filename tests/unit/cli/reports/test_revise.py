@@ -107,6 +107,20 @@ def test_versions_are_listed_shown_and_compared(analyst: User) -> None:
     assert analyst.run("diff", "tides@v1", "tides@v3", "--json").json["sentences"] == []
 
 
+def test_claims_are_compared_by_their_texts_and_confidence(analyst: User) -> None:
+    gone, kept, *_ = report(analyst)["claims"]
+    analyst.run("edit", "tides", gone["id"], "--drop")
+    analyst.run("edit", "tides", kept["id"], "--confidence", "0.11")
+    told = analyst.run("diff", "tides@v1", "tides@v3").out.partition("claims: ")[2].partition("state: ")[0]
+    first, *lines = told.splitlines()
+    assert first == "3 differences"
+    assert lines == [
+        f"  - {gone['text']}",
+        f"  ~ {kept['text']}: {kept['confidence']:.2f} → 0.11",
+        "  and 1 more; --json has all",
+    ]
+
+
 def test_a_bundle_has_every_version_and_a_replay_is_not_touched(analyst: User, researcher: User) -> None:
     analyst.run("exclude", "tides", "1")
     analyst.run("export-run", "tides", "-o", "changed.grb")

@@ -120,11 +120,14 @@ def _by_setting(given: Mapping[str, _Given]) -> dict[str, _Given]:
 
 
 def _specs_of(provider: Any, models: Any) -> list[Any]:
-    """The models as specs of this provider; a provider that is a whole spec comes before the models."""
+    """The models as specs of this provider; a provider that is a whole spec comes before the models, and a model of its
+    name, such as `extractive`, is one."""
     listed = models.split(",") if isinstance(models, str) else list(models)
     if not isinstance(provider, str) or ":" in provider:
         return [provider, *listed]
-    return [model if ":" in str(model) else f"{provider}:{str(model).strip()}" for model in listed]
+    return [
+        model if ":" in (name := str(model).strip()) or name == provider else f"{provider}:{name}" for model in listed
+    ]
 
 
 def _build(given: Mapping[str, _Given]) -> Settings:

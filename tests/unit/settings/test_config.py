@@ -190,6 +190,8 @@ def test_settings_under_the_names_of_other_tools_are_accepted(tmp_path: Path) ->
         "compression_provider": '"[cli]claude:haiku"',
         "reflection_provider": '"openai"',
         "reflection_model": '"gpt-5.4-nano"',
+        "research_provider": '"extractive"',
+        "research_model": '"extractive"',
         "planning_provider": '"anthropic:claude-sonnet-5-5"',
         "deep_research_archive_content": "false",
         "content_archive_enabled": "true",
@@ -206,6 +208,7 @@ def test_settings_under_the_names_of_other_tools_are_accepted(tmp_path: Path) ->
         "summarization": ("gemini:gemini-3.1-flash-lite", "openai:gpt-5.4-nano"),
         "compression": ("[cli]claude:haiku",),
         "reflection": ("openai:gpt-5.4-nano",),
+        "research": ("extractive",),
         "planning": ("anthropic:claude-sonnet-5-5",),
     }
     shown = {row["name"]: (row["value"], row["origin"]) for row in configuration.rows()}

@@ -244,11 +244,11 @@ class Sentences:
         also = (
             joined([(Span(f"{self._labels.semicolon}{self._labels.also_in}"),), self.numbers(others)]) if others else ()
         )
+        numbers = self.numbers(same_source(statement, self._citations))
         return joined(
             [
                 line(quoted(one_line(statement.text), self._labels)),
-                self.numbers(same_source(statement, self._citations)),
-                (*who, *also),
+                (*joined([numbers, who]), *also),
                 self._status(statement),
             ]
         )

@@ -165,6 +165,15 @@ def test_a_sentence_on_something_else_of_a_disputed_passage_is_not_marked() -> N
     assert "turbines of steel. [1]" in text and "turbines of steel. [1] (disputed)" not in text
 
 
+def test_the_other_source_of_a_quotation_stands_behind_its_number_where_nobody_is_named() -> None:
+    said = [
+        finished_research.quote(finished_research.TURBINES),
+        finished_research.quote(finished_research.MAINTENANCE, finished_research.INTEREST),
+    ]
+    text = render_markdown(built(draft={"conclusions": [finished_research.quotes(*said)]}))
+    assert f"“{finished_research.MAINTENANCE['quote']}” [2]; also in [1]\n" in text
+
+
 def test_only_the_short_answer_names_what_the_other_side_of_a_dispute_gives() -> None:
     answer, rest = render_markdown(built()).split("## Short answer", 1)[1].split("\n## ", 1)
     assert "*National Audit Chamber, 2018* (disputed: 1.37 billion euros [1])" in answer

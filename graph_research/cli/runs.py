@@ -283,8 +283,8 @@ def _show_verification(verification: Verification) -> None:
     show(f"coverage:   {verification.coverage:.0%}")
     diversity = verification.diversity
     show(
-        f"diversity:  {diversity.domains} domains of {diversity.sources} cited sources, the most cited has "
-        f"{diversity.top_share:.0%} of the citations, near-copies {diversity.near_copies}"
+        f"diversity:  {counted(diversity.domains, 'domain')} of {counted(diversity.sources, 'cited source')}, "
+        f"the most cited has {diversity.top_share:.0%} of the citations, near-copies {diversity.near_copies}"
     )
     for problem in list(verification.problems)[:_PROBLEMS_SHOWN]:
         show(f"  {problem.where}: {problem.what}")

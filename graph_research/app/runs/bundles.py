@@ -94,9 +94,10 @@ async def replay_any(workspace: Workspace, name: str, *, current: bool = False) 
 
 
 async def verify_any(workspace: Workspace, name: str) -> Verification:
-    """Every citation of a stored run, or of a bundle file's, against its archived texts."""
+    """Every citation of a stored run, or of a bundle file's, against its archived texts. Those of a text that is
+    missing or damaged are invalid."""
     async with _opened(workspace, name) as (store, run_id):
-        built = await build_from_store(store, run_id)
+        built = await build_from_store(store, run_id, allows_damage=True)
     return await asyncio.to_thread(verify, built.report, built.texts, built.layouts)
 
 

@@ -110,12 +110,16 @@ async def build_from_store(
     prices: Prices | None = None,
     version: int | None = None,
     state: Mapping[str, Any] | None = None,
+    *,
+    allows_damage: bool = False,
 ) -> Built:
     """The report as the run's latest committed state and the revisions up to a `version` have it, of the latest where
-    none is given; its costs by `prices`. `state` is that state where it was read already. `NoReport` where nothing was
-    written yet says why."""
+    none is given; its costs by `prices`. `state` is that state where it was read already. Cited texts that the store
+    cannot give are `StoreDamaged`, or left out where it `allows_damage`. `NoReport` where nothing was written yet says
+    why."""
     revisions = await stored_revisions(store, run_id)
-    return await build_revised(store, run_id, up_to(revisions, version, run_id), prices, state)
+    held = up_to(revisions, version, run_id)
+    return await build_revised(store, run_id, held, prices, state, allows_damage=allows_damage)
 
 
 async def build_revised(
@@ -124,6 +128,8 @@ async def build_revised(
     revisions: Sequence[Revision],
     prices: Prices | None = None,
     state: Mapping[str, Any] | None = None,
+    *,
+    allows_damage: bool = False,
 ) -> Built:
     """The report with these `revisions`, stored or not."""
     prices = prices or Prices()
@@ -142,7 +148,7 @@ async def build_revised(
     held = holding(revisions)
     everything = with_added(state, held)
     hashes = archived(everything)
-    cited = cited_texts(everything)
+    cited = () if allows_damage else cited_texts(everything)
     kept = await _texts(store, run_id, [*hashes, *filter(None, hashes.values())], cited)
     texts = {name: kept[name] for name in hashes if name in kept}
     layouts = {name: orjson.loads(kept[layout]) for name, layout in hashes.items() if layout in kept}

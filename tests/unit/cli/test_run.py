@@ -339,6 +339,19 @@ def test_a_damaged_run_is_named_and_hides_no_other(user: User) -> None:
     assert [run["run_id"] for run in user.run("list", "--json").json] == ["sound"]
 
 
+def test_verify_counts_the_citations_of_a_damaged_text_as_invalid_and_checks_the_others(user: User) -> None:
+    user.run("run", QUESTION, "--library", "library", "--run-id", "tides", "--max-iterations", "1")
+    report = user.run("report", "tides", "--json").json
+    damaged, *_ = {row["archive_hash"] for row in report["citations"]}
+    on_it = sum(row["archive_hash"] == damaged for row in report["citations"])
+    with closing(sqlite3.connect(user.home / "runs.db")) as store, store:
+        name = bytes.fromhex(damaged.removeprefix("sha256:"))
+        store.execute("UPDATE texts SET content = substr(content, 1, 20) WHERE hash = ?", (name,))
+    counts = user.run("verify", "tides", "--json", expect=1).json
+    assert (counts["invalid"], counts["valid"]) == (on_it, len(report["citations"]) - on_it)
+    assert user.run("report", "tides", "--json", expect=1).json["error"]["code"] == "store-damaged"
+
+
 def test_a_disk_without_room_ends_in_one_clear_line(user: User) -> None:
     user.run("library", "add", "library")
     done = run_on_full_disk(user, "run", QUESTION, "--run-id", "full", "--json", most_bytes=60_000, expect=1)

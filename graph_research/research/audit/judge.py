@@ -26,7 +26,7 @@ from graph_research.text.relevance.exchange import Clause, clauses
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
 from graph_research.text.relevance.statements import SourceSentence, row_text
-from graph_research.text.relevance.support import SUPPORTED, UNSUPPORTED, Support, support
+from graph_research.text.relevance.support import SUPPORTED, UNSUPPORTED, Lack, Support, support
 from graph_research.text.relevance.units import Unit
 
 _COMPARED = 12
@@ -45,6 +45,8 @@ _IN_ORDER = 0.6
 order: "the farm costs 132, the lagoon 74" has all words of "the lagoon costs 132, the farm 74"."""
 _MOST_QUOTED_CHARS = 400
 _NAMED = 5
+_LIGHT = 0.5
+"""A word of this weight or less, such as "takes" or "came", is not named as what a passage lacks."""
 _FEWEST_WORDS = 2
 """Words of a sentence that a passage has with another value, and no others: fewer leave open what it is about."""
 _WORD = re.compile(r"[^\W_]+")
@@ -219,7 +221,7 @@ def _beside(sentence: ReportSentence, owner: LibraryDocument, units: Sequence[Un
         is_supporting=is_supporting,
         is_against=not is_supporting and (_excludes(sentence, owner, unit) or _says_otherwise(found.features)),
         is_related=found.score >= UNSUPPORTED,
-        problem=judgement.problem or _undecided(found, label, len(units)),
+        problem=judgement.problem or _undecided(found, language_of(text), label, len(units)),
         lacks=_lacks(text, said),
     )
 
@@ -272,15 +274,19 @@ def _in_order(text: str, passage: str) -> float:
     return (longest[-1] - 1) / (len(shared) - 1) if len(shared) > 1 else 1.0
 
 
-def _undecided(found: Support, other_label: str, passages: int) -> str:
-    """Why words do not decide: that they stand in several passages or in another row, what the passage has not, or that
-    it says the same words in another order."""
-    if passages > 1:
-        return _IN_SEVERAL
+def _undecided(found: Support, language: str, other_label: str, passages: int) -> str:
+    """Why words do not decide: that the row is another one, which words the passage has not, or that these stand in
+    several passages or in another order."""
     if other_label:
         return f"{_OTHER_ROW} {other_label}"
-    lacking = [word for _, word in found.lacks][:_NAMED]
-    return f"words do not decide it: the passage has no {', '.join(lacking)}" if lacking else _OTHER_ORDER
+    telling = [word for lack, word in found.lacks if lack is not Lack.WORD or _is_telling(word, language)]
+    if telling:
+        return f"words do not decide it: the passage has no {', '.join(telling[:_NAMED])}"
+    return _IN_SEVERAL if passages > 1 else _OTHER_ORDER
+
+
+def _is_telling(word: str, language: str) -> bool:
+    return any(each.weight > _LIGHT for each in words(word, language))
 
 
 def _lacks(text: str, passages: Sequence[str]) -> str:

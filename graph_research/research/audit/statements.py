@@ -301,7 +301,7 @@ def _own_notes() -> re.Pattern[str]:
     for language in LANGUAGES:
         labels = labels_for(language)
         said = (
-            *(labels.selected_by_code, labels.no_usable_report, labels.quotes_by_code, labels.no_search_answered),
+            *(labels.selected_by_code, labels.written_by_no_model, labels.quotes_by_code, labels.no_search_answered),
             *(labels.not_answered, labels.nothing_written, labels.nearest, labels.unrelated, labels.nothing_near),
             *(labels.disputed_values, labels.disagreements_lead, labels.disagreements_marked, labels.all_of_makers),
             *(labels.basis_dates, labels.basis_date, labels.basis_no_dates, labels.newest_versions),

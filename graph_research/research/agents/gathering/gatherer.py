@@ -183,11 +183,10 @@ def _nobody_answered(query: str, searched: Searched) -> ProviderError:
     if searched.withheld and not searched.asked:
         reason = "all of its words stand in local documents only, so none of them was sent over the web"
     retry = any(isinstance(error, ProviderUnavailable) for error in searched.errors)
-    was_asked = not any(isinstance(error, BudgetReached) for error in searched.errors)
     return (ProviderUnavailable if retry else ProviderError)(
         f'no search provider answered "{query[:80]}": {reason or "none is configured"}',
         provider="search",
-        help="check the keys and addresses of the search providers" if was_asked else "",
+        help="check the keys and addresses of the search providers",
     )
 
 

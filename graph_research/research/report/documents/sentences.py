@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from graph_research.research.evidence.cited import Citation, CitedBlock, CitedContradiction, CitedStatement
 from graph_research.research.evidence.claim_support import Status
-from graph_research.research.models.draft import EMPTY_CELL, BlockType, StatementKind
+from graph_research.research.models.draft import EMPTY_CELL, BlockType, StatementKind, statements_of
 from graph_research.research.report.documents.block_settings import settings_by_source
 from graph_research.research.report.documents.elements import (
     LINE_BREAK,
@@ -48,6 +48,10 @@ class Sentences:
         self._citations = {citation.id: citation for citation in report.citations}
         self._sources = {source.id: source for source in report.sources}
         cited = {c.source_id: self._sources[c.source_id] for c in report.citations if c.source_id in self._sources}
+        sections = (block for section in report.sections for block in section.blocks)
+        blocks = (*report.short_answer, *sections, *report.conclusions)
+        told = statements_of(block for block in blocks if block.type is not BlockType.CODE)
+        self._cited_in_text = self._sources_of(name for row in told for name in row.citations)
         self._behind = Counter(map(publisher, cited.values()))
         self._disputed = disputed_statements(report)
         self._other_values = other_values(report, self._disputed)
@@ -115,25 +119,24 @@ class Sentences:
     def of_block(self, block: CitedBlock, statement: CitedStatement, others: Iterable[CitedBlock]) -> Spans:
         """The caption of a block to copy: its sources, marked where the writer composed it. Where several tell of its
         settings each stands with those that it tells of and no table of the section has, and one that tells of none
-        where the `others` of its section that are no such blocks lack it; else none stands where these have them
-        all."""
+        where no sentence of the report cites it; else none stands where the `others` of its section that are no such
+        blocks have them all."""
         others = list(others)
         rows = {word for other in others for row in other.rows if row for word in row[0].text.split()}
         settings = settings_by_source(statement.text, block.language, statement.citations, self._citations, rows)
         told = (row for block in others if block.type is not BlockType.CODE for row in block.statements())
         shown = self._sources_of(name for row in told for name in row.citations)
         if sum(map(bool, settings.values())) > 1:
-            numbers = self._with_settings(statement, settings, shown)
+            numbers = self._with_settings(statement, settings)
         else:
             numbers = () if settings.keys() <= shown else self.numbers(statement.citations)
         named = (Span(self._labels.pair.format(name=self._labels.sources, value="")), *numbers) if numbers else ()
         return joined([_marked(statement, named), self._status(statement)])
 
-    def _with_settings(
-        self, statement: CitedStatement, settings: Mapping[int, Sequence[str]], shown: Container[int]
-    ) -> Spans:
+    def _with_settings(self, statement: CitedStatement, settings: Mapping[int, Sequence[str]]) -> Spans:
         """The numbers of the sources, each once behind the settings that it tells of, those without any last and only
         where they are not shown elsewhere."""
+        shown = self._cited_in_text
         of_source = {
             n: self._number_of_all([name for name in statement.citations if self._citations[name].n == n])
             for n in settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -40,7 +41,10 @@ _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _LINK_SHARE = 0.75  # a block with more of its characters in links than this is a list of links, not prose
 _PREFORMATTED_SHARE = 0.9
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
-_TOPIC_CHARS = 600  # with so much prose an id, such as `pagination` or `sql-for-share`, names a section's subject
+_SECTION_TEXT = "p, dd, dt, li, pre, td"
+_TOPIC_CHARS = 600  # with so much prose a class or an id, such as `toctree-wrapper` or `sql-for-share`, is no hint
+_MAX_UNSURE = 8  # elements in each other that are searched for content; those in them are content
+_MAY_HOLD_CONTENT = ("form", "search", "aside")
 _MAIN_SHARE = 0.4  # a <main> with at least this share of the page's text is the page; the rest is furniture
 _NOTE_ROLES = ("note", "doc-footnote", "footnote", "endnote", "rearnote")
 _MAX_COVERED = 100_000  # of a page's cells, those that others stand in
@@ -171,6 +175,7 @@ class _Place:
     link: bool = False
     row: bool = False
     content: bool = False
+    unsure: int = 0  # elements around it that are furniture unless they hold content
 
 
 @cache
@@ -240,8 +245,12 @@ class _Reader:
             return _changed(place, furniture=False, content=True)
         if tag not in BLOCK_TAGS:
             return place
-        if not place.furniture and _is_furniture(node, tag, place):
-            place = _changed(place, furniture=True)
+        if not place.furniture:
+            unsure = tag in _MAY_HOLD_CONTENT or (tag in NAMED_TAGS and _is_called_furniture(node.attributes))
+            if unsure:
+                place = _changed(place, unsure=place.unsure + 1)
+            if _is_furniture(node, tag, place, unsure=unsure):
+                place = _changed(place, furniture=True)
         if tag in ("main", "article"):
             place = _changed(place, content=True)
         return _of_kind(node, tag, place)
@@ -374,7 +383,7 @@ def _is_anchor(link: LexborNode) -> bool:
     return text in _ANCHOR_SIGNS or (len(text) <= 2 and not _ANCHOR_WORDS.isdisjoint(_classes(link)))
 
 
-def _is_furniture(node: LexborNode, tag: str, place: _Place) -> bool:
+def _is_furniture(node: LexborNode, tag: str, place: _Place, *, unsure: bool) -> bool:
     attributes = node.attributes
     role = attributes.get("role") or ""
     if tag == "aside" and (role or attributes.get("epub:type")) in _NOTE_ROLES:
@@ -383,22 +392,28 @@ def _is_furniture(node: LexborNode, tag: str, place: _Place) -> bool:
         return True
     if tag == "header":
         return not place.content and node.css_first(_CONTENT) is None
-    if tag in FURNITURE_TAGS:
-        return tag not in ("form", "search") or node.css_first(_CONTENT) is None
-    if tag not in NAMED_TAGS:
-        return False
-    called, named = (_is_called_furniture(attributes.get(name) or "") for name in ("class", "id"))
-    return (called or (named and _prose_chars(node) < _TOPIC_CHARS)) and node.css_first(_CONTENT) is None
+    if tag == "aside" and not place.content:
+        return True
+    if unsure:
+        return place.unsure <= _MAX_UNSURE and not _holds_content(node, _TOPIC_CHARS if tag != "aside" else 1)
+    return tag in FURNITURE_TAGS
 
 
-def _is_called_furniture(names: str) -> bool:
-    return not FURNITURE_WORDS.isdisjoint(_WORDS.findall(names.lower()))
+def _is_called_furniture(attributes: Mapping[str, str | None]) -> bool:
+    names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
+    return not FURNITURE_WORDS.isdisjoint(_WORDS.findall(names))
 
 
-def _prose_chars(node: LexborNode) -> int:
-    """The characters of paragraphs that are no links."""
-    paragraphs = node.css("p")
-    return sum(len(one.text()) - sum(len(link.text()) for link in one.css("a")) for one in paragraphs)
+def _holds_content(node: LexborNode, least_chars: int) -> bool:
+    """Whether a node holds a page's content whatever it is called: its main heading, prose of `least_chars`, or a
+    section, which is a heading with a text that is no link."""
+    is_section = node.css_first("h2, h3, h4, h5, h6") is not None and _unlinked_chars(node, _SECTION_TEXT) > 0
+    return is_section or _unlinked_chars(node, "p") >= least_chars or node.css_first(_CONTENT) is not None
+
+
+def _unlinked_chars(node: LexborNode, selector: str) -> int:
+    """The characters that are no links in the elements of a selector."""
+    return sum(len(one.text().strip()) - sum(len(link.text()) for link in one.css("a")) for one in node.css(selector))
 
 
 def _classes(node: LexborNode) -> frozenset[str]:

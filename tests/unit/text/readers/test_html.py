@@ -131,16 +131,27 @@ def test_navigation_banners_link_lists_and_footers_are_boilerplate() -> None:
     assert "We use cookies." in document.text
 
 
-@pytest.mark.parametrize("name", ["sql-for-update-share", "pagination", "cookies"])
-def test_a_section_whose_id_names_its_subject_is_no_boilerplate(name: str) -> None:
-    told = "Rows that are locked are skipped, which is of use to several readers of a queue. " * 8
-    section = f"<div id='{name}'><h3>The clause</h3><p>{told}</p></div>"
-    assert blocks(html_document(section), "paragraph") == [told.strip()]
-    short = f"<div id='{name}'><p>Tell your friends.</p></div>"
+@pytest.mark.parametrize("attribute", ["class", "id"])
+@pytest.mark.parametrize("name", ["toctree-wrapper compound", "sql-for-update-share", "session-cookie-secure"])
+def test_a_section_or_much_prose_is_content_whatever_its_class_or_id_is(attribute: str, name: str) -> None:
+    told = "Rows that are locked are skipped."
+    section = f"<div {attribute}='{name}'><h3>The clause</h3><p>{told}</p></div>"
+    assert blocks(html_document(section), "paragraph") == [told]
+    much = " ".join([told] * 20)
+    assert blocks(html_document(f"<div {attribute}='{name}'><p>{much}</p></div>"), "paragraph") == [much]
+    short = f"<div {attribute}='{name}'><p>Tell your friends.</p></div>"
     assert blocks(html_document(short), "boilerplate") == ["Tell your friends."]
-    links = f"<div id='{name}'><p><a href='/x'>{told}</a></p></div>"
-    assert blocks(html_document(links), "boilerplate") == [told.strip()]
-    assert blocks(html_document(section.replace("id=", "class=")), "paragraph") == []
+    links = f"<div {attribute}='{name}'><h3>Read on</h3><ul><li><a href='/x'>{told}</a></li></ul></div>"
+    assert blocks(html_document(links), "boilerplate") == ["Read on", told]
+
+
+def test_an_aside_in_the_content_is_content_where_it_has_prose() -> None:
+    summary = '<aside class="topic"><p>Abstract</p><p>How annotations are read.</p></aside>'
+    notes = '<aside class="footnote-list"><aside role="note"><span>[1]</span><p>Since 3.10.</p></aside></aside>'
+    document = html_document(f"<main><h1>Annotations</h1>{summary}<p>Call it.</p>{notes}</main>")
+    assert blocks(document, "paragraph") == ["Abstract", "How annotations are read.", "Call it.", "[1]", "Since 3.10."]
+    outside = html_document(f"<main><p>Call it, then read it.</p></main>{summary}")
+    assert blocks(outside, "boilerplate") == ["Abstract", "How annotations are read."]
 
 
 def test_the_page_links_of_a_docbook_manual_are_boilerplate() -> None:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import accumulate
 
-from graph_research.text.document import Block, BlockKind, Document, PlaceKind, Places
+from graph_research.text.document import MAX_HEADING_CHARS, Block, BlockKind, Document, PlaceKind, Places
 from graph_research.text.errors import DocumentUnreadable
 
 MAX_BLOCKS = 250_000
@@ -31,6 +31,10 @@ def _seen(odd: re.Match[str]) -> str:
     return "\ufffd" if odd[0] >= "\ud800" else "" if odd[0] == _SOFT_HYPHEN else " "
 
 
+def _label(text: str) -> str:
+    return text if len(text) <= MAX_HEADING_CHARS else ""
+
+
 class DocumentBuilder:
     """Collects blocks in reading order into a `Document` whose text has one space between them and no newline.
 
@@ -44,6 +48,7 @@ class DocumentBuilder:
         self._cells: list[tuple[int, ...]] = []
         self._code_lines: list[int] = []
         self._begins_table = False
+        self._above: list[str] = []  # the cells of the row above
         self._next_place: tuple[PlaceKind, str, int | str] | None = None
         self._places: list[tuple[PlaceKind, str, list[int], list[int | str]]] = []
 
@@ -54,11 +59,17 @@ class DocumentBuilder:
     def begin_table(self) -> None:
         """The next row is the first of another table than the row before it."""
         self._begins_table = True
+        self._above.clear()
 
-    def add_row(self, cells: Sequence[str], places: Sequence[str] = (), within: str = "") -> None:
+    def add_row(self, cells: Sequence[str | None], places: Sequence[str] = (), within: str = "") -> None:
         """Append a table's row as one block that knows its cells; with `places` each cell stands at its own in the
-        sheet `within`."""
-        texts = [canonical_text(cell) for cell in cells]
+        sheet `within`. For a cell of None, which the one above it stands in too, the text of that is written again, so
+        that the row says what it is about; a text longer than `MAX_HEADING_CHARS` is not."""
+        above = [*self._above, *[""] * len(cells)]
+        texts = [
+            _label(label) if cell is None else canonical_text(cell) for cell, label in zip(cells, above, strict=False)
+        ]
+        self._above[: len(texts)] = texts
         before = self._length
         self.add("table", " ".join(filter(None, texts)), level=int(self._begins_table))
         if self._length == before:

@@ -246,8 +246,10 @@ class Document:
             rows = tuple(row for row in named if width and len(self.rows.get(row, ())) == width)
             if rows:
                 names[rows[0]] = self.rows[rows[0]]
-            if len(rows) > _LEAST_ROWS and _is_second_header(*(self.rows[row] for row in rows[:3])):
-                names[rows[0]] = _joined(self.rows[rows[0]], self.rows[rows[1]])
+            header, below, first = (self.rows[row] for row in rows[:3]) if len(rows) > _LEAST_ROWS else ((), (), ())
+            below = tuple("" if said == name else said for name, said in zip(header, below, strict=True))
+            if below and _is_second_header(header, below, first):
+                names[rows[0]] = _joined(header, below)
                 second.add(rows[1])
                 rows = (rows[0], *rows[2:])
             tables |= dict.fromkeys((start for start in starts if start in self.rows), rows)

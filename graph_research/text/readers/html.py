@@ -196,6 +196,7 @@ class _Reader:
         self._cell_starts: list[int] = []
         self._covering = 0  # columns that the last cell stands in beside its first
         self._rows_covered: dict[int, int] = {}  # by column, the rows from this one on that a cell stands in
+        self._covered: set[int] = set()  # columns of this row that a cell of the row above stands in
         self._cells_room = _MAX_COVERED
         self._place = _Place()
         self._link_chars = 0
@@ -231,6 +232,7 @@ class _Reader:
                 self._rows_covered.clear()
             elif tag == "tr":
                 self._cell_starts.clear()
+                self._covered.clear()
                 self._covering = 0
                 self._rows_covered = {column: rows - 1 for column, rows in self._rows_covered.items() if rows > 1}
             elif tag in ("td", "th") and place.row:
@@ -265,10 +267,12 @@ class _Reader:
             self._rows_covered |= dict.fromkeys(range(column, column + self._covering + 1), rows)
 
     def _add_covered(self) -> None:
-        """An empty cell for each column from here on that a cell at its left or above it stands in."""
+        """A cell without a text of its own for each column from here on that a cell at its left or above it stands
+        in."""
         self._cell_starts += [len(self._pieces)] * self._covering
         self._covering = 0
         while len(self._cell_starts) in self._rows_covered and self._cells_room > 0:
+            self._covered.add(len(self._cell_starts))
             self._cell_starts.append(len(self._pieces))
             self._cells_room -= 1
 
@@ -337,13 +341,15 @@ class _Reader:
         lines = [(number, line) for number, line in lines if line]
         return lines if " ".join(line for _, line in lines) == text else [(number, text) for number, _ in lines[:1]]
 
-    def _cells(self) -> list[str]:
+    def _cells(self) -> list[str | None]:
+        """The text of each cell of a row; None for one that a cell of the row above stands in."""
         if len(self._cell_starts) == 1:
             self._covering = 0  # a text across the table is no row of it
         self._add_covered()
+        bounds = pairwise([*self._cell_starts, len(self._pieces)])
         return [
-            canonical_text("".join(self._pieces[start:end]))
-            for start, end in pairwise([*self._cell_starts, len(self._pieces)])
+            None if column in self._covered else canonical_text("".join(self._pieces[start:end]))
+            for column, (start, end) in enumerate(bounds)
         ]
 
     def _is_links(self, text: str) -> bool:

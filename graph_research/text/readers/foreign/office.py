@@ -148,11 +148,14 @@ class _Word:
             self._builder.place("row", number, str(self._tables))
             self._builder.add_row([text for cell in _wrapped(row, "tc") for text in self._cells(cell)])
 
-    def _cells(self, cell: etree._Element) -> list[str]:
-        """The text of a cell, and an empty one for each further column that it stands in."""
+    def _cells(self, cell: etree._Element) -> list[str | None]:
+        """The text of a cell, None where it goes on the one above it, and an empty one for each further column that it
+        stands in."""
         columns = _value(cell.find(f"{_W}tcPr/{_W}gridSpan"))
         text = " ".join(_word_text(paragraph, self._notes) for paragraph in cell.iter(f"{_W}p"))
-        return [text, *[""] * (min(int(columns), _MAX_COLUMNS) - 1 if columns.isdecimal() else 0)]
+        merge = cell.find(f"{_W}tcPr/{_W}vMerge")
+        goes_on = merge is not None and _value(merge) != "restart" and not text.strip()
+        return [None if goes_on else text, *[""] * (min(int(columns), _MAX_COLUMNS) - 1 if columns.isdecimal() else 0)]
 
 
 def _wrapped(parent: etree._Element, name: str) -> Iterator[etree._Element]:
@@ -219,7 +222,8 @@ def _add_slide(builder: DocumentBuilder, package: Package, name: str) -> None:
         if element.tag == f"{_A}tbl":
             builder.begin_table()
             for row in element.iter(f"{_A}tr"):
-                builder.add_row([_cell_text(cell) for cell in row.iterchildren(f"{_A}tc")])
+                cells = row.iterchildren(f"{_A}tc")
+                builder.add_row([None if cell.get("vMerge") == "1" else _cell_text(cell) for cell in cells])
             continue
         kind = element.find(f".//{_P}ph")
         is_title = kind is not None and kind.get("type") in _TITLES

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+import re
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from openpyxl.reader.excel import ExcelReader
+from openpyxl.utils import range_boundaries
 from openpyxl.xml.constants import ARC_STYLE
 
 from graph_research.text.canonical import MAX_BLOCKS, DocumentBuilder
@@ -17,17 +21,20 @@ from graph_research.text.readers.foreign.sheet_rows import SheetRows
 from graph_research.text.readers.limits import Limits
 
 _MAX_COLUMNS = 1_000
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
 
 
 def read_xlsx(data: bytes, limits: Limits) -> Document:
     """The visible sheets in their order. A formula gives the value that was stored with it. Of several sheets
     none names the workbook."""
+    merged: dict[str, _Merged] = {}
     with Package(data, limits) as package:  # every part is unpacked once and parsed here, so that no bomb gets further
         for name in package.names():
             if name.endswith((".xml", ".rels")):
                 content = package.read(name)
                 if b"<!DOCTYPE" in content[:1024] or name.endswith("workbook.xml"):
                     parse_xml(content)
+                merged[name] = _merged_cells(content)
         title, authors, made = dublin_core(package.xml("docProps/core.xml"))
     builder = DocumentBuilder()
     reading = _Sheets(builder, limits)
@@ -42,7 +49,7 @@ def read_xlsx(data: bytes, limits: Limits) -> Document:
             break
         if sheet.sheet_state != "visible":
             reading.warnings.append(f"the hidden sheet {sheet.title} is not read")
-        elif not reading.add(sheet):
+        elif not reading.add(sheet, merged.get(sheet._worksheet_path, {})):
             break
     document = builder.document(title)
     named = document.title if title or len(workbook.sheetnames) == 1 else ""
@@ -57,6 +64,20 @@ def _workbook(data: bytes, *, with_styles: bool = True) -> Any:
     return reader.wb
 
 
+_Merged = Mapping[int, list[tuple[int, int]]]
+"""By the row that merged cells begin in, their first column and their last row."""
+
+
+def _merged_cells(sheet: bytes) -> _Merged:
+    """The merged cells of a sheet that go over several rows."""
+    found: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    for match in _MERGED.finditer(sheet):
+        column, first, _, last = range_boundaries(match[1].decode())
+        if first < last:
+            found[first].append((column, last))
+    return found
+
+
 class _Sheets:
     def __init__(self, builder: DocumentBuilder, limits: Limits) -> None:
         self._builder = builder
@@ -65,17 +86,21 @@ class _Sheets:
         self._rows = 0
         self.warnings: list[str] = []
 
-    def add(self, sheet: Any) -> bool:
+    def add(self, sheet: Any, merged: _Merged) -> bool:
         """Whether there is room for more sheets."""
         self._builder.place("cell", "A1", sheet.title)
         self._builder.add("heading", sheet.title, level=2)
         sheet.reset_dimensions()  # a sheet may claim to be far larger than it is
         rows = SheetRows(self._builder, sheet.title)
+        spanning: dict[int, tuple[int, str]] = {}  # by column, the last row that the text of a merged cell is for
         for row in sheet.iter_rows(max_col=_MAX_COLUMNS):
             cells = {cell.column: _shown(cell) for cell in row if cell.value is not None}
             if not cells:
                 continue
             number = next(cell.row for cell in row if cell.value is not None)
+            above = {column: text for column, (last, text) in spanning.items() if number <= last}
+            spanning |= {column: (last, cells.get(column, "")) for column, last in merged.get(number, ())}
+            cells = above | cells
             rows.add(number, cells)
             self._chars += sum(map(len, cells.values()))
             self._rows += 1

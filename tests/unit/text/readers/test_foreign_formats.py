@@ -159,6 +159,52 @@ def test_a_table_of_a_sheet_has_the_columns_of_its_widest_row_but_its_captions(c
     assert where(document, "676").endswith("D7")
 
 
+CATCH = [
+    ["Country", "Year", "Tons"],
+    ["Norway", 2020, 510],
+    ["", 2021, 478],
+    ["Iceland", 2020, 130],
+    ["", 2021, 144],
+]
+
+
+def catch_workbook() -> bytes:
+    workbook = openpyxl.load_workbook(io.BytesIO(foreign_files.workbook_of(CATCH)))
+    for cells in ("A2:A3", "A4:A5"):
+        workbook.active.merge_cells(cells)
+    made = io.BytesIO()
+    workbook.save(made)
+    return made.getvalue()
+
+
+def catch_in_word() -> bytes:
+    document = docx.Document()
+    table = document.add_table(len(CATCH), 3)
+    for row, cells in enumerate(CATCH):
+        for column, value in enumerate(cells):
+            table.cell(row, column).text = str(value)
+    for first in (1, 3):
+        table.cell(first, 0).merge(table.cell(first + 1, 0))
+    made = io.BytesIO()
+    document.save(made)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [(catch_workbook(), "catch.xlsx"), (catch_in_word(), "catch.docx")],
+)
+def test_a_merged_cell_is_said_in_each_row_that_it_stands_in(content: bytes, name: str) -> None:
+    document = read(content, name)
+    assert list(document.rows.values()) == [
+        ("Country", "Year", "Tons"),
+        ("Norway", "2020", "510"),
+        ("Norway", "2021", "478"),
+        ("Iceland", "2020", "130"),
+        ("Iceland", "2021", "144"),
+    ]
+
+
 def test_rows_behind_an_empty_one_are_another_table_where_they_begin_with_a_header() -> None:
     prices = [["Beer", "Keg", "Bottle"], ["Ale", 82, 1.42], [], ["Stout", 91], [], ["Deposit", "Amount"], ["Keg", 35]]
     document = read(foreign_files.workbook_of(prices), "prices.xlsx")

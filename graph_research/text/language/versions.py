@@ -31,6 +31,7 @@ _DATED_RELEASE = re.compile(
     re.IGNORECASE,
 )
 _STAGE = re.compile(r"(?<![^\W_])(?:draft|final|entwurf|old|new|alt|neu|copy|kopie|outdated|archived)(?![^\W_])", re.I)
+_DRAFT = re.compile(r"(?<![^\W_])(?:draft|entwurf|old|alt|outdated|archived)(?![^\W_])", re.IGNORECASE)
 _DATE = re.compile(
     r"(?<!\d)(?:19|20)\d{2}(?:[-_.]?(?:0[1-9]|1[0-2])(?:[-_.]?(?:0[1-9]|[12]\d|3[01]))?)?(?!\d)"
     r"|(?<![^\W_])q[1-4](?![^\W_])",
@@ -39,6 +40,8 @@ _DATE = re.compile(
 _SEASON = re.compile(r"(?<!\d)((?:19|20)\d{2})\s?[-–/_]\s?((?:19|20)?\d{2})(?![-_.]?\d)")
 _WORD = re.compile(r"[^\W_]+")
 _HEAD_CHARS = 1_500
+_NAMED_WITHIN = 100  # characters behind the word that says that a document is superseded
+_FILE_NAME = re.compile(r"[\w-][\w.-]*\.[A-Za-z0-9]{1,5}(?!\w)")
 _RELEASE_NOTES = facts("release_notes")
 _SUBJECT = (
     r"(?:this|the\s+present)\s+(?:document|page|policy|version|edition|report|guide|manual|specification|standard|notice"
@@ -139,6 +142,19 @@ def says_it_is_superseded(text: str) -> bool:
     """Whether a document says at its beginning that it is replaced, withdrawn or out of date."""
     head = text[:_HEAD_CHARS].lower()
     return bool(_MAY_BE_SUPERSEDED.search(head) and _SUPERSEDED.search(head))  # the first alone is much faster
+
+
+def named_successors(text: str) -> tuple[str, ...]:
+    """The file names that stand right behind the words by which a document says at its beginning that it no longer
+    holds, as in "superseded by policy-v2.md"."""
+    head = text[:_HEAD_CHARS]
+    ends = (match.end() for match in _MAY_BE_SUPERSEDED.finditer(head.lower()))
+    return tuple(name for end in ends for name in _FILE_NAME.findall(head[end : end + _NAMED_WITHIN]))
+
+
+def has_name_of_a_draft(name: str) -> bool:
+    """Whether a file is named as a draft or an old copy: `policy-draft`, `policy_old`."""
+    return _DRAFT.search(name) is not None
 
 
 def says_it_is_retracted(title: str, text: str) -> bool:

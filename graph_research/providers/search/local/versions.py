@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from graph_research.text.language.versions import VersionMark, title_key, version_mark
+from graph_research.text.language.versions import (
+    VersionMark,
+    has_name_of_a_draft,
+    named_successors,
+    title_key,
+    version_mark,
+)
 
 SAYS_SO = ""
-_NEAR_COPY = 0.35  # of the shorter text's word triples, where only the dates of two documents differ
-_SAME_DOCUMENT = 0.1  # where their version numbers differ
+_NEAR_COPY = 0.35  # of the shorter text's word triples, where only the dates or stages of two documents differ
+_SAME_DOCUMENT = 0.1  # where their version numbers differ, or one says that it is superseded
 _MOST_VERSIONS = 30
 _FEWEST_TRIPLES = 6  # of words without digits: below, a text is a series of numbers
 
@@ -20,38 +28,71 @@ Row = Mapping[str, Any]
 
 def superseded(rows: Iterable[Row], text_of: Callable[[int], str]) -> dict[int, str]:
     """By id, what supersedes each document that is not the newest version: the URL of the next newer one, or
-    `SAYS_SO`.
+    `SAYS_SO` where it says so itself and no newer one is known.
 
     `rows` have `id`, `url`, `own_title`, `own_date` and `says_superseded`. Documents are versions of each other where
-    their titles or file names are the same but for version and date, and enough of their words.
+    their titles or file names are the same but for version, date and stage, and enough of their words. What supersedes
+    a document that says so, or a draft, is the file that it names there, else the only current version of it.
     """
+    rows = list(rows)
     found: dict[int, str] = {}
     groups: dict[str, list[tuple[VersionMark, Row]]] = {}
     for row in rows:
-        if row["says_superseded"]:
-            found[row["id"]] = SAYS_SO
-        stem = PurePosixPath(row["url"]).stem
-        mark = version_mark(row["own_title"], stem, date=row["own_date"])
+        mark = version_mark(row["own_title"], PurePosixPath(row["url"]).stem, date=row["own_date"])
         if mark.number or mark.date:
-            for key in dict.fromkeys((title_key(row["own_title"]), title_key(stem))):
-                if key:
-                    groups.setdefault(key, []).append((mark, row))
-    shingles: dict[int, _Shingles] = {}
+            for key in _keys(row):
+                groups.setdefault(key, []).append((mark, row))
+    shingles = cache(lambda number: _shingles(text_of(number)))
     for group in groups.values():
         if 1 < len(group) <= _MOST_VERSIONS and len({mark for mark, _ in group}) > 1:
-            for _, row in group:
-                if row["id"] not in shingles:
-                    shingles[row["id"]] = _shingles(text_of(row["id"]))
             found |= _older(group, shingles)
+    marked = [row for row in rows if row["id"] not in found and (row["says_superseded"] or _is_draft(row))]
+    if marked:
+        behind = found.keys() | {row["id"] for row in marked}
+        current = [row for row in rows if row["id"] not in behind]
+        found |= _behind_current(marked, current, text_of, shingles)
     return found
 
 
-def _older(group: Sequence[tuple[VersionMark, Row]], shingles: Mapping[int, _Shingles]) -> dict[int, str]:
+def _keys(row: Row) -> Iterable[str]:
+    titles = row["own_title"], PurePosixPath(row["url"]).stem
+    return filter(None, dict.fromkeys(map(title_key, titles)))
+
+
+def _is_draft(row: Row) -> bool:
+    return has_name_of_a_draft(PurePosixPath(row["url"]).stem)
+
+
+def _behind_current(
+    marked: Iterable[Row], current: Iterable[Row], text_of: Callable[[int], str], shingles: Callable[[int], _Shingles]
+) -> dict[int, str]:
+    """What supersedes documents that say so and drafts, among the `current` documents."""
+    named: defaultdict[str, list[Row]] = defaultdict(list)
+    same: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in current:
+        named[PurePosixPath(row["url"]).name.casefold()].append(row)
+        for key in _keys(row):
+            same[key].append(row)
+    found: dict[int, str] = {}
+    for row in marked:
+        says = bool(row["says_superseded"])
+        names = named_successors(text_of(row["id"])) if says else ()
+        newer = {one["url"] for name in names for one in named.get(name.casefold(), ())}
+        if not newer:
+            least, own = _SAME_DOCUMENT if says else _NEAR_COPY, shingles(row["id"]).words
+            versions = [one for key in _keys(row) for one in same.get(key, ())][:_MOST_VERSIONS]
+            newer = {one["url"] for one in versions if _shared(own, shingles(one["id"]).words) >= least}
+        if says or len(newer) == 1:
+            found[row["id"]] = newer.pop() if len(newer) == 1 else SAYS_SO
+    return found
+
+
+def _older(group: Sequence[tuple[VersionMark, Row]], shingles: Callable[[int], _Shingles]) -> dict[int, str]:
     ordered = sorted(group, key=lambda member: (member[0], member[1]["url"]))
     found: dict[int, str] = {}
     for place, (mark, row) in enumerate(ordered):
         for newer, other in reversed(ordered[place + 1 :]):
-            if _is_newer(newer, mark, shingles[other["id"]], shingles[row["id"]]):
+            if _is_newer(newer, mark, shingles(other["id"]), shingles(row["id"])):
                 found[row["id"]] = other["url"]
                 break
     return found

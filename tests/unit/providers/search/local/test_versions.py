@@ -165,7 +165,34 @@ async def test_a_document_that_says_that_it_no_longer_holds_ranks_lower(tmp_path
     library = Library(tmp_path / "index.db")
     await library.add([folder])
     found = await library.find("How long do shaft seals last?")
-    assert [(one.facts.url, one.facts.superseded) for one in found] == [("b.md", None), ("a.md", "")]
+    assert [(one.facts.url, one.facts.superseded) for one in found] == [("b.md", None), ("a.md", "b.md")]
+
+
+CANTEEN = "{head}The canteen serves lunch from {hour} on. Guests register at the counter. Dogs stay outside.\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "head"),
+    [
+        (("canteen_old.txt", "canteen.txt"), "This document is superseded by canteen.txt."),
+        (("fees.txt", "canteen-2.txt"), "Status: superseded by canteen-2.txt"),
+        (("page.txt", "canteen.txt"), "This page is out of date."),
+        (("canteen-draft.txt", "canteen-final.txt"), ""),
+        (("canteen_old.txt", "canteen.txt"), ""),
+    ],
+)
+async def test_the_newer_version_of_one_that_says_so_or_is_called_a_draft_is_named_or_has_its_title(
+    tmp_path: Path, names: tuple[str, str], head: str
+) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for name, said, hour in zip(names, (head, ""), ("noon", "eleven"), strict=True):
+        (folder / name).write_text(CANTEEN.format(head=f"Canteen rules\n\n{said}\n\n", hour=hour))
+    (folder / "sauna_old.txt").write_text("Sauna\n\nThe sauna opens at six in the evening.\n")
+    library = Library(tmp_path / "index.db")
+    await library.add([folder])
+    superseded = {facts.url: facts.superseded for facts in await library.documents()}
+    assert superseded == {names[0]: names[1], names[1]: None, "sauna_old.txt": None}
 
 
 @pytest.mark.parametrize(

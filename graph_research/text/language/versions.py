@@ -4,7 +4,8 @@ itself that it no longer holds."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from graph_research.text.language.dates import dates_in
@@ -40,24 +41,38 @@ _DATE = re.compile(
 _SEASON = re.compile(r"(?<!\d)((?:19|20)\d{2})\s?[-–/_]\s?((?:19|20)?\d{2})(?![-_.]?\d)")
 _WORD = re.compile(r"[^\W_]+")
 _HEAD_CHARS = 1_500
-_NAMED_WITHIN = 100  # characters behind the word that says that a document is superseded
+_NAMED_WITHIN = 100  # characters of a stamp, and behind the word that says that a document is superseded
+_STAMPED_WITHIN = 5  # paragraphs, the title among them
 _FILE_NAME = re.compile(r"[\w-][\w.-]*\.[A-Za-z0-9]{1,5}(?!\w)")
 _RELEASE_NOTES = facts("release_notes")
 _SUBJECT = (
     r"(?:this|the\s+present)\s+(?:document|page|policy|version|edition|report|guide|manual|specification|standard|notice"
     r"|article|paper|study|procedure|release|rfc|memo)\s+(?:is|has\s+been|was)\s+(?:now\s+)?"
 )
-_NO_LONGER_VALID = (
-    r"superseded|obsoleted?|replaced|retracted|withdrawn|deprecated|outdated|out\s+of\s+date|no\s+longer\s+(?:valid|current"
-    r"|maintained|in\s+force)|ersetzt|veraltet|überholt|zurückgezogen|nicht\s+mehr\s+gültig|remplacé|sustituido"
-    r"|sostituito|vervangen"
+_STAMP_WORDS = (
+    r"superseded|obsolete|withdrawn|outdated|out\s+of\s+date|no\s+longer\s+(?:valid|current|maintained|in\s+force)"
+    r"|veraltet|überholt|nicht\s+mehr\s+gültig|obsolète|périmé|obsoleto|verouderd"
 )
-_MAY_BE_SUPERSEDED = re.compile(_NO_LONGER_VALID)
+_REPLACED = (
+    r"replaced|obsoleted|retracted|deprecated|ersetzt|zurückgezogen|remplacée?|sustituid[oa]|sostituit[oa]|vervangen"
+)
+_NO_LONGER_VALID = f"{_STAMP_WORDS}|{_REPLACED}"
+_OF_NO_USE = r"archived|old|outdated|obsolete|superseded"
+_VERSION_OF_IT = r"version|edition|copy|page|document"
+_MAY_BE_SUPERSEDED = re.compile(f"{_NO_LONGER_VALID}|{_OF_NO_USE}")
 _SUPERSEDED = re.compile(
     rf"(?:{_SUBJECT}|\bstatus\s*:\s*"
     r"|\b(?:dieses\s+dokument|diese\s+(?:fassung|version|richtlinie|seite))\s+(?:ist|wurde)\s+"
+    r"|\bce\s+document\s+(?:est|a\s+été)\s+|\bcette\s+(?:page|version)\s+(?:est|a\s+été)\s+"
+    r"|\beste\s+documento\s+(?:está|ha\s+sido|fue)\s+|\besta\s+(?:página|versión)\s+(?:está|ha\s+sido|fue)\s+"
+    r"|\bquesto\s+documento\s+è\s+(?:stato\s+)?|\bquesta\s+(?:pagina|versione)\s+è\s+(?:stata\s+)?"
+    r"|\b(?:dit\s+document|deze\s+(?:pagina|versie))\s+is\s+"
     rf")(?:{_NO_LONGER_VALID})\b"
-    rf"|(?:^|[.!?:|]\s)(?:{_NO_LONGER_VALID})\s+(?:by|durch|par|por|da|door)\s"
+    rf"|\bthis\s+is\s+an?\s+(?:{_OF_NO_USE})\s+(?:{_VERSION_OF_IT})\b"
+)
+_STAMP = re.compile(
+    rf"\W*(?:(?:{_STAMP_WORDS}|(?:{_OF_NO_USE})\s+(?:{_VERSION_OF_IT}))\s*(?:[:–—-]|\W*$)"
+    rf"|(?:{_NO_LONGER_VALID})\s+(?:by|durch|par|por|da|door)\b)"
 )
 _RETRACTED_TITLE = re.compile(rf"\W*(?:{any_of('retracted')})(?:\W|$)", re.IGNORECASE)
 _RETRACTED_MARK = re.compile(rf"\W*(?:{any_of('retracted')})(?:\s\w+)?\s*[:：\])】–—]", re.IGNORECASE)
@@ -138,10 +153,31 @@ def release_queries(name: str, language: str) -> list[str]:
     return [" ".join([name, *words]), *(f"{name} {one.split()[0]}" for one in words)]
 
 
-def says_it_is_superseded(text: str) -> bool:
-    """Whether a document says at its beginning that it is replaced, withdrawn or out of date."""
+def says_it_is_superseded(text: str, paragraphs: Iterable[str]) -> bool:
+    """Whether a document says at its beginning that it is replaced, withdrawn or out of date: in a sentence about
+    itself, or in one of its first paragraphs, before the first sentence, that is no more than such a stamp: `OBSOLETE`,
+    `Superseded: see policy-2.md`. A single word that is not in capitals heads a list, as in the notes of a release."""
     head = text[:_HEAD_CHARS].lower()
-    return bool(_MAY_BE_SUPERSEDED.search(head) and _SUPERSEDED.search(head))  # the first alone is much faster
+    if not _MAY_BE_SUPERSEDED.search(head):  # alone it is much faster
+        return False
+    return _SUPERSEDED.search(head) is not None or any(map(_is_stamp, _before_first_sentence(paragraphs)))
+
+
+def _before_first_sentence(paragraphs: Iterable[str]) -> Iterator[str]:
+    """The first paragraphs, up to one that ends as a sentence does."""
+    for paragraph in islice(paragraphs, _STAMPED_WITHIN):
+        yield paragraph
+        if paragraph.endswith((".", "!", "?")):
+            return
+
+
+def _is_stamp(paragraph: str) -> bool:
+    is_word = len(_WORD.findall(paragraph)) == 1
+    return (
+        len(paragraph) <= _NAMED_WITHIN
+        and _STAMP.match(paragraph.lower()) is not None
+        and (not is_word or paragraph.isupper())
+    )
 
 
 def named_successors(text: str) -> tuple[str, ...]:

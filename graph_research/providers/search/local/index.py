@@ -30,7 +30,7 @@ from graph_research.text.language.versions import is_marked_as_retracted, says_i
 from graph_research.text.language.words import index_text, language_of
 from graph_research.text.passages import PassageSpan, passages
 
-_VERSION = 33  # raise it with every change of the schema or of what is indexed: an older index is made anew
+_VERSION = 34  # raise it with every change of the schema or of what is indexed: an older index is made anew
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.05
 
@@ -54,6 +54,7 @@ def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
         return without_accents(index_text(text, language))
 
     title = terms(document.title or path)
+    paragraphs = (document.text[block.start : block.end] for block in document.blocks)
     spans = []
     for span in passages(document):
         body = document.text[span.start : span.end]
@@ -73,7 +74,7 @@ def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
         "layout": zlib.compress(orjson.dumps(document.layout())),
         "warnings": orjson.dumps(document.warnings).decode(),
         "own_date": document.date,
-        "says_superseded": is_marked_as_retracted(document.title) or says_it_is_superseded(document.text),
+        "says_superseded": is_marked_as_retracted(document.title) or says_it_is_superseded(document.text, paragraphs),
     }
     return IndexEntry(columns, spans)
 

@@ -346,6 +346,28 @@ def test_a_running_head_as_large_as_a_heading_is_known_by_its_page_number() -> N
     assert {("boilerplate", "Seals of the lagoon 1"), ("boilerplate", "2 A. Writer")} <= set(kinds)
 
 
+def test_lines_of_slides_and_forms_that_differ_in_their_values_are_no_running_heads() -> None:
+    slides = [
+        [("Sales", 20, 500), (f"Sales rose to {value} million euros", 12, 460), (f"Nordkant AG {number}", 8, 20)]
+        for number, value in enumerate((41, 55, 62, 70), start=1)
+    ]
+    forms = [[(f"Boat length {length} m", 10, 500), (f"Fee {length * 17} EUR", 10, 480)] for length in (6, 7, 9, 12)]
+    for pages, heads in ((slides, [f"Nordkant AG {number}" for number in range(1, 5)]), (forms, [])):
+        document = read(make_pdf(*pages))
+        assert [document.text[one.start : one.end] for one in document.blocks if one.kind == "boilerplate"] == heads
+
+
+def test_a_running_head_may_have_the_number_of_its_page_among_others() -> None:
+    body = [("The lagoon has sixteen turbines that", 10, 470), ("turn with the tide in both directions", 10, 456)]
+    body += [("and are stopped for their seals in May.", 10, 442)]
+    pages = [
+        [(f"Tides 2020, 12, 345 {page} of 17", 8, 560), *body, ("www.tides.example", 8, 20)] for page in range(2, 6)
+    ]
+    document = read(make_pdf(*pages))
+    heads = [document.text[one.start : one.end] for one in document.blocks if one.kind == "boilerplate"]
+    assert [head for head in heads if "Tides" in head] == [f"Tides 2020, 12, 345 {page} of 17" for page in range(2, 6)]
+
+
 def test_rows_of_numbers_are_rows_of_a_table() -> None:
     lines = ["Costs of the works are shown below", "Item 2020 2021", "Turbines 14.5 17.25", "Dredging 3.1 n/a"]
     lines += ["The works began in 2019", "and ended two years later"]

@@ -101,8 +101,8 @@ class _Reader:
         self._body = max(sizes, key=lambda size: (sizes[size], -size), default=0.0)
         bigger = {line.size for line in lines if line.size >= self._body * _HEADING_SCALE}
         self._levels = {size: min(level, 5) for level, size in enumerate(sorted(bigger, reverse=True), start=1)}
-        self._repeated = _repeated(pages)
         self._offset = _number_offset(pages)
+        self._repeated = _repeated(pages, self._offset)
         self._gap = _usual_gap(pages)
         self._words = Vocabulary(line.text for line in lines)
 
@@ -168,7 +168,7 @@ class _Reader:
         if _PAGE_NUMBER.fullmatch(line.text.strip()):
             return True
         numbered = self._offset is not None and number + self._offset in _outer_numbers(line.text)
-        repeated = _shape(line.text) in self._repeated
+        repeated = _shape(line.text, number, self._offset) in self._repeated
         if line.size in self._levels:
             return is_outermost and numbered and repeated
         return numbered or repeated
@@ -297,11 +297,13 @@ def _edges(lines: Sequence[PdfLine], count: int = _EDGE_LINES) -> frozenset[PdfL
     return frozenset([*by_height[:count], *by_height[-count:]])
 
 
-def _repeated(pages: Sequence[Sequence[PdfLine]]) -> frozenset[str]:
-    """Shapes of edge lines that come back on a third of the pages, at least twice, or thrice in a long document."""
+def _repeated(pages: Sequence[Sequence[PdfLine]], offset: int | None) -> frozenset[str]:
+    """Shapes of edge lines that come back on a third of the pages, at least twice, or thrice in a long document. Of a
+    page of few lines, such as a slide or a form, the outermost one alone may be a running head."""
     shapes: Counter[str] = Counter()
-    for lines in pages:
-        shapes.update({_shape(line.text) for line in _edges(lines)})
+    for index, lines in enumerate(pages):
+        edges = _edges(lines, _EDGE_LINES if len(lines) > 2 * _EDGE_LINES else 1)
+        shapes.update({_shape(line.text, index, offset) for line in edges})
     least = min(3, max(2, math.ceil(len(pages) / 3)))
     return frozenset(shape for shape, count in shapes.items() if count >= least)
 
@@ -310,15 +312,21 @@ def _number_offset(pages: Sequence[Sequence[PdfLine]]) -> int | None:
     """What to add to a page's index for the number printed at its edge; None where most pages print none."""
     offsets: Counter[int] = Counter()
     for index, lines in enumerate(pages):
-        offsets.update({number - index for line in _edges(lines) for number in _outer_numbers(line.text)})
+        offsets.update({number - index for line in _edges(lines) for number in _numbers(line.text.split())})
     [(offset, count)] = offsets.most_common(1) or [(0, 0)]
     return offset if count >= max(3, len(pages) / 2) else None
 
 
 def _outer_numbers(text: str) -> set[int]:
     words = text.split()
-    return {int(word) for word in (words[:1] + words[-1:]) if word.isascii() and word.isdigit() and len(word) <= 4}
+    return _numbers(words[:1] + words[-1:])
 
 
-def _shape(text: str) -> str:
-    return re.sub(r"\d+", "#", canonical_text(text).casefold())
+def _numbers(words: Sequence[str]) -> set[int]:
+    return {int(word) for word in words if word.isascii() and word.isdigit() and len(word) <= 4}
+
+
+def _shape(text: str, index: int, offset: int | None) -> str:
+    """The text with a sign for the number of its page; other numbers tell lines apart."""
+    shape = canonical_text(text).casefold()
+    return shape if offset is None else re.sub(rf"(?<!\d){index + offset}(?!\d)", "#", shape)

@@ -219,6 +219,20 @@ class Document:
         return paths[above - 1] if above else ()
 
     @cached_property
+    def bare_headings(self) -> frozenset[int]:
+        """Where headings start that have no text below them: another of their rank or a higher one follows, or nothing.
+        The first of the document is none where another follows, which says what it is about."""
+        said = [block for block in self.blocks if block.kind != "boilerplate" or _says_something(self.text, block)]
+        first = next((block for block in said if block.kind == "heading"), None)
+        bare = {
+            block.start
+            for block, below in pairwise(said)
+            if block.kind == below.kind == "heading" and below.level <= block.level and block != first
+        }
+        last = said[-1:] if said and said[-1].kind == "heading" else []
+        return frozenset(bare | {block.start for block in last})
+
+    @cached_property
     def _paths(self) -> tuple[list[int], list[tuple[str, ...]]]:
         """Where each heading starts, and it with those above it."""
         starts: list[int] = []
@@ -254,6 +268,10 @@ class Document:
                 rows = (rows[0], *rows[2:])
             tables |= dict.fromkeys((start for start in starts if start in self.rows), rows)
         return tables, names, second
+
+
+def _says_something(text: str, block: Block) -> bool:
+    return any(map(str.isalnum, text[block.start : block.end]))
 
 
 def _is_second_header(header: Sequence[str], below: Sequence[str], first: Sequence[str]) -> bool:

@@ -26,9 +26,9 @@ class PassageSpan:
 
 def passages(document: Document, target_chars: int = TARGET_CHARS) -> tuple[PassageSpan, ...]:
     """The document's passages in order, each of about `target_chars` to twice as many characters. None holds
-    boilerplate, goes across a heading or a page, cuts a sentence, or parts a term from the beginning of its
-    explanation. Only blocks longer than twice `target_chars`, and one behind a few words, are cut: prose between
-    sentences, code and tables between words."""
+    boilerplate, goes across a page or a heading with a text below it, cuts a sentence, or parts a term from the
+    beginning of its explanation. Only blocks longer than twice `target_chars`, and one behind a few words, are cut:
+    prose between sentences, code and tables between words."""
     found: list[PassageSpan] = []
     for heading, blocks in _sections(document):
         found.extend(PassageSpan(start, end, heading) for start, end in _packed(document, blocks, target_chars))
@@ -45,23 +45,33 @@ def _blocks(document: Document) -> tuple[Block, ...]:
 
 
 def _sections(document: Document) -> Iterator[tuple[str, list[Block]]]:
-    """Blocks that may share a passage: up to the next heading, boilerplate or page."""
+    """Blocks that may share a passage: up to the next heading, boilerplate or page; and headings of one rank that have
+    no text below them."""
     section: list[Block] = []
+    bare = document.bare_headings
     page = 0
     for block in _blocks(document):
         its_page = page_of(document.pages, block.start) if document.pages else 0
-        if section and (block.kind in ("heading", "boilerplate") or its_page != page):
+        ends = block.kind == "boilerplate" or (block.kind == "heading" and block.start not in bare)
+        is_other = bool(section) and _rank(block) != _rank(section[-1])
+        if section and (ends or is_other or its_page != page):
             yield _path_to(section, document), section
             section = []
         page = its_page
-        if block.kind not in ("heading", "boilerplate"):
+        if not ends:
             section.append(block)
     if section:
         yield _path_to(section, document), section
 
 
+def _rank(block: Block) -> int:
+    return block.level if block.kind == "heading" else 0
+
+
 def _path_to(section: list[Block], document: Document) -> str:
-    return " > ".join(document.path_at(section[0].start))
+    is_bare = section[0].kind == "heading"
+    path = document.path_at(section[0].start + is_bare)
+    return " > ".join(path[:-1] if is_bare else path)
 
 
 def _packed(document: Document, blocks: list[Block], target_chars: int) -> list[_Span]:

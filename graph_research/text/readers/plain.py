@@ -45,8 +45,10 @@ def plain_document(source: str) -> Document:
     builder = DocumentBuilder()
     lines = source.expandtabs(4).splitlines()
     reader = _Reader(width=max((len(line.rstrip()) for line in lines), default=0))
-    for number, group in enumerate(_groups(lines)):
-        builder.add_lines(reader.parts(group, first=number == 0))
+    groups = list(_groups(lines))
+    for number, group in enumerate(groups):
+        above, below = groups[number - 1] if number else [], groups[number + 1 : number + 3]
+        builder.add_lines(reader.parts(group, above, below))
     first = next((line for line in lines if line.strip() and not _RULE.match(line)), "")
     title = _declared_title(source, first.strip()) or _HEADING_MARK.sub("", first.strip())
     document = builder.document(title if len(title) <= _TITLE_CHARS and not title.endswith(":") else "")
@@ -84,12 +86,15 @@ class _Reader:
     def __init__(self, width: int) -> None:
         self._short = width * _SHORT_SHARE
 
-    def parts(self, group: list[str], *, first: bool) -> list[_Part]:
+    def parts(self, group: list[str], above: Sequence[str], below: Sequence[Sequence[str]]) -> list[_Part]:
+        """The parts of a group of lines; `above` is the group before it, empty for the first, and `below` are the two
+        after it."""
+        first = not above
         if _RULE.match(group[-1]):
             return [*(("heading", line, 2) for line in group[:-1]), ("boilerplate", group[-1], 0)]
         if first and self._is_title(group):
             return [("heading", group[0], 1), *(("item", line, 0) for line in group[1:])]
-        if len(group) == 1 and _is_heading(group[0]) and not _MARKER.match(group[0]):
+        if _is_lone_heading(group, above, below):
             return [("heading", group[0], 1 if first else 2)]
         if _is_capitals(group[0]):
             return [("heading", group[0], 1 if first else 2), *self._body(group[1:])]
@@ -153,6 +158,20 @@ def _is_heading(line: str) -> bool:
     return (
         starts_well and len(text) <= _HEADING_CHARS and not text.endswith(_UNFINISHED) and any(map(str.isalpha, text))
     )
+
+
+def _is_lone_heading(group: Sequence[str], above: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a line that stands alone heads what follows: the first does, and one that has more than such a line below
+    it or below the next. One with a number does where neither the group above nor the one below has such a mark: else
+    it is an item of a list."""
+    if len(group) != 1 or not _is_heading(group[0]):
+        return False
+    if _MARKER.match(group[0]):
+        beside = [lines[0] for lines in (above, *below[:1]) if lines]
+        return bool(_NUMBER.match(group[0]) and below) and not any(map(_MARKER.match, beside))
+    if not above:
+        return bool(below)
+    return any(len(lines) > 1 or not _is_heading(lines[0]) or _MARKER.match(lines[0]) for lines in below)
 
 
 def _is_capitals(line: str) -> bool:

@@ -48,8 +48,8 @@ def asks(text: str) -> bool:
 
 
 def units(document: Document, language: str = "en") -> tuple[Unit, ...]:
-    """Every unit in order: all text that holds a letter or digit, but the title, short headings, boilerplate and the
-    marks of notes behind a sentence.
+    """Every unit in order: all text that holds a letter or digit, but the title, short headings with a text below,
+    boilerplate and the marks of notes behind a sentence.
 
     A document that holds nothing but its title has the title as a unit.
     """
@@ -68,7 +68,8 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
         if block.kind == "heading":
             heading = text[block.start : block.end]
         is_term = block.kind == "item" and below is not None and bool(document.term_at(below.start))
-        is_prose = block.kind in PROSE or (block.kind == "heading" and heading.count(" ") >= _SPACES_OF_A_SENTENCE)
+        is_sentence = block.start in document.bare_headings or heading.count(" ") >= _SPACES_OF_A_SENTENCE
+        is_prose = block.kind in PROSE or (block.kind == "heading" and is_sentence)
         if is_prose and not is_term:  # a term is a unit with the sentence that explains it
             for position, (start, end) in enumerate(sentence_spans(text, block.start, block.end, language=language)):
                 defined = term if position == 0 else None

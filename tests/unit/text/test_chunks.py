@@ -15,6 +15,7 @@ from graph_research.text.pages import join_pages, page_end
 from graph_research.text.passages import passages
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.plain import plain_document
+from graph_research.text.relevance.units import units
 
 WORD = st.text(st.sampled_from("abcdeé"), min_size=1, max_size=30)
 PROSE = st.lists(st.tuples(WORD, st.sampled_from(["", "", "", ",", ".", "!", ";"])), max_size=300).map(
@@ -191,6 +192,20 @@ def test_passages_stay_within_headings_and_know_their_path() -> None:
     assert [one.heading for one in found[:2]] == ["Tasks", "Tasks > Groups"]
     assert all(document.text[one.end - 1] == "." for one in found)
     assert not any("Menu" in document.text[one.start : one.end] for one in found)
+
+
+def test_headings_without_a_text_below_them_are_passages_and_units() -> None:
+    page = """<h1>Contacts</h1><h2>Plumber: 555-1234</h2><h2>Glazier: 555-9876</h2><h2>Roofer</h2><p>Call at noon.</p>
+        <h2>Smith: 555-1111</h2><nav>Menu</nav>"""
+    document = html_document(page)
+    found = [(document.text[one.start : one.end], one.heading) for one in passages(document)]
+    assert found == [
+        ("Plumber: 555-1234 Glazier: 555-9876", "Contacts"),
+        ("Call at noon.", "Contacts > Roofer"),
+    ]
+    assert [unit.text for unit in units(document)] == ["Plumber: 555-1234", "Glazier: 555-9876", "Call at noon."]
+    alone = html_document("<h1>Assembly point: north car park</h1>")
+    assert [(one.start, one.end) for one in passages(alone)] == [(0, len(alone.text))]
 
 
 def test_pages_end_passages() -> None:

@@ -53,7 +53,7 @@ def read_eml(data: bytes, read: Callable[[bytes, str], Document]) -> Document:
             continue
         builder.place("attachment", name)
         builder.add("heading", name, level=2)
-        builder.add_document(document, within=name)
+        builder.add_document(_below(document, level=2), within=name)
     senders = tuple(name or address for name, address in getaddresses([_header(message, "From")]))
     return replace(builder.document(subject), authors=senders, date=_date(message), warnings=tuple(warnings))
 
@@ -106,6 +106,15 @@ def _plain(text: str) -> Document:
     for signature in signatures:
         builder.add("boilerplate", signature)
     return builder.document()
+
+
+def _below(document: Document, *, level: int) -> Document:
+    """The document with its headings below one of a level."""
+    blocks = (
+        block._replace(level=min(6, block.level + level)) if block.kind == "heading" else block
+        for block in document.blocks
+    )
+    return replace(document, blocks=tuple(blocks))
 
 
 def _earlier(document: Document) -> Document:

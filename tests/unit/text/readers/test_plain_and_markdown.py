@@ -92,6 +92,15 @@ def test_plain_text_shows_its_headings_items_and_tables() -> None:
     ]
 
 
+def test_short_lines_that_head_nothing_are_no_headings_and_a_numbered_line_above_a_text_is_one() -> None:
+    lockers = plain_document("Locker list\n\nAnna 17\n\nBert 23\n\nCarl 31")
+    assert [block.kind for block in lockers.blocks] == ["heading", "paragraph", "paragraph", "paragraph"]
+    manual = plain_document("SITE MANUAL\n\n1. Gate times\n\nThe gate opens at six.\n\n2. Cranes\n\nTwo riggers.")
+    assert [block.kind for block in manual.blocks] == ["heading", "heading", "paragraph", "heading", "paragraph"]
+    listed = plain_document("Fruit of the garden\n\n1. Apples\n\n2. Pears\n\nAll of it is sold.")
+    assert [block.kind for block in listed.blocks] == ["heading", "item", "item", "paragraph"]
+
+
 def test_a_numbered_list_of_wrapped_sentences_has_no_headings() -> None:
     source = (
         "1. The ministry should publish one definition of the cost\n   Of everything else it may keep silent.\n2. End."

@@ -34,7 +34,8 @@ class ReferenceFile:
 
 
 class Bibliography:
-    """The references of a folder, found by the file that they name, else by the title."""
+    """The references of a folder, found by the file that they name, else by the title of the document, else by the name
+    of its file."""
 
     def __init__(
         self, by_path: Mapping[str, Sequence[Reference]] = MappingProxyType({}), unread: Sequence[Failure] = ()
@@ -90,7 +91,7 @@ class Bibliography:
     def complete(self, entry: CatalogEntry, url: str, title: str) -> CatalogEntry:
         """`entry`, and where it says nothing what the bibliography says of the document."""
         found = next(filter(None, map(self._by_file.get, _ends(url))), None)
-        found = found or (self._by_title.get(title_key(title)) if title else None)
+        found = found or self._by_title.get(title_key(title or PurePosixPath(url).stem))
         if found is None:
             return entry
         names = ("tier", "publisher", "published_at", "authors", "title", "doi", "licence")

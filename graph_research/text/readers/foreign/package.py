@@ -154,13 +154,15 @@ def local_name(element: etree._Element) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-_PROGRAMS = frozenset({"openpyxl", "python-docx", "python-pptx", "xlsxwriter", "apache poi", "unknown", "anonymous"})
+_PROGRAMS = frozenset(
+    {"openpyxl", "python-docx", "python-pptx", "xlsxwriter", "apache poi", "unknown", "anonymous", "unspecified"}
+)
 """What programs write as the author of a file: their own name, or what ReportLab writes for none."""
 
 
 def named_authors(names: Iterable[str]) -> tuple[str, ...]:
     """The names without empty ones and those of programs."""
-    return tuple(name for name in names if name and name.casefold() not in _PROGRAMS)
+    return tuple(name for name in names if name and name.strip("()").casefold() not in _PROGRAMS)
 
 
 def dublin_core_rights(root: etree._Element) -> str:

@@ -25,6 +25,7 @@ from graph_research.text.locators import make_locator, resolve
 from graph_research.text.readers import PDF
 from graph_research.text.readers.foreign import child
 from graph_research.text.readers.foreign.limited import LimitedReader
+from graph_research.text.readers.foreign.package import named_authors
 from graph_research.text.readers.foreign.pdf.accents import composed
 from graph_research.text.readers.foreign.pdf.hyphenation import Vocabulary
 from graph_research.text.readers.foreign.pdf.layout import PdfLine, pdf_document
@@ -116,7 +117,11 @@ def test_a_title_that_the_pages_do_not_know_gives_way_to_the_first_heading(title
     page = [("Results of the lagoon", 16, 500), ("None of the machines stood still.", 10, 470)]
     document = read(make_pdf(page, title=title))
     assert (document.title, document.authors) == ("Results of the lagoon", ())
-    assert (read(make_pdf(page[1:], title=title))).title == title
+    assert (read(make_pdf(page[1:], title=title))).title == ("" if title == "untitled" else title)
+
+
+def test_an_author_of_brackets_is_what_a_program_writes_for_none() -> None:
+    assert named_authors(["(anonymous)", "Ann Writer", "anonymous", "(unspecified)"]) == ("Ann Writer",)
 
 
 async def test_one_child_reads_one_pdf_after_the_other() -> None:

@@ -24,6 +24,10 @@ _CONTENTS = re.compile(r"(?:\.\s?){4,}\s*(?:\d{1,4}|[ivxl]{1,7})\s*$")
 _BULLET = re.compile(r"\s*(?:[•‣◦▪●–*\uf000-\uf0ff-]|\(?(?:\d{1,2}|[a-z])\))\s+(?=\S)")
 _BULLETS = re.compile(r"[•‣◦▪●\uf000-\uf0ff]")  # those of symbol fonts too
 _WORD = re.compile(r"\w{2,}")
+_NO_TITLES = frozenset(
+    {"untitled", "unnamed", "no title", "title", "unbenannt", "ohne titel", "sans titre", "(unspecified)"}
+)
+"""What programs write as the title of a PDF that was given none."""
 _TITLE_WITHIN = 5_000  # characters
 _EDGE_LINES = 2
 _LABEL_WORDS = 3  # before the only number of a table's row, where it has but one
@@ -72,7 +76,8 @@ def pdf_document(pages: Sequence[Sequence[PdfLine]], title: str = "") -> Documen
     ]
     named, heading = canonical_text(title), _heading(text, blocks)
     is_another = len(_WORD.findall(heading)) > 1 and not _is_said(named, text[:_TITLE_WITHIN])
-    chosen = heading if is_another else named or heading
+    own = "" if named.casefold() in _NO_TITLES else named
+    chosen = heading if is_another else own or heading
     return Document(text=text, blocks=tuple(blocks), pages=starts, title=chosen, cells=tuple(cells))
 
 

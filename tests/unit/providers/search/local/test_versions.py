@@ -351,6 +351,15 @@ async def test_a_bibliography_gives_authors_date_doi_and_publisher(tmp_path: Pat
     assert (facts.publisher, facts.doi) == ("Lagoon Press", "10.1000/x")
 
 
+async def test_a_document_without_a_title_is_found_in_a_bibliography_by_the_name_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "refs.bib").write_text("@book{heath, title = {Heath fires}, publisher = {Moor Press}}")
+    (tmp_path / "Heath fires.txt").write_text("In 1976:\nthe heath at Lund burnt.")
+    library = Library(tmp_path / "index.db")
+    await library.add([tmp_path])
+    [facts] = await library.documents()
+    assert (facts.title, facts.publisher) == ("Heath fires", "Moor Press")
+
+
 async def test_a_zotero_library_gives_the_data_of_its_attachments(tmp_path: Path) -> None:
     folder = tmp_path / "Zotero"
     (folder / "storage" / "ABCD1234").mkdir(parents=True)

@@ -41,11 +41,13 @@ SELECT attachment.key AS folder, itemAttachments.path AS path, fields.fieldName 
         WHERE itemCreators.itemID = parent.itemID ORDER BY creatorType != 'author', orderIndex LIMIT 1)
         ORDER BY orderIndex)) AS authors, parent.itemID AS item, attachment.itemID AS file
 FROM itemAttachments JOIN items AS attachment ON attachment.itemID = itemAttachments.itemID
-JOIN items AS parent ON parent.itemID = itemAttachments.parentItemID
-JOIN itemData ON itemData.itemID = parent.itemID JOIN fields USING (fieldID) JOIN itemDataValues USING (valueID)
+LEFT JOIN items AS parent ON parent.itemID = itemAttachments.parentItemID
+LEFT JOIN itemData ON itemData.itemID = parent.itemID LEFT JOIN fields USING (fieldID)
+LEFT JOIN itemDataValues USING (valueID)
 WHERE itemAttachments.path IS NOT NULL
-AND fields.fieldName IN ('title', 'date', 'DOI', 'publisher', 'institution', 'university', 'publicationTitle',
-                         'proceedingsTitle', 'bookTitle', 'websiteTitle', 'rights')
+AND (parent.itemID IS NULL OR fields.fieldName IN
+     ('title', 'date', 'DOI', 'publisher', 'institution', 'university', 'publicationTitle', 'proceedingsTitle',
+      'bookTitle', 'websiteTitle', 'rights'))
 """
 
 
@@ -55,8 +57,11 @@ def zotero_items(file: Path) -> Iterator[tuple[object, object, dict[str, str]]]:
     rows, marked = _rows(file)
     for folder, path, field, value, authors, *items in rows:
         status = next((name for name, found in marked.items() if not found.isdisjoint(items)), "")
+        if field is None and not status:  # an attachment of no work
+            continue
         row = works.setdefault((folder, path), {"authors": authors or "", "status": status})
-        row[_NAMES.get(field, field)] = str(value)
+        if field is not None:
+            row[_NAMES.get(field, field)] = str(value)
     for (folder, path), row in works.items():
         yield folder, path, row
     if len(rows) == _MOST_ROWS:

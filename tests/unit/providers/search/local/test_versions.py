@@ -393,9 +393,18 @@ async def test_a_zotero_library_gives_the_data_of_its_attachments(tmp_path: Path
     assert (facts.published_at or "").startswith("2021-05")
 
 
-@pytest.mark.parametrize(("trashed", "read"), [(2, []), (1, []), (9, ["storage/ABCD1234/paper.txt"])])
+@pytest.mark.parametrize(
+    ("work", "trashed", "read"),
+    [
+        ("1", 2, []),
+        ("1", 1, []),
+        ("1", 9, ["storage/ABCD1234/paper.txt"]),
+        ("NULL", 2, []),
+        ("NULL", 9, ["storage/ABCD1234/paper.txt"]),
+    ],
+)
 async def test_of_a_zotero_folder_its_own_files_and_its_trash_are_no_documents(
-    tmp_path: Path, trashed: int, read: list[str]
+    tmp_path: Path, work: str, trashed: int, read: list[str]
 ) -> None:
     folder = tmp_path / "Zotero"
     for name in ("storage/ABCD1234/paper.txt", "translators/Site.js", "locate/engines.json", "notes/styles/mine.md"):
@@ -409,7 +418,7 @@ async def test_of_a_zotero_folder_its_own_files_and_its_trash_are_no_documents(
             CREATE TABLE itemCreators (itemID, creatorID, creatorTypeID, orderIndex);
             CREATE TABLE creatorTypes (creatorTypeID, creatorType); CREATE TABLE deletedItems (itemID);
             INSERT INTO items VALUES (1, 'PARENT00'), (2, 'ABCD1234'); INSERT INTO deletedItems VALUES ({trashed});
-            INSERT INTO itemAttachments VALUES (2, 1, 'storage:paper.txt');
+            INSERT INTO itemAttachments VALUES (2, {work}, 'storage:paper.txt');
             INSERT INTO fields VALUES (1, 'title'); INSERT INTO itemDataValues VALUES (1, 'The lagoon');
             INSERT INTO itemData VALUES (1, 1, 1);"""
         )

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from openpyxl.reader.excel import ExcelReader
 from openpyxl.utils import range_boundaries
@@ -22,19 +22,24 @@ from graph_research.text.readers.limits import Limits
 
 _MAX_COLUMNS = 1_000
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
+_WITHOUT_VALUE = re.compile(
+    rb'<(?:\w+:)?c\b(?![^<>]*\bt="str")[^<>]*>\s*+<(?:\w+:)?f\b(?:[^<>]*/>|[^<>]*>[^<]*</(?:\w+:)?f>)'
+    rb"\s*+(?:<(?:\w+:)?v\s*+/>|<(?:\w+:)?v>\s*+</(?:\w+:)?v>)?\s*+</(?:\w+:)?c>"
+)
+"""A cell with a formula and nothing stored; an empty text is a value."""
 
 
 def read_xlsx(data: bytes, limits: Limits) -> Document:
     """The visible sheets in their order. A formula gives the value that was stored with it. Of several sheets
     none names the workbook."""
-    merged: dict[str, _Merged] = {}
+    parts: dict[str, _Part] = {}
     with Package(data, limits) as package:  # every part is unpacked once and parsed here, so that no bomb gets further
         for name in package.names():
             if name.endswith((".xml", ".rels")):
                 content = package.read(name)
                 if b"<!DOCTYPE" in content[:1024] or name.endswith("workbook.xml"):
                     parse_xml(content)
-                merged[name] = _merged_cells(content)
+                parts[name] = _Part(_merged_cells(content), len(_WITHOUT_VALUE.findall(content)))
         title, authors, made = dublin_core(package.xml("docProps/core.xml"))
     builder = DocumentBuilder()
     reading = _Sheets(builder, limits)
@@ -49,7 +54,7 @@ def read_xlsx(data: bytes, limits: Limits) -> Document:
             break
         if sheet.sheet_state != "visible":
             reading.warnings.append(f"the hidden sheet {sheet.title} is not read")
-        elif not reading.add(sheet, merged.get(sheet._worksheet_path, {})):
+        elif not reading.add(sheet, parts.get(sheet._worksheet_path, _Part({}, 0))):
             break
     document = builder.document(title)
     named = document.title if title or len(workbook.sheetnames) == 1 else ""
@@ -66,6 +71,13 @@ def _workbook(data: bytes, *, with_styles: bool = True) -> Any:
 
 _Merged = Mapping[int, list[tuple[int, int]]]
 """By the row that merged cells begin in, their first column and their last row."""
+
+
+class _Part(NamedTuple):
+    """What openpyxl does not tell of a sheet that it reads row by row; `formulas` is the number without a value."""
+
+    merged: _Merged
+    formulas: int
 
 
 def _merged_cells(sheet: bytes) -> _Merged:
@@ -86,8 +98,13 @@ class _Sheets:
         self._rows = 0
         self.warnings: list[str] = []
 
-    def add(self, sheet: Any, merged: _Merged) -> bool:
+    def add(self, sheet: Any, part: _Part) -> bool:
         """Whether there is room for more sheets."""
+        if part.formulas:
+            several = "1 formula has" if part.formulas == 1 else f"{part.formulas:,} formulas have"
+            self.warnings.append(
+                f"{several} no stored value in sheet {sheet.title}: open the file in a spreadsheet program and save it"
+            )
         self._builder.place("cell", "A1", sheet.title)
         self._builder.add("heading", sheet.title, level=2)
         sheet.reset_dimensions()  # a sheet may claim to be far larger than it is
@@ -99,7 +116,7 @@ class _Sheets:
                 continue
             number = next(cell.row for cell in row if cell.value is not None)
             above = {column: text for column, (last, text) in spanning.items() if number <= last}
-            spanning |= {column: (last, cells.get(column, "")) for column, last in merged.get(number, ())}
+            spanning |= {column: (last, cells.get(column, "")) for column, last in part.merged.get(number, ())}
             cells = above | cells
             rows.add(number, cells)
             self._chars += sum(map(len, cells.values()))

@@ -159,6 +159,13 @@ def test_a_table_of_a_sheet_has_the_columns_of_its_widest_row_but_its_captions(c
     assert where(document, "676").endswith("D7")
 
 
+def test_formulas_without_a_stored_value_are_counted() -> None:
+    costs = [["Item", "Price", "Total"], ["Ale", 13, "=B2*3"], ["Stout", 15, "=B3*3"]]
+    document = read(foreign_files.workbook_of(costs), "costs.xlsx")
+    [warning] = document.warnings
+    assert warning.startswith("2 formulas have no stored value in sheet ")
+
+
 CATCH = [
     ["Country", "Year", "Tons"],
     ["Norway", 2020, 510],

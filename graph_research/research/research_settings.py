@@ -69,8 +69,8 @@ class ResearchSettings:
     topic_reflection: bool = True
     """Reflect after each search of a topic; without it a topic is searched once."""
     topic_compression: bool = True
-    compression_chars: int = 64_000
-    """How much material of one topic is read for notes and findings; its sources share it."""
+    topic_chars: int = 256_000
+    """How much material of one topic is read for notes and findings at most; its sources share it."""
     digest: DigestOptions = field(default_factory=DigestOptions)
     """Which sources are digested before the analysis, and how."""
     folders: tuple[str, ...] = ()

@@ -87,6 +87,11 @@ class Settings(BaseModel):
     source_chars: Whole | None = Field(
         None, ge=300, description="characters of one source that a prompt shows at most; unset: its share of the room"
     )
+    topic_chars: Whole = Field(
+        256_000,
+        ge=4_000,
+        description="characters of the sources of one topic that are read at most; from 64,000 on the window decides",
+    )
     token_limit_recovery: bool = Field(
         True, description="cut a prompt that a model found too long and send it again, three times at most"
     )

@@ -38,6 +38,7 @@ REDUCTION = (
     "token_safety_margin",
     "default_context_tokens",
     "source_chars",
+    "topic_chars",
     "report_output_tokens",
 )
 """How much of what was read is shown to a model, and in which form."""

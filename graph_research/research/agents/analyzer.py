@@ -17,7 +17,7 @@ from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import CONFIDENCE_RANK, Analysed, Known, analyse
 from graph_research.research.evidence.quotes import any_quote_stands, attributed
 from graph_research.research.graph_functions import first_searches
-from graph_research.research.llm.phase_budget import material_chars
+from graph_research.research.llm.phase_budget import material_chars, topic_chars
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section, own_chars
 from graph_research.research.llm.services import Services
@@ -171,7 +171,8 @@ def _most_chars(services: Services, handoff: Mapping[str, Any]) -> int:
     """The characters of sources that a prompt shows at most: as many as this iteration's topics would have read, within
     the analysis's share of the window."""
     topics = [row for row in handoff["sub_queries"] if row["iteration"] == handoff["iteration"]]
-    most = max(1, len(topics)) * services.settings.compression_chars
+    count = max(1, len(topics))
+    most = count * topic_chars(services, count, handoff.get("model_windows"))
     room = material_chars(services, "research", PHASE, handoff.get("model_windows"))
     return most if room is None else min(most, room)
 

@@ -13,6 +13,17 @@ PHASE_SHARES: Mapping[str, float] = {"planning": 0.10, "analysis": 0.40, "synthe
 """The share of the usable window by phase; gathering shows no material."""
 
 
+TOPIC_CHARS = 64_000
+"""So much material of a topic is read whatever the window is: what does not fit is shortened."""
+
+
+def topic_chars(services: Services, topics: int, windows: Mapping[str, Any] | None) -> int:
+    """How many characters of material are read of one of several topics: its part of what an analysis may show, at
+    least `TOPIC_CHARS`, and at most what the settings allow."""
+    room = material_chars(services, "compression", "analysis", windows) or 0
+    return min(services.settings.topic_chars, max(TOPIC_CHARS, room // max(1, topics)))
+
+
 def phase_share(role: str, phase: str) -> float:
     """The share of the usable window that a prompt's material may take: what is judged is written already, and has the
     whole."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from graph_research.research.budget.allocation import LEAST_SHARES, BudgetTier
 from graph_research.research.budget.priority import is_protected
+from graph_research.research.llm.phase_budget import TOPIC_CHARS
 from graph_research.research.llm.prompt_fitting import MARK
 from graph_research.research.models.source import Source
 from graph_research.research.research_settings import ResearchSettings
@@ -33,8 +34,9 @@ def aspects_of(
 
 
 def chars_of_each(settings: ResearchSettings, lengths: Iterable[int], most_chars: int | None = None) -> int:
-    """How much of each of several texts one prompt shows: they share what is read of a topic, or `most_chars`."""
-    each = fair_share(lengths, settings.compression_chars if most_chars is None else most_chars)
+    """How much of each of several texts one prompt shows: they share what is read of a topic
+    whatever the window is, or `most_chars`."""
+    each = fair_share(lengths, min(settings.topic_chars, TOPIC_CHARS) if most_chars is None else most_chars)
     return each if settings.source_chars is None else min(each, settings.source_chars)
 
 

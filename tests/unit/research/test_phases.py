@@ -24,7 +24,7 @@ from graph_research.research.graph_functions import (
     refinement_metrics,
     synthesis_metrics,
 )
-from graph_research.research.llm.phase_budget import PHASE_SHARES, material_chars
+from graph_research.research.llm.phase_budget import PHASE_SHARES, material_chars, topic_chars
 from graph_research.research.models.phase import PHASES
 from graph_research.settings.config import Settings
 from graph_research.text.document import source_id
@@ -227,7 +227,7 @@ async def test_a_researcher_is_asked_for_findings_by_how_much_it_reads(chars: in
         research_script(extractor=[{"notes": [], "findings": [], "limits": []}]),
         search=long,
         condensing=True,
-        settings={"compression_chars": 80_000},
+        settings={"topic_chars": 80_000},
     )
     await bench.run(max_iterations=1)
     system = bench.model.asked("extractor")[0].system
@@ -245,6 +245,24 @@ def test_each_phase_has_its_share_of_the_usable_window(phase: str, share: int) -
     assert room == pytest.approx(200_000 * 0.85 * share / 100 * 4, abs=4)
     assert sum(PHASE_SHARES.values()) == 1
     assert "gathering" not in PHASE_SHARES
+
+
+@pytest.mark.parametrize(
+    ("window", "topics", "settings", "chars"),
+    [
+        (8_192, 1, {}, 64_000),
+        (128_192, 1, {}, 163_200),
+        (128_192, 5, {}, 64_000),
+        (1_000_000, 2, {}, 256_000),
+        (1_000_000, 2, {"topic_chars": 80_000}, 80_000),
+    ],
+)
+def test_what_is_read_of_a_topic_follows_the_window_up_to_a_setting(
+    window: int, topics: int, settings: dict[str, int], chars: int
+) -> None:
+    model = ScriptedModel({}, window_tokens=window)
+    services = make_services([model], roles={"compression": [model]}, report_output_tokens=8_192, **settings)
+    assert topic_chars(services, topics, None) == chars
 
 
 @pytest.mark.parametrize(("searched", "titles"), [("local", 4), ("web", 0)])

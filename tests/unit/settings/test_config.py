@@ -90,6 +90,7 @@ DECIDED: dict[str, dict[Any, str | None]] = {
     "default_context_tokens": {4096: None},
     "report_output_tokens": {4096: None},
     "source_chars": {5000: None},
+    "topic_chars": {64000: None},
     "token_limit_recovery": {False: None},
     "allow_content_dropping": {True: None},
     "runtime_overhead": {10: None},

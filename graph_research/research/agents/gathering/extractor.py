@@ -13,6 +13,7 @@ from graph_research.providers.errors import BudgetReached, ProviderError
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import proved_findings
 from graph_research.research.evidence.quotes import QuoteFinder, any_quote_stands, attributed
+from graph_research.research.llm.phase_budget import topic_chars
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section, own_chars
 from graph_research.research.llm.services import Services
@@ -146,10 +147,12 @@ def _texts(services: Services, handoff: Mapping[str, Any], reading: Reading, sha
     """The text that is read of each source, by id, with so much of the room. Where open questions are looked up, most
     sources give nothing."""
     settings = services.settings
-    room = int(share * settings.compression_chars)
+    topics = 1 + len(handoff.get("other_topics") or ())
+    whole = topic_chars(services, topics, handoff.get("model_windows"))
+    room = int(share * whole)
     if not handoff.get("gaps"):
         return reading.texts(most_chars=room, most_each=settings.source_chars, least_each=LEAST_CHARS)
-    most = min(room, int(share * (handoff.get("most_chars") or settings.compression_chars)))
+    most = min(room, int(share * (handoff.get("most_chars") or whole)))
     each = most // _MOST_OF_ONE
     return reading.texts(most_chars=most, most_each=min(each, settings.source_chars or each), least_each=0)
 

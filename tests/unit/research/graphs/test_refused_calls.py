@@ -69,7 +69,7 @@ async def test_less_is_read_where_the_budget_has_no_room_for_all() -> None:
     found = hit("The Tarn plant opened in 2016.", url="https://tarn.gov/long", title="Opening")
     whole = replace(found, document=markdown_document(long), passages=())
     script = research_script(extractor=[REFUSED, REFUSED, NOTED])
-    settings = {"fetch_time_summarization": False, "compression_chars": 12_000}
+    settings = {"fetch_time_summarization": False, "topic_chars": 12_000}
     single = Bench(script, search=lambda request: [whole], condensing=True, settings=settings)
     result = await single.run(max_iterations=1)
     sizes = [len(request.material["sources"][0]["text"]) for request in single.model.asked("extractor")][:3]

@@ -214,7 +214,7 @@ async def test_a_source_that_was_read_in_part_is_read_for_an_open_question_where
     found = hit("The Tarn plant opened in 2016.", url="https://tarn.gov/long", title="Opening")
     whole = replace(found, document=markdown_document(f"{long}{hidden}\n\n{long}"), passages=())
     script = research_script(extractor=[reads_all], analyzer=[{"findings": [], "gaps": [gap]}])
-    settings = {"fetch_time_summarization": False, "compression_chars": 4_000}
+    settings = {"fetch_time_summarization": False, "topic_chars": 4_000}
     single = Bench(script, search=lambda request: [whole], condensing=True, settings=settings)
     await single.run(max_iterations=1)
     *_, reading = single.model.asked("extractor")
@@ -243,7 +243,7 @@ async def test_the_room_for_open_questions_goes_to_what_answers_them_and_no_part
         return [hit("It opened in 2016.", url="https://tarn.gov/a")]
 
     script = research_script(extractor=[reads_all], analyzer=[{"findings": [], "gaps": [gap]}])
-    settings = {"fetch_time_summarization": False, "compression_chars": 6_000}
+    settings = {"fetch_time_summarization": False, "topic_chars": 6_000}
     single = Bench(script, search=search, condensing=True, settings=settings)
     await single.run(max_iterations=1)
     *_, reading = single.model.asked("extractor")
@@ -274,7 +274,7 @@ def in_part(limits: Sequence[str], last: Any, **changes: Any) -> Bench:
         return {**reads_all(request), "limits": list(limits)}
 
     script = research_script(**{"extractor": [first, last], "analyzer": [{"findings": [], "gaps": [gap]}], **changes})
-    settings = {"fetch_time_summarization": False, "compression_chars": 12_000}
+    settings = {"fetch_time_summarization": False, "topic_chars": 12_000}
     return Bench(script, search=lambda request: [whole], condensing=True, settings=settings)
 
 

@@ -67,7 +67,7 @@ async def test_a_long_text_is_read_where_it_says_what_is_looked_for() -> None:
     context.put_text(long)
     for look_for, is_read in ((["silt dredged"], True), ([], False)):
         model = ScriptedModel({"extractor": [NOTHING]})
-        services = make_services([model], roles={"compression": [model]}, compression_chars=1_500)
+        services = make_services([model], roles={"compression": [model]}, topic_chars=1_500)
         sub_query = {"id": "sq-1-1", "query": "steel gates", "look_for": look_for}
         handoff = {"original_query": "Tarn?", "sub_query": sub_query, "queries": ["steel gates"]}
         row = {**source, "layout_hash": None, "metadata": {}}

@@ -393,7 +393,7 @@ async def test_the_sources_of_a_topic_share_its_room_and_long_ones_are_read_arou
         text = f"{filler}The turbines of the Tarn plant opened their gates in 2016. {filler}"
         return [hit(text, url="https://a.org/1", title="Long"), *found(request)[2:]]
 
-    topic = bench(graph=ONE_TOPIC, settings={**PLAIN, "compression_chars": 3_000})
+    topic = bench(graph=ONE_TOPIC, settings={**PLAIN, "topic_chars": 3_000})
     topic.web.answer = deep
     state = (await topic.run(question="turbines gates opened")).state
     [request] = topic.model.asked("extractor")

@@ -69,7 +69,7 @@ class ResearchSettings:
     topic_reflection: bool = True
     """Reflect after each search of a topic; without it a topic is searched once."""
     topic_compression: bool = True
-    topic_chars: int = 256_000
+    topic_chars: int = 128_000
     """How much material of one topic is read for notes and findings at most; its sources share it."""
     digest: DigestOptions = field(default_factory=DigestOptions)
     """Which sources are digested before the analysis, and how."""

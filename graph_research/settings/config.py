@@ -88,7 +88,7 @@ class Settings(BaseModel):
         None, ge=300, description="characters of one source that a prompt shows at most; unset: its share of the room"
     )
     topic_chars: Whole = Field(
-        256_000,
+        128_000,
         ge=4_000,
         description="characters of the sources of one topic that are read at most; from 64,000 on the window decides",
     )

@@ -35,15 +35,17 @@ from graph_research.research.agents.gathering.extractor import extractor
 from graph_research.research.agents.gathering.gatherer import gatherer
 from graph_research.research.agents.writing.section_material import SectionNeeds, section_material, sources_of_section
 from graph_research.research.evidence.archive import read_documents
+from graph_research.research.llm.phase_budget import TOPIC_CHARS
 from graph_research.research.models.source import Source
-from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.topic_functions import new_sources, readings, topic_results
 from graph_research.text.relevance import coverage
 from tests.support.research.harness import PlainContext, make_services
 
 QUESTIONS = ROOT / "benchmarks" / "data" / "reading.json"
-ROOM = ResearchSettings().compression_chars
+ROOM = TOPIC_CHARS
 ROOMS = (ROOM // 2, ROOM, 2 * ROOM)
+_LARGE_WINDOW = 4_000_000
+"""Tokens: the room is what `topic_chars` says."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,10 @@ class Question:
 
     async def read(self, room: int) -> list[tuple[str, str]]:
         """The sources of the prompts, `(address, text)`, each topic's in so many characters."""
-        script = ScriptedModel({"extractor": [{"findings": [], "notes": [], "limits": []}]})
-        services = make_services((script,), roles={"compression": [script]}, compression_chars=room)
+        script = ScriptedModel(
+            {"extractor": [{"findings": [], "notes": [], "limits": []}]}, window_tokens=_LARGE_WINDOW
+        )
+        services = make_services((script,), roles={"compression": [script]}, topic_chars=room)
         for handoff in self.handoffs:
             await extractor(services)(handoff, self.ctx)
         addresses = {source["id"]: source["url"] for handoff in self.handoffs for source in handoff["sources"]}

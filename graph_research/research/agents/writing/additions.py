@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from graph_research.research.agents.writing.passages import opens_pointing_back
 from graph_research.research.agents.writing.section_text import answered_row, answered_statement
 from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, DraftSection, Statement, words_of
 from graph_research.text.bm25 import rarer_more
@@ -41,10 +40,10 @@ def answered_addition(after: str, answer: Mapping[str, Any], place: str) -> Addi
 def with_additions(section: DraftSection, additions: Iterable[Addition]) -> DraftSection:
     """The section with the additions, in their order: a row behind the row of a table that it belongs to, as wide as
     the table; sentences at the end of the list's item that they belong to, as an item of their own only where they say
-    what they are about ("Night fares: …"); in a paragraph behind the sentence that they belong to, and those behind it
-    that point back, or where it would become too long right behind it; of any other block at the end of that of the
-    paragraphs below it which has most of their words, else behind these paragraphs, which lead on from each other;
-    several as items of a list. Where the statement is not there, or a row does not fit, nothing is added."""
+    what they are about ("Night fares: …"); at the end of the paragraph that they belong to, whose sentences lead on
+    from each other, or where it would become too long right behind it; of any other block at the end of that of the
+    paragraphs below it which has most of their words, else behind these paragraphs; several as items of a list. Where
+    the statement is not there, or a row does not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
         number = _block_of(section.blocks, addition.after)
@@ -103,7 +102,8 @@ def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
         return [block.model_copy(update={"items": _inserted(items, [(row.after, row.sentences) for row in left])})]
     if block.type is BlockType.PARAGRAPH:
         fitting = _fitting(block.sentences, said)
-        block = block.model_copy(update={"sentences": _within(block.sentences, fitting)})
+        further = (sentence for addition in fitting for sentence in addition.sentences)
+        block = block.model_copy(update={"sentences": [*block.sentences, *further]})
         said = [row for row in said if row not in fitting]
     if len(said) > 1:
         return [block, Block(type=BlockType.LIST, items=[row.sentences for row in said])]
@@ -120,18 +120,6 @@ def _fitting(sentences: Sequence[Statement], additions: Iterable[Addition]) -> l
             break
         fitting.append(addition)
     return fitting
-
-
-def _within(sentences: Sequence[Statement], additions: Iterable[Addition]) -> list[Statement]:
-    """The sentences of a paragraph with the additions, each behind that of its statement, else the last, and those
-    behind it that point back."""
-    behind: dict[int, list[Statement]] = {}
-    for addition in additions:
-        place = next((n for n, row in enumerate(sentences) if row.id == addition.after), len(sentences) - 1)
-        while place + 1 < len(sentences) and opens_pointing_back(sentences[place + 1].text):
-            place += 1
-        behind.setdefault(place, []).extend(addition.sentences)
-    return [one for place, row in enumerate(sentences) for one in (row, *behind.get(place, ()))]
 
 
 def _is_labelled(sentences: Sequence[Statement]) -> bool:

@@ -232,22 +232,17 @@ def test_an_addition_stands_behind_its_statement_in_the_form_of_its_block() -> N
     assert with_new("a", row=True) == with_new("nowhere") == ["a b", "c d", "e f g h", "i = 1"]
 
 
-def test_additions_to_a_paragraph_stand_behind_their_sentence_and_those_that_point_back_at_it() -> None:
-    told = (
-        "A larger buffer speeds up the load.",
-        "It costs memory.",
-        "Indexes slow the load down.",
-        "Keep one of them.",
-    )
-    load, *_, last = rows = [Statement(text=text) for text in told]
+def test_additions_to_a_paragraph_stand_at_its_end_since_its_sentences_lead_on_from_each_other() -> None:
+    told = ("The relaxed mode may lose commits.", "The loss covers 600 ms.", "Keep the strict one.")
+    first, *_, last = rows = [Statement(text=text) for text in told]
     section = DraftSection(heading="S", blocks=[Block(sentences=rows)])
-    texts = ["A load without indexes is faster.", "Oaks grow slowly."]
-    new = [Addition(row.id, [Statement(text=text)], []) for row, text in zip((load, last), texts, strict=True)]
+    texts = ["A full disk gives an error.", "Oaks grow slowly."]
+    new = [Addition(row.id, [Statement(text=text)], []) for row, text in zip((first, last), texts, strict=True)]
     [block] = with_additions(section, new).blocks
-    assert [row.text for row in block.sentences] == [*told[:2], texts[0], *told[2:], texts[1]]
-    long = Statement(text=f"{'It is so, and so it goes on. ' * 11}")
+    assert [row.text for row in block.sentences] == [*told, *texts]
+    long = Statement(text=f"{'It is so, and so it goes on. ' * 12}")
     [block, behind] = with_additions(section, [new[0], Addition(last.id, [long], [])]).blocks
-    assert [len(block.sentences), [row.text for row in behind.sentences]] == [5, [long.text]]
+    assert [len(block.sentences), [row.text for row in behind.sentences]] == [4, [long.text]]
 
 
 def test_several_additions_to_a_table_are_a_list_behind_the_paragraphs_on_it() -> None:

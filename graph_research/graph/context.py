@@ -81,7 +81,11 @@ class Context(Protocol):
         ...
 
     def emit(self, name: str, **data: Any) -> None:
-        """A durable event `Note`, stored with the node's next commit."""
+        """A durable event `Note`, stored with the node's next commit or `flush`."""
+        ...
+
+    async def flush(self) -> None:
+        """Store now what was emitted, while the node still works or waits for an outside call."""
         ...
 
     def progress(self, name: str, **data: Any) -> None:

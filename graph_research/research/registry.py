@@ -9,7 +9,7 @@ from graph_research.errors import GraphResearchError
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler, Prompter
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused, ProviderUnavailable
-from graph_research.providers.http.telemetry import HttpEvent, current_purpose, listen
+from graph_research.providers.http.telemetry import HttpEvent, Listener, current_purpose, listen
 from graph_research.research.agents.analyzer import analyzer
 from graph_research.research.agents.claim_extractor import claim_extractor
 from graph_research.research.agents.clarifier import clarifier
@@ -132,12 +132,11 @@ def _announcing(handler: Handler) -> Handler:
     return announce
 
 
-def _noting(ctx: Context) -> Callable[[HttpEvent], None]:
-    """Incidents are shown at once, with what the request was for, and stored with the node's next commit."""
+def _noting(ctx: Context) -> Listener:
+    """Incidents are stored while the request lasts, with what it was for: it may last for minutes."""
 
-    def note(incident: HttpEvent) -> None:
-        data = {**incident.to_json(), **current_purpose()}
-        ctx.progress(f"wire:{incident.type}", **data)
-        ctx.emit(f"wire:{incident.type}", **data)
+    async def note(incident: HttpEvent) -> None:
+        ctx.emit(f"wire:{incident.type}", **incident.to_json(), **current_purpose())
+        await ctx.flush()
 
     return note

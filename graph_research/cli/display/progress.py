@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from graph_research.cli.display.output import in_line, say, visible
-from graph_research.graph.events import Event, ItemFinished, NodeFinished, NodeStarted
-from graph_research.graph.events import Progress as Shown
+from graph_research.graph.events import Event, ItemFinished, NodeFinished, NodeStarted, Note
 from graph_research.providers.http.telemetry import RETRIED_NOTE
 from graph_research.text.wording import counted
 
@@ -25,7 +24,7 @@ _OF_SUPERVISOR = ("dispatch_", "review_")
 """How the names of the supervisor's nodes begin; they take no time worth showing."""
 
 _WORTH_SAYING_SECONDS = 3.0
-"""Shorter waits for a server are over before they are read."""
+"""Failed requests that cost less time, with the wait for the next, are forgotten before they are read."""
 
 _INDEXED_A_LINE = 100
 _UNREADABLE_SHOWN = 5
@@ -85,11 +84,12 @@ class Progress:
 
     def saw(self, event: Event) -> bool:
         """Take an event in; True where the root's state has changed and `read` is worth calling."""
-        if isinstance(event, Shown):
-            self._set(replace(self.snapshot, waiting=_waiting(event) or self.snapshot.waiting))
+        if event.seq is None:
             return False
-        if self.snapshot.waiting:
-            self.snapshot = replace(self.snapshot, waiting="")
+        self.snapshot = replace(self.snapshot, waiting="")
+        if isinstance(event, Note):
+            self._set(replace(self.snapshot, waiting=_waiting(event)))
+            return False
         if not event.path or "/" in event.path:
             return False
         if isinstance(event, NodeStarted) and not event.node.startswith(_OF_SUPERVISOR):
@@ -113,14 +113,13 @@ def _rows(state: Mapping[str, Any], channel: str) -> list[Mapping[str, Any]]:
     return value if isinstance(value, list) and all(isinstance(row, Mapping) for row in value) else []
 
 
-def _waiting(event: Shown) -> str:
-    """What a retry is worth telling while it lasts; empty for a short one and for other events."""
-    seconds = event.data.get("wait_seconds", 0.0) if event.name == RETRIED_NOTE else 0.0
-    if seconds < _WORTH_SAYING_SECONDS:
+def _waiting(note: Note) -> str:
+    """What a retry is worth telling while it lasts; empty where it costs little time and for other notes."""
+    data = note.data
+    if note.name != RETRIED_NOTE or data["took_seconds"] + data["wait_seconds"] < _WORTH_SAYING_SECONDS:
         return ""
-    return (
-        f"waiting {seconds:.0f} s for {in_line(str(event.data['peer']))} ({in_line(str(event.data['reason']))[:120]})"
-    )
+    when = f" in {data['wait_seconds']:.0f} s" if data["wait_seconds"] >= _WORTH_SAYING_SECONDS else ""
+    return f"{in_line(str(data['reason']))[:120]}, attempt {data['attempt'] + 1} follows{when}"
 
 
 class LineView:

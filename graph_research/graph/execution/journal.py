@@ -73,7 +73,7 @@ class JournalContext:
         sent = self._row(key, CallStatus.SENT, request=self._session.encode(request))
         if not at_hand:
             self._calls.append(sent)
-            await self._write_pending()
+            await self.flush()
         return await self._answered(sent, fn, at_hand=at_hand)
 
     def now(self) -> datetime:
@@ -104,6 +104,11 @@ class JournalContext:
         if key not in self._recorded:
             self._calls.append(self._row(key, CallStatus.ANSWERED))
             self._events.append({"type": Note.type, "path": self.path, "visit": self.visit, "name": name, "data": data})
+
+    async def flush(self) -> None:
+        calls, events = self.pending()
+        if calls or events:
+            await self._session.write(calls=calls, events=events)
 
     def progress(self, name: str, **data: Any) -> None:
         session, path, visit = self._session, self.path, self.visit
@@ -144,19 +149,15 @@ class JournalContext:
             error = self._session.encode({"type": type(problem).__name__, "message": error_message(problem)})
             self._calls.append(sent._replace(status=CallStatus.FAILED, seconds=clock.monotonic() - began, answer=error))
             if not at_hand:
-                await self._write_pending()
+                await self.flush()
             raise
         seconds = clock.monotonic() - began
         self._session.keep_texts(texts)
         self._calls.append(sent._replace(status=CallStatus.ANSWERED, seconds=seconds, answer=answer))
         self._events.append(self._call_event(sent.kind, seconds, reused=False))
         if not at_hand:
-            await self._write_pending()
+            await self.flush()
         return copy
-
-    async def _write_pending(self) -> None:
-        calls, events = self.pending()
-        await self._session.write(calls=calls, events=events)
 
     def _next_key(self, kind: str, digest: bytes = b"") -> _RequestKey:
         """The key of a request that is made now."""

@@ -24,7 +24,7 @@ from graph_research.providers.http.circuit_breaker import BreakerPolicy
 from graph_research.providers.http.endpoint import Endpoint, Response
 from graph_research.providers.http.host import Attempt, Host
 from graph_research.providers.http.status_errors import status_error
-from graph_research.providers.http.telemetry import BreakerClosed, BreakerOpened, HttpEvent, Retried, Throttled, emit
+from graph_research.providers.http.telemetry import BreakerClosed, BreakerOpened, Listener, Retried, Throttled, emit
 from graph_research.providers.limits.base import Limits, Turn
 from graph_research.providers.limits.sqlite import SqliteLimits
 
@@ -85,7 +85,7 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
     wall: Callable[[], datetime] = lambda: datetime.now(UTC)
     chance: Callable[[], float] = random.random
     trust: ssl.SSLContext | None = None
-    on_event: Callable[[HttpEvent], None] = emit
+    on_event: Listener = emit
     _transport: Transport | None = field(default=None, init=False)
     _hosts: dict[str, Host] = field(default_factory=dict, init=False)
     _limits: Limits = field(init=False)
@@ -209,12 +209,12 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
             window.clear()
             await self._limits.set_breaker(host.server, self.breaker.cooldown_seconds if failed else None)
             if not failed:
-                self.on_event(BreakerClosed(peer=endpoint.name))
+                await self.on_event(BreakerClosed(peer=endpoint.name))
         elif window.opens(failed=failed) and not host.is_open:
             host.is_open = True
             seconds = self.breaker.cooldown_seconds
             await self._limits.set_breaker(host.server, seconds)
-            self.on_event(
+            await self.on_event(
                 BreakerOpened(peer=endpoint.name, failures=window.failures, attempts=window.attempts, seconds=seconds)
             )
 
@@ -228,6 +228,7 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
             left = deadline - self.clock()
             if left <= 0.0:
                 raise endpoint.unavailable(f"its turn came only after the {endpoint.budget_seconds:g} s for a request")
+            sent_at = self.clock()
             try:
                 return await once(min(endpoint.timeout_seconds, left))
             except ProviderUnreachable:
@@ -239,7 +240,10 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
                 if number >= endpoint.attempts or self.clock() + wait >= deadline:
                     raise self._final_error(endpoint, error, number, begun, wait) from None
                 reason = endpoint.redact(error.message)
-                self.on_event(Retried(peer=endpoint.name, attempt=number, reason=reason, wait_seconds=wait))
+                took = self.clock() - sent_at
+                await self.on_event(
+                    Retried(peer=endpoint.name, attempt=number, reason=reason, took_seconds=took, wait_seconds=wait)
+                )
             await self.sleep(wait)
         raise AssertionError("the loop ends by itself")
 
@@ -265,7 +269,7 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
             host.is_open = False
             host.window.clear()
         if turn.wait_seconds > 0:
-            self.on_event(Throttled(peer=endpoint.name, asked_for=turn.paused_seconds > 0))
+            await self.on_event(Throttled(peer=endpoint.name, asked_for=turn.paused_seconds > 0))
             await self.sleep(turn.wait_seconds)
 
     def _refusal(self, endpoint: Endpoint, turn: Turn, left: float) -> ProviderUnavailable:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-_LISTENER: ContextVar[Callable[[HttpEvent], None] | None] = ContextVar("listener", default=None)
+Listener = Callable[["HttpEvent"], Awaitable[None]]
+"""Receives the events of requests. The request goes on when it returns."""
+
+_LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 """The listener of the current request; the requests of many nodes share one client."""
 
 _PURPOSE: ContextVar[Mapping[str, str] | None] = ContextVar("purpose", default=None)
@@ -16,7 +19,7 @@ _PURPOSE: ContextVar[Mapping[str, str] | None] = ContextVar("purpose", default=N
 
 
 @contextmanager
-def listen(listener: Callable[[HttpEvent], None]) -> Iterator[None]:
+def listen(listener: Listener) -> Iterator[None]:
     """Within the block, also in tasks that it starts, `listener` receives the events of requests."""
     before = _LISTENER.set(listener)
     try:
@@ -40,10 +43,10 @@ def current_purpose() -> Mapping[str, str]:
     return _PURPOSE.get() or {}
 
 
-def emit(event: HttpEvent) -> None:
+async def emit(event: HttpEvent) -> None:
     """Pass an event to the current listener, if there is one."""
     if (listener := _LISTENER.get()) is not None:
-        listener(event)
+        await listener(event)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +63,13 @@ class HttpEvent:
 
 @dataclass(frozen=True, kw_only=True)
 class Retried(HttpEvent):
-    """Request `attempt` (from 1) failed, and the next follows after `wait_seconds`. `reason` holds no key."""
+    """Request `attempt` (from 1) failed after `took_seconds`, and the next follows after `wait_seconds`. `reason` holds
+    no key."""
 
     type: ClassVar[str] = "retried"
     attempt: int
     reason: str
+    took_seconds: float
     wait_seconds: float
 
 

@@ -155,6 +155,7 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
         deadline = self.clock() + self.limits.seconds
         attempt = 1
         while True:
+            sent_at = self.clock()
             try:
                 return await self._follow(address)
             except ProviderUnavailable as error:
@@ -162,7 +163,16 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
                 wait = _WAIT_SECONDS if asked is None else asked
                 if attempt >= self.limits.attempts or self.clock() + wait >= deadline:
                     raise
-                emit(Retried(peer=address.netloc, attempt=attempt, reason=error.message, wait_seconds=wait))
+                took = self.clock() - sent_at
+                await emit(
+                    Retried(
+                        peer=address.netloc,
+                        attempt=attempt,
+                        reason=error.message,
+                        took_seconds=took,
+                        wait_seconds=wait,
+                    )
+                )
             attempt += 1
             if asked is None:  # else the next request waits for its turn
                 await self.sleep(wait)
@@ -229,7 +239,7 @@ class Fetcher(AbstractAsyncContextManager["Fetcher"]):
                 retry_after_seconds=turn.wait_seconds,
             )
         if turn.wait_seconds > 0:
-            emit(Throttled(peer=address.netloc, asked_for=True))
+            await emit(Throttled(peer=address.netloc, asked_for=True))
             await self.sleep(turn.wait_seconds)
 
     def _redirected(self, address: WebAddress, answer: Answer) -> WebAddress:

@@ -57,6 +57,8 @@ class PlainContext:
         self.calls: list[tuple[str, Any, Any]] = []
         self.texts: dict[str, str] = {}
         self.events: list[tuple[str, dict[str, Any]]] = []
+        self.stored = 0
+        """How many of the events have been stored."""
 
     async def call(self, kind: str, request: Any, fn: Callable[[], Awaitable[Any]], *, at_hand: bool = False) -> Any:
         answer = await fn()
@@ -78,6 +80,9 @@ class PlainContext:
 
     def emit(self, name: str, **data: Any) -> None:
         self.events.append((name, data))
+
+    async def flush(self) -> None:
+        self.stored = len(self.events)
 
     def progress(self, name: str, **data: Any) -> None:
         self.events.append((name, data))

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from graph_research.cli.display.progress import IndexingLines, LineView, Progress, Snapshot
-from graph_research.graph.events import ItemFinished, NodeFinished, NodeStarted
-from graph_research.graph.events import Progress as Shown
+from graph_research.graph.events import ItemFinished, NodeFinished, NodeStarted, Note
 from graph_research.providers.search.local.records import Failure
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -80,18 +79,30 @@ def test_the_first_unreadable_files_are_named_and_the_others_counted(capsys: pyt
     assert "2 more files" in lines[-1]
 
 
-def retried(seconds: float) -> Shown:
-    data = {"peer": "oracle", "attempt": 1, "reason": "oracle answered 429\x1b[2J", "wait_seconds": seconds}
-    return Shown(run_id="r", seq=None, at=AT, path="gather[0]/search", visit=1, name="wire:retried", data=data)
+def retried(reason: str, attempt: int = 1, *, took: float, wait: float = 0.3) -> Note:
+    data = {"peer": "oracle", "attempt": attempt, "reason": reason, "took_seconds": took, "wait_seconds": wait}
+    return Note(run_id="r", seq=1, at=AT, path="gather[0]/search", visit=1, name="wire:retried", data=data)
 
 
 def test_a_long_wait_for_a_server_is_reported_while_it_lasts(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(LineView().show)
     progress.read({"sub_queries": [{"status": "pending"}]})
-    for event in (started("gather"), retried(0.5), retried(29.7), started("gather[0]/search"), item("gather[0]")):
+    short, long = retried("oracle answered 503", took=0.2), retried("oracle answered 429\x1b[2J", took=0.2, wait=29.7)
+    for event in (started("gather"), short, long, started("gather[0]/search"), item("gather[0]")):
         progress.saw(event)
     lines = capsys.readouterr().err.splitlines()[1:]
     assert lines[0] == "[1] gather: 0/1 sub-queries"
-    assert lines[1].startswith("[1] gather: 0/1 sub-queries, waiting 30 s for oracle (oracle answered 429")
+    assert lines[1].startswith("[1] gather: 0/1 sub-queries, oracle answered 429")
+    assert lines[1].endswith(", attempt 2 follows in 30 s")
     assert "\x1b" not in lines[1]
     assert lines[2:] == ["[1] gather: 1/1 sub-queries"]
+
+
+def test_every_request_that_a_server_leaves_unanswered_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(LineView().show)
+    for attempt in (1, 2):
+        progress.saw(retried("oracle: no answer within 60 s", attempt, took=60.0))
+    assert capsys.readouterr().err.splitlines() == [
+        "[1] starting: oracle: no answer within 60 s, attempt 2 follows",
+        "[1] starting: oracle: no answer within 60 s, attempt 3 follows",
+    ]

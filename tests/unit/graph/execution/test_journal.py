@@ -104,6 +104,19 @@ async def test_the_intent_is_stored_before_a_call_is_sent(store: Checkpointer) -
     assert result.state["answer"] == {"during": "sent"}
 
 
+async def test_what_was_emitted_during_a_call_can_be_stored_before_its_answer(store: Checkpointer) -> None:
+    async def work(handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        async def send() -> list[str]:
+            ctx.emit("asked again")
+            await ctx.flush()
+            return [event.name for event in await store.events("r") if isinstance(event, Note)]
+
+        return {"during": await ctx.call("ask", {}, send)}
+
+    result = await runtime(graph_of(GRAPH, work=work), store).run({}, run_id="r")
+    assert result.state["answer"] == {"during": ["asked again"]}
+
+
 async def test_an_answer_at_hand_is_stored_with_the_next_write_and_recalled_like_any(store: Checkpointer) -> None:
     outside = Outside()
     stored: list[list[tuple[str, str]]] = []

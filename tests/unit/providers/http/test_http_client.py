@@ -59,9 +59,12 @@ class Bench:
             clock=self.time.clock,
             wall=lambda: NOW,
             chance=lambda: 1.0,
-            on_event=self.incidents.append,
+            on_event=self.hear,
             **more,
         )
+
+    async def hear(self, incident: HttpEvent) -> None:
+        self.incidents.append(incident)
 
 
 @pytest.fixture

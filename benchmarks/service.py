@@ -39,6 +39,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Registry
 from graph_research.jobs.job import LOCAL_USER, NewJob
 from graph_research.jobs.postgres import PostgresJobStore
+from graph_research.jobs.rows import cursor_of
 from graph_research.jobs.sql_store import migrations
 from graph_research.jobs.sqlite import SqliteJobStore
 from graph_research.jobs.store import JobStore
@@ -140,7 +141,7 @@ async def reads_of(table: Table, store: JobStore) -> None:
 
     reads: dict[str, Callable[[], Awaitable[object]]] = {
         "the first page of the list": lambda: store.jobs("u0"),
-        "a page of the list in the middle": lambda: store.jobs("u0", before=middle.id),
+        "a page of the list in the middle": lambda: store.jobs("u0", before=cursor_of(middle)),
         "the counts of the queue": store.counts,
         "a claim and its release": claim,
     }

@@ -58,3 +58,14 @@ def _fields(row: Row, kind: type[Job | ResultRow | SourceRow]) -> dict[str, Any]
 def stamp(at: datetime) -> int:
     """A time in microseconds since 1970."""
     return (at - _EPOCH) // _MICROSECOND
+
+
+def cursor_of(job: Job) -> str:
+    """The place of a job in the list of its user's jobs, which is there also when the job is removed."""
+    return f"{stamp(job.created_at)}~{job.id}"
+
+
+def place_of(cursor: str) -> dict[str, Any]:
+    """The columns that jobs are sorted by, at the place that `cursor_of` wrote."""
+    created_at, _, job_id = cursor.partition("~")
+    return {"created_at": int(created_at), "id": job_id}

@@ -31,7 +31,7 @@ from graph_research.jobs.job import (
     SourceRow,
     SubmissionLimit,
 )
-from graph_research.jobs.rows import Row, job_of, result_columns, result_of, source_of, stamp
+from graph_research.jobs.rows import Row, job_of, place_of, result_columns, result_of, source_of
 from graph_research.jobs.store import MOST_LOST_CLAIMS, TTL_SECONDS, WORKER_LOST, JobStore
 from graph_research.sql_files import migrations_of, statements_of
 
@@ -127,8 +127,7 @@ class SqlJobStore(JobStore, ABC):
         async def page(transaction: Transaction) -> list[Row]:
             if before is None:
                 return await transaction.rows("first_jobs", owner=user, limit=limit)
-            created_at = stamp((await _owned(transaction, user, before)).created_at)
-            return await transaction.rows("next_jobs", owner=user, limit=limit, before=before, created_at=created_at)
+            return await transaction.rows("next_jobs", owner=user, limit=limit, **place_of(before))
 
         return list(map(job_of, await self._read(page)))
 

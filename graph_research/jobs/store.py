@@ -38,7 +38,7 @@ class SubmittedJobs(Protocol):
         ...
 
     async def jobs(self, user: str, *, before: str | None = None, limit: int = 50) -> list[Job]:
-        """The user's jobs, the newest first; with `before` those that follow this job."""
+        """The user's jobs, the newest first; with `before` those behind the place of `cursor_of`."""
         ...
 
     async def submitted_within(self, user: str, seconds: float) -> list[float]:

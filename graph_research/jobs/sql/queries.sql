@@ -32,7 +32,7 @@ FROM research_jobs WHERE owner = :owner ORDER BY created_at DESC, id DESC LIMIT 
 
 -- name: next_jobs
 SELECT *, EXISTS (SELECT 1 FROM research_results WHERE job_id = id) AS has_result
-FROM research_jobs WHERE owner = :owner AND (created_at, id) < (:created_at, :before)
+FROM research_jobs WHERE owner = :owner AND (created_at, id) < (:created_at, :id)
 ORDER BY created_at DESC, id DESC LIMIT :limit
 
 -- name: submitted_since

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Header, Query, Response
 
 from graph_research.app.runs.run import new_run_id
 from graph_research.jobs.job import Job
+from graph_research.jobs.rows import cursor_of
 from graph_research.service.backend import FromBackend, FromUser
 from graph_research.service.http.problems import problems
 from graph_research.service.models import JobPage, JobResource, JobSubmission
@@ -16,7 +17,10 @@ from graph_research.service.submission import submit
 
 router = APIRouter(prefix="/api/research", tags=["jobs"])
 Limit = Annotated[int, Query(ge=1, le=100, description="Jobs of a page at most")]
-Before = Annotated[str | None, Query(max_length=64, description="The job that those of the page follow")]
+Before = Annotated[
+    str | None,
+    Query(pattern=r"^[0-9]{1,16}~[a-z0-9][a-z0-9_-]{0,63}$", description="`next` of the page that this one follows"),
+]
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -43,12 +47,12 @@ async def submit_job(
     )
 
 
-@router.get("/jobs", responses=problems(401, 404, 422))
+@router.get("/jobs", responses=problems(401, 422))
 async def list_jobs(backend: FromBackend, user: FromUser, before: Before = None, limit: Limit = 50) -> JobPage:
     """The user's jobs, the newest first."""
     jobs = await backend.jobs.jobs(user.name, before=before, limit=limit + 1)
     shown = jobs[:limit]
-    return JobPage(jobs=[*map(JobResource.of, shown)], next=shown[-1].id if len(jobs) > limit else None)
+    return JobPage(jobs=[*map(JobResource.of, shown)], next=cursor_of(shown[-1]) if len(jobs) > limit else None)
 
 
 @router.get("/jobs/{job_id}", responses=problems(401, 404, 422))

@@ -81,6 +81,18 @@ async def test_jobs_are_listed_a_page_at_a_time_the_newest_first(service: Servic
     second = (await service.get(JOBS, params={"limit": 3, "before": first["next"]})).json()
     assert [job["id"] for job in second["jobs"]] == submitted[1::-1]
     assert second["next"] is None
+    assert (await service.get(JOBS, params={"before": "run-1"})).status_code == 422
+
+
+async def test_a_page_follows_a_job_that_was_removed_meanwhile(service: ServiceClient) -> None:
+    for number in range(2):
+        await service.submitted(f"Question {number}?")
+        await service.finish(JobStatus.FAILED)
+        service.clock.advance(1)
+    first = (await service.get(JOBS, params={"limit": 1})).json()
+    assert (await service.http.delete(f"{JOBS}/{first['jobs'][0]['id']}")).status_code == 204
+    second = (await service.get(JOBS, params={"limit": 1, "before": first["next"]})).json()
+    assert [job["question"] for job in second["jobs"]] == ["Question 0?"]
 
 
 async def test_a_failed_job_says_why(service: ServiceClient) -> None:

@@ -36,7 +36,11 @@ _OLD_RESEARCH, _OLD_GRAPH = "research", "graph_run"
 async def open_store(home: Home) -> AsyncIterator[Store]:
     """The store in the database of the home or in its `runs.db`, closed at the end; an empty one where there is no
     file and none can be made, for a command that only reads. `StoreDamaged` where it cannot be read or written."""
-    store: Store = SqliteCheckpointer(home.runs_db) if home.database is None else _in_postgresql(home.database)
+    store: Store = (
+        SqliteCheckpointer(home.runs_db)
+        if home.database is None
+        else _in_postgresql(home.database, home.patience_seconds)
+    )
     if home.database is None and not home.runs_db.exists() and not os.access(home.path, os.W_OK):
         store = MemoryCheckpointer()
     try:
@@ -53,15 +57,17 @@ def connections_to(home: Home, *, part: str, migrations: Mapping[int, str], most
         from graph_research.graph.checkpoint.postgres.connections import Connections
     except ImportError as error:
         raise _extra_missing() from error
-    return Connections(home.database, part=part, migrations=migrations, most=most)
+    return Connections(
+        home.database, part=part, migrations=migrations, most=most, patience_seconds=home.patience_seconds
+    )
 
 
-def _in_postgresql(url: str) -> Store:
+def _in_postgresql(url: str, patience_seconds: float) -> Store:
     try:
         from graph_research.graph.checkpoint.postgres import PostgresCheckpointer
     except ImportError as error:
         raise _extra_missing() from error
-    return PostgresCheckpointer(url)
+    return PostgresCheckpointer(url, patience_seconds=patience_seconds)
 
 
 def _extra_missing() -> DatabaseUnusable:

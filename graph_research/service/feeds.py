@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -14,14 +15,16 @@ from fastapi.sse import format_sse_event
 from graph_research.app.application import Application
 from graph_research.app.job_runner import with_progress
 from graph_research.errors import GraphResearchError
-from graph_research.graph.errors import UnknownRun
+from graph_research.graph.errors import StoreUnreachable, UnknownRun
 from graph_research.graph.events import Event, Progress
+from graph_research.jobs.errors import JobStoreUnusable
 from graph_research.jobs.job import Job, JobStatus
 from graph_research.jobs.store import JobStore
 from graph_research.service.models import JobResource
 
 POLL_SECONDS = 0.25
 HEARTBEAT_SECONDS = 15.0
+_PATIENCE_SECONDS = 30.0
 JOB_EVENT = "job"
 HEARTBEAT = b": alive\n\n"
 _log = logging.getLogger("graph_research.service")
@@ -148,17 +151,30 @@ class Feeds:
         await feed.end()
 
     async def _events(self, job: Job) -> AsyncIterator[Event]:
-        """The stored events of a job's run, until the job ends or waits."""
-        after = 0
+        """The stored events of a job's run, until the job ends or waits. A store that goes away is waited for."""
+        after, read_at = 0, time.monotonic()
         while True:
-            job = await self._jobs.get(job.user, job.id)
-            with suppress(UnknownRun):  # it has not begun
-                for event in await self._app.store.events(job.run_id, after=after):
+            try:
+                job, events = await self._read(job, after)
+            except (JobStoreUnusable, StoreUnreachable):
+                if time.monotonic() > read_at + _PATIENCE_SECONDS:
+                    raise
+            else:
+                read_at = time.monotonic()
+                for event in events:
                     after = event.seq or after
                     yield event
-            if job.is_over or job.status is JobStatus.AWAITING_INPUT:
-                return
+                if job.is_over or job.status is JobStatus.AWAITING_INPUT:
+                    return
             await asyncio.sleep(self._poll_seconds)
+
+    async def _read(self, job: Job, after: int) -> tuple[Job, Sequence[Event]]:
+        """How the job stands, and then the events behind number `after`; none of a run that has not begun."""
+        job = await self._jobs.get(job.user, job.id)
+        try:
+            return job, await self._app.store.events(job.run_id, after=after)
+        except UnknownRun:
+            return job, []
 
 
 def _frame_of(event: Event, seq: int) -> _Frame:

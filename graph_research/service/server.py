@@ -6,6 +6,7 @@ import contextlib
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Generator
+from dataclasses import replace
 from functools import partial
 
 import uvicorn
@@ -29,6 +30,8 @@ from graph_research.service.worker import WorkerThread
 
 _SHUTDOWN_SECONDS = 5
 _BACKLOG = 2048
+_PATIENCE_SECONDS = 5.0
+"""How long a request waits for a database that goes away: less than clients wait for an answer."""
 _SWITCH_SECONDS = 0.0005
 """After which a thread that computes lets another one run: a request changes threads some ten times, and waits as often
 for the worker's."""
@@ -60,10 +63,10 @@ class Service:
         and their runs can go on. `offer_page` is given the address that opens the page of a service without tokens in
         one browser, and another one once it was used."""
         sys.setswitchinterval(_SWITCH_SECONDS)
-        home = self._workspace.home
+        home = replace(self._workspace.home, patience_seconds=_PATIENCE_SECONDS)
         async with (
             open_jobs(home.runs_db, partial(connections_to, home)) as jobs,
-            Application(self._workspace) as app,
+            Application(replace(self._workspace, home=home)) as app,
         ):
             await app.store.run_rows(None, 1)  # makes the file or the tables that both stores are in
             await jobs.counts()  # refuses what a newer version has made

@@ -29,6 +29,8 @@ class Home:
     path: Path
     database: str | None = field(default=None, repr=False)
     """The address of the PostgreSQL database that holds runs and jobs in the place of `runs_db`."""
+    patience_seconds: float = 30.0
+    """How long a database that goes away is waited for."""
 
     @property
     def runs_db(self) -> Path:

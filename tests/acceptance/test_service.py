@@ -134,6 +134,25 @@ def test_a_service_whose_database_does_not_answer_stops_in_time_and_its_job_goes
             assert http.get(f"{JOBS}/{job_id}/events").text.count("event: run_ended") == 1
 
 
+def test_a_service_whose_database_was_killed_says_so_soon_and_its_streams_go_on(user: User) -> None:
+    with (
+        postgres_server() as postgres,
+        serving(user, "--library", "library", "--db", postgres.url) as (_, url),
+        httpx.Client(base_url=url, timeout=60) as http,
+    ):
+        job_id = http.post(JOBS, json={"question": QUESTION}).json()["id"]
+        with http.stream("GET", f"{JOBS}/{job_id}/events") as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == "event: run_started"
+            postgres.kill()
+            refused = http.get(JOBS, timeout=20)
+            assert (refused.status_code, refused.headers["Retry-After"]) == (503, "10")
+            postgres.start()
+            events = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
+        assert events[-3:] == ["run_ended", "research:progress", "job"]
+        assert job_of(http, job_id)["status"] == "COMPLETED"
+
+
 def test_others_than_this_machine_need_tokens(user: User) -> None:
     refused = user.run("serve", "--host", "0.0.0.0", "--port", "0", expect=2)
     assert "GRAPH_RESEARCH_TOKENS_FILE" in refused.err

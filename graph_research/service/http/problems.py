@@ -72,6 +72,7 @@ _TITLES: Mapping[int, str] = {
     500: "The service failed",
     503: "The service is not available",
 }
+_RETRY_SECONDS = "10"
 _INTERNAL = "the service could not do this; its log says why"
 _REQUESTS: Mapping[Action, str] = {
     Action.RESUME_RUN: "POST /api/research/jobs/{}/forks",
@@ -132,6 +133,8 @@ def problem_response(path: str, error: GraphResearchError) -> JSONResponse:
         headers = {"WWW-Authenticate": "Bearer"}
     if isinstance(error, RequestAmbiguous):
         headers = {"Connection": "close"}
+    if status == 503:
+        headers = {"Retry-After": _RETRY_SECONDS}
     if status >= 500:
         _log.error("%s: %s", error.code, error)
         detail = error.message if isinstance(error, NotReady) else _INTERNAL

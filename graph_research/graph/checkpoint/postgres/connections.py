@@ -23,6 +23,7 @@ _Work = Callable[[Connection], Awaitable[T]]
 SCHEMA = "graph_research"
 _OPERATION_SECONDS = 30.0
 _CONNECT_SECONDS = 10
+_FIRST_USE_SECONDS = 3.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 _LEASE_REFUSED = "GR001"
 """The SQLSTATE that `require_lease` raises."""
@@ -58,9 +59,10 @@ class LeaseRefused(Exception):
 class Connections:
     """Runs work on up to `most` connections to the database at `url`. The tables of `part` stand in `schema`; the first
     use makes them or brings them up to date with `migrations`, scripts by the number of the format that they lead to.
-    A database that goes away is waited for and then `StoreUnreachable`, at the first use a tenth as long, since the
+    A database that goes away is waited for and then `StoreUnreachable`, at the first use for 3 s at most, since the
     address may be wrong; other errors of PostgreSQL are raised as `StoreDamaged`. `DatabaseAddressInvalid` for an
-    address that cannot be read."""
+    address that cannot be read. A transaction waits `lock_seconds` for another's lock, and another one so long for its
+    client."""
 
     def __init__(
         self,
@@ -71,6 +73,7 @@ class Connections:
         migrations: Mapping[int, str],
         most: int = 10,
         patience_seconds: float = 30.0,
+        lock_seconds: float = 10.0,
     ) -> None:
         self._url = url
         self._place = _place_of(url)
@@ -79,8 +82,7 @@ class Connections:
         self._migrations = migrations
         self._most = most
         self._patience_seconds = patience_seconds
-        self._lock_seconds = patience_seconds / 3
-        """How long a transaction waits for another's lock, and how long one may wait for its client."""
+        self._lock_seconds = lock_seconds
         self._pool: Pool | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._opening = asyncio.Lock()
@@ -174,7 +176,7 @@ class Connections:
                 await self._migrate_on(connection)
 
     async def _first_connection(self) -> Connection:
-        end, pause = time.monotonic() + self._patience_seconds / 10, _FIRST_PAUSE
+        end, pause = time.monotonic() + min(self._patience_seconds, _FIRST_USE_SECONDS), _FIRST_PAUSE
         while True:
             try:
                 return await self._connect()

@@ -38,7 +38,8 @@ class PostgresCheckpointer(Checkpointer):
 
     A lease lasts `lease_seconds` by the clock of the server and is renewed while its holder lives; every write of a
     holder is refused with `RunBusy` once another has the lease. A database that goes away is waited for
-    `patience_seconds`. The writes of one run that wait for each other share a transaction. Needs the extra `postgres`.
+    `patience_seconds`, the lock of another transaction `lock_seconds`. The writes of one run that wait for each
+    other share a transaction. Needs the extra `postgres`.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class PostgresCheckpointer(Checkpointer):
         schema: str = SCHEMA,
         lease_seconds: float = 15.0,
         patience_seconds: float = 30.0,
+        lock_seconds: float = 10.0,
         connections: int = 10,
     ) -> None:
         owner = f"{os.getpid()} on {socket.gethostname()} ({secrets.token_hex(4)})"
@@ -58,6 +60,7 @@ class PostgresCheckpointer(Checkpointer):
             migrations=migrations(),
             most=connections,
             patience_seconds=patience_seconds,
+            lock_seconds=lock_seconds,
         )
         self._leases = Leases(self._connections, owner=owner, seconds=lease_seconds)
         self._numbers: dict[str, int] = {}

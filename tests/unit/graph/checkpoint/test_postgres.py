@@ -290,8 +290,8 @@ async def test_a_wire_that_is_cut_in_the_middle_of_a_transaction_holds_nobody_up
     shared, cut_off = sorted(["one text", "another text"], key=text_hash)  # the order in which they are written
     wire = Wire(postgres, tmp_path, cut_before=cut_off.encode())
     async with (
-        opened(wire.url, schema, patience_seconds=6.0) as cut,
-        opened(postgres.url, schema, patience_seconds=6.0) as other,
+        opened(wire.url, schema, patience_seconds=6.0, lock_seconds=2.0) as cut,
+        opened(postgres.url, schema, patience_seconds=6.0, lock_seconds=2.0) as other,
     ):
         await cut.create(run_row("a"), first("a", {}))
         await other.create(run_row("b"), first("b", {}))

@@ -208,7 +208,7 @@ class Connections:
         words = str(problem).strip().splitlines() or [type(problem).__name__]
         return kind(
             f"the database {self._place} cannot be used: {words[0]}",
-            help="check that it runs, that this machine reaches it, and its user and password; then resume the run",
+            help="check that it runs, that this machine reaches it, and its user and password; then try again",
         )
 
 

@@ -478,3 +478,4 @@ async def test_a_database_that_is_not_there_is_named_without_its_password(tmp_pa
             await store.runs()
     assert "secret" not in raised.value.message
     assert str(tmp_path) in raised.value.message
+    assert "resume" not in raised.value.help, "there may be no run"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import logging
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from graph_research.app.workspace import Workspace
-from graph_research.cli.display.output import say
 from graph_research.cli.jobs.signals import end_loop_while_starting, stopped_by_signals
 from graph_research.jobs.job import JobStatus
 from graph_research.jobs.store import JobStore
@@ -20,6 +20,7 @@ from graph_research.service.logs import logged_to
 from graph_research.service.worker import open_worker
 
 _LOCKED_SECONDS = 0.5
+_log = logging.getLogger("graph_research.jobs")
 
 
 async def work(workspace: Workspace, *, until_idle: bool) -> None:
@@ -29,7 +30,7 @@ async def work(workspace: Workspace, *, until_idle: bool) -> None:
     async with open_worker(workspace) as (worker, jobs):
 
         def stop() -> None:
-            say("worker: stopping; its runs go back into the queue")
+            _log.info("worker %s: stopping; its runs go back into the queue", worker.name)
             worker.stop()
 
         with (
@@ -39,7 +40,8 @@ async def work(workspace: Workspace, *, until_idle: bool) -> None:
             if until_idle:
                 await _work_until_idle(worker, jobs, workspace.home.worker_lock, stopped)
             else:
-                say(f"worker {worker.name}: waiting for runs, {workspace.settings.research_max_concurrency} at once")
+                most = workspace.settings.research_max_concurrency
+                _log.info("worker %s: waiting for runs, %d at once", worker.name, most)
                 await worker.run()
 
 
@@ -55,7 +57,7 @@ async def _work_until_idle(worker: Worker, jobs: JobStore, lock: Path, stopped: 
             return
         if not is_mine:
             if not waits:
-                say("another worker drives the queued runs; waiting for its end")
+                _log.info("another worker drives the queued runs; waiting for its end")
             waits = True
             await asyncio.sleep(_LOCKED_SECONDS)
 

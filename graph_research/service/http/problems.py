@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from http import HTTPStatus
+from http import HTTPMethod, HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import Match
 
 from graph_research.app.runs.report import NoReport
 from graph_research.errors import Action, GraphResearchError, UserMistake
@@ -183,7 +184,18 @@ async def _of_framework(request: Request, error: Exception) -> JSONResponse:
         return _response(request.url.path, 422, UserMistake.code, "the body cannot be read as JSON")
     phrase = BodyTooLarge.code if error.status_code == 413 else HTTPStatus(error.status_code).phrase
     code = phrase.lower().replace(" ", "-")
-    return _response(request.url.path, error.status_code, code, str(error.detail), headers=error.headers)
+    headers = {"Allow": _allowed(request)} if error.status_code == 405 else error.headers
+    return _response(request.url.path, error.status_code, code, str(error.detail), headers=headers)
+
+
+def _allowed(request: Request) -> str:
+    """The methods of all routes at the path of a request. The framework names those of the first one."""
+    scope = {"type": "http", "path": request.scope["path"], "root_path": "", "headers": []}
+    return ", ".join(
+        method
+        for method in HTTPMethod
+        if any(route.matches({**scope, "method": method})[0] is Match.FULL for route in request.app.routes)
+    )
 
 
 async def _broken_off(request: Request, _: Exception) -> JSONResponse:

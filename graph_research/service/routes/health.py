@@ -29,12 +29,14 @@ async def get_metrics(backend: FromBackend, user: FromUser) -> Response:
     return Response(await backend.metrics.render(backend.jobs, backend.feeds), media_type="text/plain; version=0.0.4")
 
 
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", responses=problems())
 async def healthz() -> Health:
     """Whether the process answers."""
     return Health(status="ok")
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", responses=problems())
 async def readyz(backend: FromBackend) -> Health:
     """Whether the store can be read and jobs are driven."""

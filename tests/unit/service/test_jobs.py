@@ -343,9 +343,22 @@ async def test_without_documents_the_other_searches_of_the_operator_are_asked(us
 async def test_the_service_is_ready_while_it_has_a_worker(service: ServiceClient) -> None:
     assert (await service.get("/healthz")).json() == {"status": "ok"}
     assert (await service.get("/readyz")).json() == {"status": "ok"}
+    assert [(await service.http.head(path)).status_code for path in ("/healthz", "/readyz")] == [200, 200]
     service.working[0] = False
     answer = await service.get("/readyz")
     assert (answer.status_code, answer.json()["code"]) == (503, "not-ready")
+    assert (await service.http.head("/readyz")).status_code == 503
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [(JOBS, "GET, POST"), ("/api/library/documents/tides.md", "DELETE, GET, PUT"), ("/healthz", "GET, HEAD")],
+)
+async def test_a_method_that_is_not_allowed_is_answered_with_all_that_are(
+    service: ServiceClient, path: str, allowed: str
+) -> None:
+    answer = await service.http.patch(path)
+    assert (answer.status_code, answer.headers["Allow"]) == (405, allowed)
 
 
 async def test_a_store_that_does_not_answer_makes_the_service_unready_soon(service: ServiceClient) -> None:

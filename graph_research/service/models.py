@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.config import JsonDict
 
 from graph_research.app.request import QUESTION_CHARS
@@ -231,7 +231,7 @@ class Answer(BaseModel):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"answer": "Only in Europe."}]})
 
-    answer: str = Field(min_length=1, max_length=QUESTION_CHARS)
+    answer: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=QUESTION_CHARS)]
 
 
 class DocumentResource(BaseModel):

@@ -115,6 +115,8 @@ async def test_an_answer_puts_a_waiting_job_back_into_the_queue(service: Service
     assert (early.status_code, early.json()["code"]) == (409, "job-not-waiting")
     await service.finish(JobStatus.AWAITING_INPUT, waiting_for="spring or neap?")
     assert (await service.get(f"{JOBS}/{job_id}")).json()["waiting_for"] == "spring or neap?"
+    blank = await service.post(f"{JOBS}/{job_id}/answer", {"answer": "  \n"})
+    assert (blank.status_code, blank.json()["code"]) == (422, "invalid")
     answered = await service.post(f"{JOBS}/{job_id}/answer", {"answer": "spring tides"})
     assert answered.json()["status"] == "QUEUED"
     assert (await service.jobs.get("local", job_id)).answer == "spring tides"

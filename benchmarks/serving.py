@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,9 +63,8 @@ class Served:
 def serving(command: Sequence[str], folder: Path, name: str) -> Iterator[Served]:
     """A process that says in its log where it serves, ended afterwards."""
     log = folder / f"{name}.log"
-    environ = {"PATH": os.environ["PATH"], "HOME": str(folder), "GRAPH_RESEARCH_HOME": str(folder / "home")}
     with log.open("w") as output:
-        process = subprocess.Popen(command, cwd=folder, env=environ, stdout=output, stderr=output)
+        process = subprocess.Popen(command, cwd=folder, env=environ_in(folder), stdout=output, stderr=output)
         try:
             while "serving at " not in log.read_text():
                 if process.poll() is not None:
@@ -75,6 +74,21 @@ def serving(command: Sequence[str], folder: Path, name: str) -> Iterator[Served]
         finally:
             process.terminate()
             process.wait(30)
+
+
+def environ_in(folder: Path) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": str(folder), "GRAPH_RESEARCH_HOME": str(folder / "home")}
+
+
+def commanding(folder: Path, database: str) -> Callable[..., subprocess.Popen[bytes]]:
+    """Starts commands whose runs stand in a database."""
+    environ = {**environ_in(folder), "GRAPH_RESEARCH_DATABASE": database}
+
+    def start(*arguments: str) -> subprocess.Popen[bytes]:
+        log = subprocess.DEVNULL
+        return subprocess.Popen([str(SCRIPT), *arguments], cwd=folder, env=environ, stdout=log, stderr=log)
+
+    return start
 
 
 def serving_service(folder: Path) -> AbstractContextManager[Served]:
@@ -112,7 +126,8 @@ class Latencies:
 async def probed(address: str, bare: Served) -> AsyncIterator[Latencies]:
     """Both are asked again and again while the context is entered."""
     latencies = Latencies()
-    async with httpx.AsyncClient(timeout=60) as http:
+    kept = httpx.Limits(keepalive_expiry=1)  # where this process is busy, the server may have closed it meanwhile
+    async with httpx.AsyncClient(timeout=60, limits=kept) as http:
 
         async def ask() -> None:
             while True:

@@ -45,6 +45,7 @@ def create_api(backend: Backend) -> FastAPI:
         summary="Deep research whose citations are proved.",
         version=version("graph-research"),
         openapi_tags=[{"name": name} for name in _TAGS],
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
     )

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import orjson
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from jinja2 import Environment, PackageLoader, Template
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
@@ -38,6 +38,12 @@ _WAITING = {"go_on": "$paused", **dict.fromkeys(("get_plan", "put_plan", "add_wi
 """Operations that a job has to await, and the job that does in their examples."""
 _EVENTS = "/api/research/jobs/{}/events"
 _ID = """python3 -c 'import json, sys; print(json.load(sys.stdin)["id"])'"""
+
+
+@router.get("/openapi.json", include_in_schema=False)
+async def openapi(request: Request) -> JSONResponse:
+    """The OpenAPI document, at a route that the log and the metrics name: they do not know the framework's own."""
+    return JSONResponse(request.app.openapi())
 
 
 @router.get("/docs", include_in_schema=False)

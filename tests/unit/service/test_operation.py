@@ -59,10 +59,12 @@ async def test_a_line_of_the_log_has_the_ids_of_job_and_run(service: ServiceClie
         await service.drive()
         await service.get(f"{JOBS}/{job_id}", headers={"Authorization": "Bearer secret"})
         await service.get("/healthz")
+        await service.get("/openapi.json")
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert {(line["job_id"], line["run_id"]) for line in lines if "job_id" in line} == {(job_id, job_id)}
     [request] = [line for line in lines if line.get("route") == f"{JOBS}/{{job_id}}"]
     assert (request["method"], request["status"], request["job_id"]) == ("GET", 200, job_id)
+    assert "GET /openapi.json 200" in [line["message"] for line in lines]
     assert [line["message"] for line in lines if line["logger"] == "graph_research.jobs.worker"][-1].endswith(
         "COMPLETED"
     )

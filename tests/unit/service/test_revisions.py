@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
@@ -105,7 +106,7 @@ async def test_a_further_question_is_a_job_whose_answer_joins_the_report_once(fi
     await finished.service.drive()
     job = (await finished.service.get(f"{JOBS}/{follow_up['id']}")).json()
     assert job["status"] == JobStatus.COMPLETED, job
-    assert f"## {RANGE}" in await finished.get("report.md")
+    assert re.search(rf"^## \d\. {re.escape(RANGE)}$", await finished.get("report.md"), re.MULTILINE)
     assert [row["what"] for row in (await finished.get("versions"))["versions"]][1:] == [RANGE]
 
 

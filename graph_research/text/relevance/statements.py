@@ -317,9 +317,9 @@ def _other_dates(one: Statement, other: Statement) -> bool:
 
 
 def further_values(one: Statement, other: Statement) -> bool:
-    """Whether each sentence gives a further value that the other lacks."""
+    """Whether each sentence gives a further value, not its own again, that the other lacks."""
     return all(
-        any(not any(agree(value, theirs) for theirs in b.others) for value in a.others)
+        any(not any(agree(value, given) for given in (a.value, *b.others)) for value in a.others)
         for a, b in ((one, other), (other, one))
     )
 

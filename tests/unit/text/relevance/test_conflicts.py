@@ -305,6 +305,14 @@ def test_copies_of_a_text_disagree_where_one_has_another_value() -> None:
     assert [(side.value, len(side.evidence)) for side in found.sides] == [("1902", 2), ("1885", 1)]
 
 
+def test_a_value_that_a_quotation_repeats_is_no_further_one() -> None:
+    (found,) = conflicts(
+        "Anna Alder (8 February 1900 – 2 March 1977) was a judge. Anna Alder was born on 8 February 1900.",
+        "Anna Alder (15 July 1905 – 2 March 1977) was a judge. Anna Alder was born on 15 July 1905.",
+    )
+    assert [side.value for side in found.sides] == ["8 February 1900", "15 July 1905"]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "values_"),
     [

@@ -302,7 +302,7 @@ def _lacks(text: str, passages: Sequence[str]) -> str:
 
 def _excludes(sentence: ReportSentence, owner: LibraryDocument, unit: Unit) -> bool:
     """Whether the passage gives another number or date for the same thing, or differs in a denial or a name."""
-    passage = SourceSentence.at(owner.source_id, owner.document, unit.start, unit.end, owner.title)
+    passage = replace(SourceSentence.at(owner.source_id, owner.document, unit.start, unit.end), title=owner.title)
     if pairs := _same_columns(sentence.cells, passage.cells):
         return _is_another_value(pairs, label=sentence.cells[0][1])
     language = language_of(f"{sentence.text}\n{unit.text}")

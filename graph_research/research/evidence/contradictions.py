@@ -37,7 +37,7 @@ def disagreements(
     """The contradictions that were `named`, then what code finds beside them in the evidence; none among versions of
     one page, of which one may be older than the other."""
     quoted = [
-        SourceSentence.at(source_id, documents[source_id], start, end, sources[source_id].title)
+        SourceSentence.at(source_id, documents[source_id], start, end, sources[source_id].subject)
         for source_id, start, end in evidence
     ]
     conflicts = [_of_conflict(conflict, evidence) for conflict in find_contradictions(quoted)]

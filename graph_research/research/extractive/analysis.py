@@ -176,7 +176,9 @@ def _analysed(
         parts=parts,
         groups=groups,
         sentences=[
-            SourceSentence.at(item.source, allowed[item.source], item.unit.start, item.unit.end)
+            SourceSentence.at(
+                item.source, allowed[item.source], item.unit.start, item.unit.end, sources[item.source].subject
+            )
             for item in compared[:_MOST_COMPARED]
         ],
     )

@@ -31,10 +31,12 @@ EMBEDDER = "embedder"
 class SourceFacts:
     """What ranking, order and confidence need of a source. `newer` is the id of the source that supersedes it, empty
     where that is not in the handoff, None for a current source. `file` is the name of a local file without suffix.
-    `page` is the same for all versions of a page, older ones and those in other languages."""
+    `subject` is what its title tells of the subject, empty where it has none. `page` is the same for all versions of a
+    page, older ones and those in other languages."""
 
     id: str
     title: str
+    subject: str
     tier: str
     date: str
     origin: str
@@ -82,6 +84,7 @@ def read_sources(material: Mapping[str, Any]) -> dict[str, SourceFacts]:
         source.id: SourceFacts(
             id=source.id,
             title=source.title,
+            subject=source.subject,
             tier=source.tier.value,
             date=source.published_at or "",
             origin=behind[source.id],

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Any
 
 from pydantic import Field
 
 from graph_research.research.models.digest import DIGEST_CONTENT_TYPE
 from graph_research.research.models.record import Record, schema_field
+
+_WORD_OR_YEAR = re.compile(r"(?<![^\W_])(?:[^\W\d_]{2,}|\d{4})(?![^\W_])")
 
 
 class Tier(StrEnum):
@@ -86,6 +90,14 @@ class Source(Record):
     def is_digest(self) -> bool:
         """Whether `content` is a digest as JSON instead of the source's own words."""
         return self.content_type == DIGEST_CONTENT_TYPE
+
+    @property
+    def subject(self) -> str:
+        """What the title tells of the subject; where the path stands in its place, the words of the file's name and a
+        year: `scan0412` and `scan0413` may tell of one thing."""
+        if self.title != self.url:
+            return self.title
+        return " ".join(_WORD_OR_YEAR.findall(PurePosixPath(self.title).stem))
 
     @property
     def page(self) -> str:

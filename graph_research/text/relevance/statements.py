@@ -39,16 +39,18 @@ class SourceSentence:
         return cls(source_id=source_id, text=text, start=0, end=len(text))
 
     @classmethod
-    def at(cls, source_id: str, document: Document, start: int, end: int, title: str = "") -> SourceSentence:
-        """The stretch of a document from `start` to `end`, with what stands above it; its `title` if not the own."""
+    def at(cls, source_id: str, document: Document, start: int, end: int, subject: str | None = None) -> SourceSentence:
+        """The stretch of a document from `start` to `end`, with what stands above it. What is no row of a table has the
+        `subject`, if one is given, as its title."""
+        cells = document.columns_at(start)
         return cls(
             source_id=source_id,
             text=document.text[start:end],
             start=start,
             end=end,
-            title=title or document.title,
+            title=document.title if cells or subject is None else subject,
             heading="".join(document.path_at(start)[-1:]),
-            cells=document.columns_at(start),
+            cells=cells,
         )
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graph_research.research.extractive.analysis import analyze
 from graph_research.research.extractive.short_answer import short_answer
-from tests.support.research.extractive_sources import written
+from graph_research.research.models.source import Source
+from graph_research.text.document import Document
+from tests.support.research.extractive_sources import material, written
 
 JURY = "# Hung jury\n\nIn most states the jurors of a criminal case must reach a unanimous verdict."
 WEDDING = "# Jewish wedding\n\nThe primary reason is that joy must always be tempered. Many guests reach for a glass."
@@ -110,3 +114,22 @@ def test_values_in_examples_of_code_are_no_conflict() -> None:
     assert analyze(material).conflicts == []
     stated = [f"# Pump {name}\n\nThe timeout of the mill pump is {n} seconds.\n" for name, n in (("A", 30), ("B", 45))]
     assert len(analyze({**material, **written(stated), "question": material["question"]}).conflicts) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "count"),
+    [("q104-d3.txt", "q104-d7.txt", 1), ("scan0412.txt", "scan0413.txt", 1), ("alder-dam.txt", "birch-dam.txt", 0)],
+)
+def test_only_the_words_of_a_files_name_stand_for_the_title_where_values_are_compared(
+    one: str, other: str, count: int
+) -> None:
+    sentences = {
+        one: "The spillway of the dam is 120 metres high.",
+        other: "The spillway of the dam is 90 metres high.",
+    }
+    documents = {name: Document(text=text, title=name) for name, text in sentences.items()}
+    sources = [
+        Source(id=name, url=name, title=name, archive_hash=document.hash).to_json()
+        for name, document in documents.items()
+    ]
+    assert len(analyze(material("How high is the dam?", sources, documents)).conflicts) == count

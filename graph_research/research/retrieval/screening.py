@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from graph_research.providers.search.base import SearchHit
@@ -9,6 +10,7 @@ from graph_research.research.retrieval.rank_fusion import FusedHit
 from graph_research.research.scoring.origin import NEAR_DUPLICATE, all_word_runs, word_runs
 from graph_research.text.name_lists import lists_names
 
+_NUMBER = re.compile(r"\d+")
 _SHORT_CHARS = 16_000
 """A text of so many characters has no more words than those of which the runs are kept."""
 
@@ -16,7 +18,8 @@ _SHORT_CHARS = 16_000
 def screened(fused: Sequence[FusedHit], known: Sequence[tuple[str, str]] = ()) -> list[tuple[FusedHit, bool]]:
     """The documents without near-copies: those of which nearly all that was found stands in a better document of the
     same library, such as an older version or another format, so that a copy takes no place of a document that says
-    something else. Pages that only list names come last, marked with True.
+    something else. A copy that has another number between the same words stays: the two disagree. Pages that only list
+    names come last, marked with True.
 
     `known` are the libraries and texts of sources that are there already.
     """
@@ -27,12 +30,25 @@ def screened(fused: Sequence[FusedHit], known: Sequence[tuple[str, str]] = ()) -
     for document, names_only in sorted(judged, key=lambda pair: pair[1]):
         library = document.hit.metadata.get("library")
         found = _found(document.hit) if library else frozenset()
-        if found and any(of == library and len(found & runs) >= NEAR_DUPLICATE * len(found) for of, runs in better):
+        if found and any(of == library and _repeats(runs, found) for of, runs in better):
             continue
         kept.append((document, names_only))
         if library:
             better.append((library, _whole(document.hit.document.text)))
     return kept
+
+
+def _repeats(runs: frozenset[str], found: frozenset[str]) -> bool:
+    """Whether most of what was found are runs of the better document, and none is one with another number."""
+    other = found - runs
+    return len(other) <= (1 - NEAR_DUPLICATE) * len(found) and _without_numbers(other).isdisjoint(
+        _without_numbers(runs)
+    )
+
+
+def _without_numbers(runs: frozenset[str]) -> set[str]:
+    """The runs that have numbers, with a sign in place of these."""
+    return {without for run in runs if (without := _NUMBER.sub("#", run)) != run}
 
 
 def _whole(text: str) -> frozenset[str]:

@@ -60,3 +60,11 @@ def test_what_was_found_of_a_copy_is_looked_for_in_the_whole_of_a_long_document(
     )
     manual = found("manual.html", before + CHAPTER)
     assert kept(manual, found("chapter.html", CHAPTER, 0.7)) == ["manual.html"]
+
+
+def test_a_copy_with_another_number_between_the_same_words_is_no_copy() -> None:
+    days = CHAPTER + "<p>A snapshot of the store is kept for {} days before it is deleted.</p>"
+    seven, four = found("seven.html", days.format(7)), found("four.html", days.format(4), 0.7)
+    assert kept(seven, four) == ["seven.html", "four.html"]
+    assert kept(four, known=(("docs", html_document(days.format(7)).text),)) == ["four.html"]
+    assert kept(seven, found("again.html", days.format(7) + "<p>Page 4 of 9.</p>", 0.7)) == ["seven.html"]

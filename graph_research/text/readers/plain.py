@@ -10,12 +10,13 @@ from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import BlockKind, Document
 from graph_research.text.places import line_places
 from graph_research.text.readers.stated_date import stated_date
+from graph_research.text.sentences import SENTENCE_ENDS
 
 _RULE = re.compile(r"\s*([-=*_~#+.])(?:\s*\1){2,}\s*$")
 _MARKER = re.compile(r"\s*(?:[-*•‣–+\uf000-\uf0ff]|\(?(?:\d{1,3}|[a-z])[.)])\s+(?=\S)")
 _NUMBER = re.compile(r"\s*\d{1,3}[.)]")
 _COLUMNS = re.compile(r"\S(?:\t| {3,}|\s*\|\s*)\S")
-_UNFINISHED = (".", "!", "?", ":", ";", ",", "-", ")", "]", '"', "”")
+_UNFINISHED = (*SENTENCE_ENDS, *';,-)]"”；：，、）」』')
 _HEADING_CHARS = 80
 _TITLE_CHARS = 120
 _HEADING_MARK = re.compile(r"^(?:=+|#+|\*+)\s+")

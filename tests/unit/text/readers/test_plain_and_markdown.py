@@ -101,6 +101,16 @@ def test_short_lines_that_head_nothing_are_no_headings_and_a_numbered_line_above
     assert [block.kind for block in listed.blocks] == ["heading", "item", "item", "paragraph"]
 
 
+def test_lines_of_japanese_and_chinese_that_end_like_a_sentence_are_no_headings() -> None:
+    lines = (
+        "夏祭りの報告",
+        "2023年8月19日に夏祭りを第二公園で開いた。",
+        "2023年的票价是多少？",
+        "「9時に集まる」と決めた！",
+    )
+    assert [kind for kind, _ in kinds(plain_document("\n\n".join(lines)))] == ["paragraph"] * 4
+
+
 def test_a_numbered_list_of_wrapped_sentences_has_no_headings() -> None:
     source = (
         "1. The ministry should publish one definition of the cost\n   Of everything else it may keep silent.\n2. End."

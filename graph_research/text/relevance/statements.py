@@ -244,10 +244,30 @@ def sameness(one: Statement, other: Statement) -> float:
 def exclude(one: Statement, other: Statement) -> bool:
     """Whether the values cannot both be right.
 
-    They can where a sentence gives the other's value too, and where each sentence gives a further value that the other
-    lacks, such as another year or other items.
+    They can where a sentence gives the other's value too, where each sentence gives a further value that the other
+    lacks, such as another year or other items, and where the sentences differ in one word beside their values.
     """
-    return not _gives(one, other.value) and not _gives(other, one.value) and not further_values(one, other)
+    given = _gives(one, other.value) or _gives(other, one.value)
+    return not given and not further_values(one, other) and not in_contrast(one, other)
+
+
+def in_contrast(one: Statement, other: Statement) -> bool:
+    """Whether the sentences are the same but for their values and one word that says something: `of children` and `of
+    adults`, `long` and `wide`. Sentences that share a further value are copies, which differ in a slip too."""
+    if any(agree(a, b) for a in one.others for b in other.others):
+        return False
+    mine, theirs = _terms_but_values(one), _terms_but_values(other)
+    return len(mine) == len(theirs) and sum(a != b for a, b in zip(mine, theirs, strict=True)) == 1
+
+
+def _terms_but_values(one: Statement) -> list[str]:
+    """The terms of the sentence that weigh something, in order, without those of its values."""
+    given = (one.value, *one.others)
+    return [
+        word.term
+        for word in read_sentence(one.text)[1]
+        if word.weight > 0 and not any(value.start <= word.start < value.end for value in given)
+    ]
 
 
 def _gives(one: Statement, value: Value) -> bool:

@@ -102,6 +102,14 @@ def test_two_values_for_one_attribute_of_one_subject_are_two_sides(one: str, oth
         pytest.param("The Alder Dam is 120 metres high.", "The Birch Dam is 90 metres high.", id="other subject"),
         pytest.param("The Alder Dam is 120 metres high.", "The Alder Dam is 90 metres long.", id="other attribute"),
         pytest.param(
+            "With Alderin 70 % of children recovered.", "With Alderin 55 % of adults recovered.", id="other group"
+        ),
+        pytest.param(
+            "The north of Alder gets 900 mm of rain a year.",
+            "The south of Alder gets 640 mm of rain a year.",
+            id="side",
+        ),
+        pytest.param(
             "In 2018 the Alder Dam earned 5 million euros.", "In 2019 the Alder Dam earned 7 million euros.", id="year"
         ),
         pytest.param(

@@ -41,8 +41,8 @@ def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
 
     A question for yes or no gets 40 words, another one 80; since it is answered by a statement, a sentence counts less
     for it the more of its words are numbers. What states nothing is left out; where nothing else is there, the best
-    stands alone. Beside a row of a table stand others of that table, and what holds something of the question that the
-    row and what names it do not.
+    stands alone. Beside a row of a table stand others of that table that hold what it holds of the question, and what
+    holds something of the question that the row and what names it do not.
     """
     scores = [_score(query, candidate) for candidate in candidates]
     ordered = sorted(range(len(candidates)), key=lambda place: -scores[place])
@@ -51,8 +51,12 @@ def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
     held = {place: _held(query, candidates[place].text) for place in stating}
     left = [place for place in stating[1:] if held[place]]
     for row in [candidates[place] for place in picked if candidates[place].kind == "row"]:
-        named = _held(query, f"{row.text} {row.above}").keys()
-        left = [p for p in left if candidates[p].above == row.above or not held[p].keys() <= named]
+        own, named = (_held(query, text).keys() for text in (row.text, f"{row.text} {row.above}"))
+        left = [
+            p
+            for p in left
+            if not held[p].keys() <= named or (candidates[p].above == row.above and held[p].keys() >= own)
+        ]
     room = _YES_NO_WORDS if query.is_yes_no else _MOST_WORDS
     while left and len(picked) < _MOST:
         said = {term for place in picked for term in held[place]}

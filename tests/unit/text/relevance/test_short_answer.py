@@ -56,6 +56,13 @@ def test_a_row_that_holds_the_whole_question_with_its_header_stands_alone() -> N
     assert chosen(parse("How many overnight stays did the Gelbwand hut have in winter?"), [row, more]) == [0, 1]
 
 
+def test_only_rows_that_hold_as_much_of_the_question_stand_beside_a_row_of_their_table() -> None:
+    ships = ("Alder Bay 2015 Cyprus", "Birch Bay 2003 Liberia", "Tarn Bay 2021 Liberia")
+    rows = [Candidate(ship, 0.9, kind="row", above="Ships of the line: ship built flag") for ship in ships]
+    assert chosen(parse("Which flag does the ship Alder Bay have?"), rows) == [0]
+    assert chosen(parse("Which ships have the flag of Liberia?"), [*rows[1:], rows[0]]) == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("question", "text"),
     [

@@ -22,7 +22,8 @@ from graph_research.text.language.questions import (
     listed,
 )
 from graph_research.text.language.tables import any_of
-from graph_research.text.language.words import Word, language_of, stem, terms, weight, words
+from graph_research.text.language.tags import question_language
+from graph_research.text.language.words import Word, language_counts, language_of, stem, terms, weight, words
 
 _MOST_CHARS = 4_000
 MOST_PARTS = 8
@@ -142,7 +143,14 @@ class Query:
 def parse(question: str, language: str | None = None) -> Query:
     """The question's first 4,000 characters, white space made single."""
     text = " ".join(question[:_MOST_CHARS].split())
-    return Query(text, text, language or language_of(text))
+    return Query(text, text, language or _told(text))
+
+
+def _told(text: str) -> str:
+    """The language of a question; names and terms alone tell of none."""
+    told = question_language(text)
+    has_its_words = language_counts(re.findall(r"\w+", text.lower())).get(told)
+    return told if has_its_words else language_of(text)
 
 
 @lru_cache(maxsize=256)

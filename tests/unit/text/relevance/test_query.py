@@ -65,6 +65,12 @@ def test_a_list_behind_a_colon_has_parts_whatever_stands_before_it(lead: str) ->
     assert [part.own for part in parts] == ["a measured price of the flood", "how long the eels waited"]
 
 
+def test_a_short_question_is_in_the_language_that_has_its_words() -> None:
+    query = parse("Was kostete das Hallenbad in Dornau?")
+    assert (query.language, query.weights("de").get("das")) == ("de", None)
+    assert parse("Rilke Duino").language == "en"
+
+
 def test_terms_for_texts_in_another_language_are_stems_of_that_language() -> None:
     question = parse("What is the Freiheitsstrafen rule?")
     assert "freiheitsstraf" in question.weights("de").keys() - question.weights("en").keys()

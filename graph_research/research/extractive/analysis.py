@@ -21,7 +21,6 @@ from graph_research.research.extractive.sources import (
 )
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Block, Document, announces
-from graph_research.text.language.questions import points_back
 from graph_research.text.language.words import held_share, language_of, terms, written_in
 from graph_research.text.relevance.alike import numbers_in, says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
@@ -233,7 +232,7 @@ def _in_turn(ranked: Sequence[Sequence[Ranked]], parts: Sequence[Part], pool: Po
                 continue
             shares = tuple(share.get(_place(item), 0.0) for share in scores)
             if shares.index(max(shares)) == number:
-                first, last = _first_position(item, parts[number].query, pool, taken), _last_position(item, pool, taken)
+                first, last = _first_position(item, parts[number].query, pool, taken), _last_position(item, pool)
                 taken |= {(item.source, position) for position in range(first, last + 1)}
                 quote = _quote(pool, item.source, first, last, shares)
                 earlier = _is_earlier(item, pool, older)
@@ -319,10 +318,9 @@ def _first_position(item: Ranked, query: Query, pool: Pool, taken: Collection[_P
     return earlier if fits and gain >= _NEEDED_BEFORE * sum(weights.values()) else item.position
 
 
-def _last_position(item: Ranked, pool: Pool, taken: Collection[_Place]) -> int:
+def _last_position(item: Ranked, pool: Pool) -> int:
     """The position of the unit behind a question, which answers it, or of the last one behind a colon, which says what
-    the sentence leads to: the whole list, or the next unit, if it fits, or of a next sentence that leans on the unit's
-    and is not quoted yet; else the unit's own."""
+    the sentence leads to: the whole list, or the next unit, if it fits; else the unit's own."""
     doc, last = pool.read[item.source], item.position
     units = doc.units
     blocks = pool.documents[item.source].blocks
@@ -333,15 +331,8 @@ def _last_position(item: Ranked, pool: Pool, taken: Collection[_Place]) -> int:
     if behind and blocks and announces(units[last].text):
         listed = takewhile(lambda unit: _goes_on(unit, behind[0], blocks), behind)
         end = last + max(1, len(list(listed)))
-        return end if units[end].end - item.unit.start <= MOST_CHARS else last
-    leans = behind and (item.source, last + 1) not in taken and _leans(behind[0], units[last], doc.language)
-    return last + 1 if leans and behind[0].end - item.unit.start <= MOST_CHARS else last
-
-
-def _leans(unit: Unit, before: Unit, language: str) -> bool:
-    """Whether a sentence begins with a word for what the one before it names, such as `It`."""
-    opening = " ".join(unit.text.split()[:1])
-    return unit.block == before.block and unit.kind == before.kind == "sentence" and points_back(opening, language)
+        last = end if units[end].end - item.unit.start <= MOST_CHARS else last
+    return last
 
 
 def _goes_on(unit: Unit, first: Unit, blocks: Sequence[Block]) -> bool:

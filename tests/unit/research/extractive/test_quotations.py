@@ -89,12 +89,6 @@ def test_a_sentence_that_leads_to_a_command_or_a_list_is_quoted_with_it() -> Non
         assert said in [group.lead.text for group in analyze({**material, "question": question}).groups]
 
 
-def test_a_sentence_is_quoted_with_the_next_one_where_that_begins_with_a_pronoun() -> None:
-    text = "Alder salt is not stocked on the wards. It is issued to the theatre only. The wards are painted each year."
-    quoted = analyze({**written([text]), "question": "Where is Alder salt stocked?"}).groups[0].lead.text
-    assert quoted == "Alder salt is not stocked on the wards. It is issued to the theatre only."
-
-
 def test_what_sources_dispute_and_nobody_asks_is_no_conflict_of_the_research() -> None:
     texts = [
         f"# {who}\n\n## Fish\n\nSmolt mortality at the Alder mill was {share} percent.\n\n"

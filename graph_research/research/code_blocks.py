@@ -75,7 +75,8 @@ def notes_on_code(section: DraftSection) -> dict[str, str]:
     told = _told_of(section)
     values = [_values_set(row.text, names) for row in code]
     for place, (row, given, own) in enumerate(zip(code, settings, values, strict=True)):
-        untold = [name for name in given if name.casefold() not in told and name not in _remarked(row.text)]
+        remarked = _remarked(row.text)
+        untold = [name for name in given if name.casefold() not in told and name not in remarked]
         if untold and any(map(_SETTING.fullmatch, named)):
             notes.setdefault(row.id, []).append(_UNEXPLAINED.format(settings=", ".join(untold)))
         above = {name: value for earlier in values[:place] for name, value in earlier.items()}

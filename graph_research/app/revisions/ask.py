@@ -13,7 +13,7 @@ from graph_research.app.application import Application
 from graph_research.app.request import NO_LIMITS, RequestLimits, RunRequest, valid_text, with_limits
 from graph_research.app.revisions.changes import Revised, latest, save, timestamp
 from graph_research.app.runs.imported import FOLLOW_UP_OF, inherited, refuse_foreign
-from graph_research.app.runs.revisions import all_sources, revised_state, stored_revisions
+from graph_research.app.runs.revisions import stored_revisions
 from graph_research.app.runs.status import error_text
 from graph_research.app.store import Store, metadata_of, request_of
 from graph_research.errors import GraphResearchError, check_name
@@ -30,7 +30,7 @@ from graph_research.research.models.finding import Finding
 from graph_research.research.models.source import Source
 from graph_research.research.report.run_metadata import asks_outside
 from graph_research.research.revision.model import Exclusion, FollowUp, Refresh, Revision, holding
-from graph_research.research.revision.revise import State
+from graph_research.research.revision.revise import State, revised, with_added
 from graph_research.research.revision.sentences import cited_evidence, without_evidence
 
 GRAPH = "follow_up"
@@ -164,10 +164,9 @@ async def create_follow_up(
             return follow_up
     held = holding(revisions)
     outdated = {name for row in held if isinstance(row, Refresh) for name in row.source_ids}
-    state = await revised_state(store, run_id, version)
-    archive = [row for row in state.get("sources") or [] if row["id"] not in outdated]
-    every = await all_sources(store, run_id, await store.state(run_id))
-    left_out = [row for row in every.get("sources") or [] if row["id"] in _excluded(held)]
+    excluded, state = _excluded(held), await store.state(run_id)
+    archive = [row for row in revised(state, held, {}).get("sources") or [] if row["id"] not in outdated]
+    left_out = [row for row in with_added(state, revisions).get("sources") or [] if row["id"] in excluded]
     request = with_limits(_request(request_of(record), question, archive, left_out), *limits)
     if not accept_changes:
         refuse_foreign(record, request)

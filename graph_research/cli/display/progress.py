@@ -115,8 +115,8 @@ def _rows(state: Mapping[str, Any], channel: str) -> list[Mapping[str, Any]]:
 
 def _waiting(note: Note) -> str:
     """What a retry is worth telling while it lasts; empty where it costs little time and for other notes."""
-    data = note.data
-    if note.name != RETRIED_NOTE or data["took_seconds"] + data["wait_seconds"] < _WORTH_SAYING_SECONDS:
+    data = note.data  # that of a worker of an older version lacks `took_seconds`
+    if note.name != RETRIED_NOTE or data.get("took_seconds", 0.0) + data["wait_seconds"] < _WORTH_SAYING_SECONDS:
         return ""
     when = f" in {data['wait_seconds']:.0f} s" if data["wait_seconds"] >= _WORTH_SAYING_SECONDS else ""
     return f"{in_line(str(data['reason']))[:120]}, attempt {data['attempt'] + 1} follows{when}"

@@ -30,6 +30,7 @@ from graph_research.research.models.draft import (
 )
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.source import Source
+from graph_research.text.document import Document
 from graph_research.text.places import place_of
 
 _SELECTOR_CHARS = 32
@@ -263,24 +264,30 @@ class Described(Protocol):
 def passage_of(citation: Citation, archive: Archive, sources: Mapping[str, Described]) -> CitedPassage:
     """What a citation shows of its source: the quote with the text around it, under the source's title, with its
     folder, which may name the version ("postgresql-doc-15"), and date."""
-    around = beside = text = ""
+    document, span = None, None
     if citation.valid:
         proof = archive.prove(citation.quote, citation.locator, citation.archive_hash)
-        document = archive.document(citation.archive_hash)
-        text = document.text
-        near = document.text[max(0, proof.start - AROUND_CHARS) : proof.end + AROUND_CHARS]
-        around = "\n".join([*document.path_at(proof.start), near])
-        beside = document.around(proof.start, proof.end)
-    source = sources.get(citation.source_id)
-    return CitedPassage(
-        number=citation.n,
-        quote=citation.quote,
-        valid=citation.valid,
+        document, span = archive.document(citation.archive_hash), (proof.start, proof.end)
+    passage = CitedPassage(citation.n, citation.quote, citation.valid)
+    return passage_in(passage, document, span, sources.get(citation.source_id))
+
+
+def passage_in(
+    passage: CitedPassage, document: Document | None, span: tuple[int, int] | None, source: Described | None
+) -> CitedPassage:
+    """The passage with what its source says of itself and, where its place in the text is known, what it is read with:
+    the headings above and `AROUND_CHARS` on either side, and its own paragraph or row."""
+    around = beside = ""
+    if document is not None and span is not None:
+        start, end = span
+        near = document.text[max(0, start - AROUND_CHARS) : end + AROUND_CHARS]
+        around, beside = "\n".join([*document.path_at(start), near]), document.around(start, end)
+    return passage._replace(
         surroundings=around,
         title=title_with_folder(source) if source else "",
         beside=beside,
         published_at=source.published_at if source else None,
-        text=text,
+        text=document.text if document is not None else "",
     )
 
 

@@ -52,8 +52,7 @@ class AgentResult:
     `model` is the one that answered, by its name in the state, empty for the fallback. `shown` is the material as the
     answered prompt showed it. `by_code` is true where the answer was computed in this process, so that asking again
     would give the same. `broke_off` is true where no reply of the model was whole: the output ends somewhere in the
-    middle. `before` is the output that was sent back by the review, `problem`
-    what the review says of `output`."""
+    middle. `before` is the output that was sent back by the review, `problem` what the review says of `output`."""
 
     output: dict[str, Any]
     degraded: str | None = None

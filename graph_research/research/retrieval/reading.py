@@ -34,8 +34,8 @@ def aspects_of(
 
 
 def chars_of_each(settings: ResearchSettings, lengths: Iterable[int], most_chars: int | None = None) -> int:
-    """How much of each of several texts one prompt shows: they share what is read of a topic
-    whatever the window is, or `most_chars`."""
+    """How much of each of several texts one prompt shows: they share what is read of a topic whatever
+    the window is, or `most_chars`."""
     each = fair_share(lengths, min(settings.topic_chars, TOPIC_CHARS) if most_chars is None else most_chars)
     return each if settings.source_chars is None else min(each, settings.source_chars)
 

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from graph_research.research.evidence.citations import AROUND_CHARS, title_with_folder
+from graph_research.research.evidence.citations import passage_in
 from graph_research.research.evidence.claim_support import CitedPassage
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.source import Source, folders_apart
@@ -49,15 +49,11 @@ class Passages:
     def cited(self, evidence_ids: Iterable[str]) -> list[CitedPassage]:
         """What code judges a statement by; ids that the run does not have are left out."""
         return [
-            CitedPassage(
-                number=number,
-                quote=row.quote,
-                valid=True,
-                surroundings="\n".join([self._heading(row, ""), "".join(self._around(row, AROUND_CHARS))]),
-                title=title_with_folder(source) if (source := self._sources.get(row.source_id)) else "",
-                beside=self._beside(row),
-                published_at=source.published_at if source else None,
-                text=document.text if (document := self._documents.get(row.source_id)) else "",
+            passage_in(
+                CitedPassage(number, row.quote, valid=True),
+                self._documents.get(row.source_id),
+                self._span(row),
+                self._sources.get(row.source_id),
             )
             for number, row in enumerate(self._known(evidence_ids), 1)
         ]
@@ -156,17 +152,6 @@ class Passages:
 
     def _span(self, row: Evidence) -> tuple[int, int] | None:
         return span_of(row, self._documents)
-
-    def _beside(self, row: Evidence) -> str:
-        span = self._span(row)
-        return "" if span is None else self._documents[row.source_id].around(*span)
-
-    def _around(self, row: Evidence, chars: int) -> tuple[str, str, str]:
-        span = self._span(row)
-        if span is None:
-            return "", row.quote, ""
-        (start, end), document = span, self._documents[row.source_id]
-        return document.text[max(0, start - chars) : start], row.quote, document.text[end : end + chars]
 
 
 def span_of(row: Evidence, documents: Mapping[str, Document]) -> tuple[int, int] | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 
 from graph_research.text.language.words import weight
@@ -13,6 +14,7 @@ _MONTHS = list(calendar.month_name)[1:]
 _MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})(?= \d)")
 _YEAR = re.compile(r"(?<![\d,.-])(1[5-9]\d\d|20[0-3]\d)(?![\d,%-]|\.\d)")
 _NUMBER = re.compile(r"(?<![\w.,/:-])\d{1,3}(?:,\d{3})+(?:\.\d+)?\b|(?<![\w.,/:-])\d+(?:\.\d+)?(?![\w/:-]|[.,]\d)")
+_NO_YEAR = re.compile(rf"(?!{_YEAR.pattern})(?:{_NUMBER.pattern})")
 _SPELLED = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _SPELLED_NUMBER = re.compile(rf"\b({'|'.join(_SPELLED)})\b")
 _AUXILIARY = re.compile(r"\b(is|was|are|were|has|have|had|can|could|will|would|should|must|may|does|did|do)\b(?! not)")
@@ -46,10 +48,11 @@ _PAIRS = [pair.split() for pair in _COMPARATIVES.split(",")]
 _SWAPPED_COMPARATIVES = {**{b: a for a, b in _PAIRS}, **dict(_PAIRS)}
 
 
-def corrupted(claim: str, others: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """`(kind of error, claim)` for each way in which the claim can be made false; `others` hold names to borrow."""
+def corrupted(claim: str, cited: str) -> Iterator[tuple[str, str]]:
+    """`(kind of error, claim)` for each way in which the claim can be made false; `cited` has names and figures to
+    borrow."""
     for kind, change in _CHANGES.items():
-        changed = change(claim, others)
+        changed = change(claim, cited)
         if changed and changed != claim:
             yield kind, changed
 
@@ -71,7 +74,7 @@ def reworded(claim: str) -> str:
     )
 
 
-def _number(claim: str, _: Sequence[str]) -> str:
+def _number(claim: str, _: str) -> str:
     for match in _NUMBER.finditer(claim):
         if _YEAR.fullmatch(match[0]) or re.search(r"\b[A-Z]\w+ $", claim[: match.start()]):
             continue
@@ -85,19 +88,20 @@ def _number(claim: str, _: Sequence[str]) -> str:
     return _SPELLED_NUMBER.sub(lambda m: _SPELLED[(_SPELLED.index(m[1]) + 2) % len(_SPELLED)], claim, count=1)
 
 
-def _date(claim: str, _: Sequence[str]) -> str:
+def _date(claim: str, _: str) -> str:
     if _MONTH.search(claim) and len(claim) % 2:
         return _MONTH.sub(lambda m: _MONTHS[(_MONTHS.index(m[1]) + 5) % 12], claim, count=1)
     return _YEAR.sub(lambda m: str(int(m[1]) - 2 - len(claim) % 7), claim, count=1)
 
 
-def _negation(claim: str, _: Sequence[str]) -> str:
+def _negation(claim: str, _: str) -> str:
     if _DENIED.search(claim):
         return _DENIED.sub(lambda m: m[1] or m[2], claim, count=1)
     return _AUXILIARY.sub(lambda m: f"{m[1]} not", claim, count=1)
 
 
-def _name(claim: str, others: Sequence[str]) -> str:
+def _name(claim: str, cited: str) -> str:
+    others = names(cited)
     mine = list(_NAME.finditer(claim))
     for match in mine:
         for other in others:
@@ -106,7 +110,7 @@ def _name(claim: str, others: Sequence[str]) -> str:
     return ""
 
 
-def _roles(claim: str, _: Sequence[str]) -> str:
+def _roles(claim: str, _: str) -> str:
     mine = [(m.start(), m.end()) for m in re.finditer(rf"^[A-Z]\w*[a-z](?: [A-Z]\w+)*|{_NAME.pattern}", claim)]
     mine = [(a, b) for a, b in mine if a or weight(claim[a:b].split()[0]) > 1.5]
     for (a, b), (c, d) in pairwise(mine):
@@ -117,7 +121,7 @@ def _roles(claim: str, _: Sequence[str]) -> str:
     return ""
 
 
-def _values(claim: str, _: Sequence[str]) -> str:
+def _values(claim: str, _: str) -> str:
     numbers = [match for match in _NUMBER.finditer(claim) if not _YEAR.fullmatch(match[0])]
     for one, other in pairwise(numbers):
         if one[0] != other[0]:
@@ -126,10 +130,20 @@ def _values(claim: str, _: Sequence[str]) -> str:
     return ""
 
 
-def _by_table(table: dict[str, str]) -> Callable[[str, Sequence[str]], str]:
+def _borrowed(pattern: re.Pattern[str], claim: str, cited: str) -> str:
+    """The first figure of the claim that the cited text has, in its place another one of that text."""
+    theirs = [match[0] for match in pattern.finditer(cited)]
+    for match in pattern.finditer(claim):
+        others = [other for other in theirs if other not in claim] if match[0] in theirs else []
+        if others:
+            return claim[: match.start()] + others[0] + claim[match.end() :]
+    return ""
+
+
+def _by_table(table: dict[str, str]) -> Callable[[str, str], str]:
     pattern = re.compile(rf"\b({'|'.join(table)})\b", re.IGNORECASE)
 
-    def change(claim: str, _: Sequence[str]) -> str:
+    def change(claim: str, _: str) -> str:
         return pattern.sub(lambda m: _like(table[m[1].lower()], m[1]), claim, count=1)
 
     return change
@@ -144,13 +158,15 @@ def names(text: str) -> list[str]:
     return list(dict.fromkeys(match[0] for match in _NAME.finditer(text)))
 
 
-_CHANGES: dict[str, Callable[[str, Sequence[str]], str]] = {
+_CHANGES: dict[str, Callable[[str, str], str]] = {
     "number": _number,
     "date": _date,
     "negation": _negation,
     "name": _name,
     "roles": _roles,
     "values": _values,
+    "year of another sentence": partial(_borrowed, _YEAR),
+    "number of another sentence": partial(_borrowed, _NO_YEAR),
     "quantifier": _by_table(_SWAPPED_QUANTIFIERS),
     "comparative": _by_table(_SWAPPED_COMPARATIVES),
 }

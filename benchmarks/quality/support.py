@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from benchmarks.quality.corruptions import corrupted, names, reworded
+from benchmarks.quality.corruptions import corrupted, reworded
 from benchmarks.quality.logistic import fit, probability
 from benchmarks.quality.plain import auc, mean, terms
 from benchmarks.quality.sets import Set
@@ -27,6 +27,7 @@ RULES: dict[str, Switch] = {
     "denials of the quotes": (Comparison, "_denied_by_quotes", zero),
     "names that change places": (Comparison, "_order", zero),
     "values that change places": (Comparison, "_exchanged", zero),
+    "figures of something else": (Comparison, "_misplaced", zero),
     "words such as by": (module, "TURNING", {}),
     "words that count, such as both": (stated, "COUNTS", {}),
     "about": (quantities, "_ABOUT", NO_MATCH),
@@ -199,7 +200,7 @@ def _sentences(one: Set) -> Iterator[Case]:
 
 def _with_errors(case: Case) -> Iterator[Case]:
     yield case
-    for kind, claim in corrupted(case.claim, names(" . ".join(case.quotes))):
+    for kind, claim in corrupted(case.claim, " . ".join(case.quotes)):
         yield Case(claim, case.quotes, kind, False, case.split)
 
 

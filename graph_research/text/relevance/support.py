@@ -16,7 +16,7 @@ from graph_research.text.language.opposites import (
     TURNING,
     opposites,
 )
-from graph_research.text.language.quantities import figures
+from graph_research.text.language.quantities import Value, agree, figures
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.words import (
     MOST_WEIGHT,
@@ -36,20 +36,22 @@ UNSUPPORTED = 0.15
 encyclopedia) 15 % are below; a third to a half are between it and 0.5, since they say it in other words."""
 
 COEFFICIENTS: Mapping[str, float] = {
-    "constant": -1.413,
-    "coverage": 2.458,
-    "nearness": 0.858,
-    "names": -0.144,
-    "figures": -2.18,
-    "denied": -3.502,
-    "opposed": -4.083,
-    "quantifier": -0.885,
-    "order": -4.528,
+    "constant": -1.27,
+    "coverage": 2.558,
+    "nearness": 0.706,
+    "names": -0.209,
+    "figures": -2.261,
+    "denied": -3.127,
+    "opposed": -4.007,
+    "quantifier": -1.01,
+    "order": -5.294,
+    "misplaced": -4.429,
 }
 """The logistic regression over `Support.features`, fitted by `benchmarks/fit_evidence.py`."""
 
 _LEAST_LOGIT = -50.0
 _SENTENCES = 3  # that together may cover a claim
+_AROUND_CLAIMED = 4  # words before and after a figure
 _NEAR = 4  # words between two words of a pair
 _LONGEST_REVERSAL = 14
 _SAME = 0.6  # of a claim's words are in a sentence that says the same
@@ -82,7 +84,7 @@ class Support:
     `features`: `coverage` of the claim's words by weight, by its three best sentences; `nearness`, the pairs
     of neighbouring words of the claim that are near each other in a quote; `names`, the weight of the missing ones;
     `figures`, 1 where a number or a date is missing; `denied`, `opposed`, `quantifier` and `order`, 0 to 1, for what
-    the quotes have the other way round.
+    the quotes have the other way round; `misplaced`, 0 to 1, for a figure that the quotes give something else.
     """
 
     score: float
@@ -141,6 +143,30 @@ class _Text:
     def clauses(self) -> list[Clause]:
         """Its clauses with their values, empty where it has none."""
         return clauses(self.text, self.words, self.language)
+
+    @cached_property
+    def figures(self) -> list[tuple[Value, Context]]:
+        """Each figure with the words nearest to it that are no figures."""
+        return [(figure, self._beside(figure, _AROUND_CLAIMED)) for figure in self._figures]
+
+    @cached_property
+    def surroundings(self) -> list[tuple[Value, Context]]:
+        """The same with more of the words, for a sentence that may say it in more of them."""
+        return [(figure, self._beside(figure, 2 * _AROUND_CLAIMED)) for figure in self._figures]
+
+    @cached_property
+    def _figures(self) -> list[Value]:
+        return figures(self.text)
+
+    def _beside(self, figure: Value, most: int) -> Context:
+        said = [
+            word
+            for word in self.words
+            if word.weight > 0.0 and not any(one.start <= word.start < one.end for one in self._figures)
+        ]
+        before = [word for word in said if word.end <= figure.start][-most:]
+        after = [word for word in said if word.start >= figure.end][:most]
+        return {word.term: word.weight for word in (*before, *after)}
 
     @cached_property
     def negations(self) -> list[tuple[str, Context]]:
@@ -213,6 +239,7 @@ class _Comparison:
             "opposed": self._opposed(),
             "quantifier": self._quantifier(),
             "order": max(self._order(), self._exchanged()),
+            "misplaced": self._misplaced(),
         }
         return features, self.lacks
 
@@ -327,6 +354,28 @@ class _Comparison:
             self.lacks.append((Lack.ORDER, written))
         return most**4
 
+    def _misplaced(self) -> float:
+        """Where the quotes have a figure of the claim, but what stands around it in the claim stands around another
+        figure of its kind; the more of the claim that sentence covers, the more it counts."""
+        most = 0.0
+        missing = {(figure.start, figure.end) for figure in self.missing_figures}
+        for figure, context in self.claim.figures:
+            if (figure.start, figure.end) in missing:
+                continue
+            own = other = 0.0
+            for share, sentence in zip(self.own, self.sentences, strict=True):
+                for value, around in sentence.surroundings:
+                    if not _of_one_kind(figure, value):
+                        continue
+                    if agree(figure, value):
+                        own = max(own, held_share(context, around))
+                    elif not any(agree(value, mine) for mine, _ in self.claim.figures):
+                        other = max(other, held_share(context, around) * share)
+            if own < 1 / 3 and other > own:
+                self.lacks.append((Lack.ORDER, self.claim.text[figure.start : figure.end]))
+                most = max(most, other - own)
+        return most
+
     def _exchanged(self) -> float:
         """1 where values of the claim have changed places with each other in the best sentences."""
         theirs = [clause for number in sorted(self.best) for clause in self.sentences[number].clauses]
@@ -334,6 +383,10 @@ class _Comparison:
             self.lacks.append((Lack.ORDER, self.claim.text[value.start : value.end]))
             return 1.0
         return 0.0
+
+
+def _of_one_kind(one: Value, other: Value) -> bool:
+    return one.kind == other.kind and one.unit == other.unit
 
 
 def _are_near(a: str, b: str, sentence: _Text) -> bool:

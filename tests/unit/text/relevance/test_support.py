@@ -45,6 +45,31 @@ def test_an_error_is_not_supported_and_is_named(claim: str, lack: Lack, written:
     assert (lack, written) in found.lacks
 
 
+QUAY = [
+    "The quay of Tarn was built in 1886 by Ann Field.",
+    "It was widened in 1931, when 40 cranes were bought.",
+    "The harbour office has 12 clerks.",
+]
+
+
+@pytest.mark.parametrize(
+    ("claim", "written"),
+    [
+        ("The quay of Tarn was built in 1931 by Ann Field.", "1931"),
+        ("The harbour office has 40 clerks.", "40"),
+    ],
+)
+def test_a_figure_that_the_quotes_give_something_else_is_not_supported(claim: str, written: str) -> None:
+    found = support(claim, QUAY)
+    assert found.score < SUPPORTED
+    assert (Lack.ORDER, written) in found.lacks
+
+
+@pytest.mark.parametrize("claim", ["The quay was widened in 1931.", "The quay, widened in 1931, got 40 cranes."])
+def test_a_figure_that_stands_with_its_words_is_supported(claim: str) -> None:
+    assert support(claim, QUAY).score >= SUPPORTED
+
+
 @pytest.mark.parametrize(
     ("claim", "true", "lack"),
     [

@@ -16,7 +16,7 @@ from graph_research.text.language.opposites import (
     TURNING,
     opposites,
 )
-from graph_research.text.language.quantities import Value, agree, figures
+from graph_research.text.language.quantities import Value, figures, states
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.words import (
     MOST_WEIGHT,
@@ -36,16 +36,16 @@ UNSUPPORTED = 0.15
 encyclopedia) 15 % are below; a third to a half are between it and 0.5, since they say it in other words."""
 
 COEFFICIENTS: Mapping[str, float] = {
-    "constant": -1.27,
-    "coverage": 2.558,
-    "nearness": 0.706,
-    "names": -0.209,
-    "figures": -2.261,
-    "denied": -3.127,
-    "opposed": -4.007,
-    "quantifier": -1.01,
-    "order": -5.294,
-    "misplaced": -4.429,
+    "constant": -1.203,
+    "coverage": 2.448,
+    "nearness": 0.723,
+    "names": -0.214,
+    "figures": -2.24,
+    "denied": -3.073,
+    "opposed": -4.027,
+    "quantifier": -1.18,
+    "order": -5.285,
+    "misplaced": -4.415,
 }
 """The logistic regression over `Support.features`, fitted by `benchmarks/fit_evidence.py`."""
 
@@ -355,8 +355,8 @@ class _Comparison:
         return most**4
 
     def _misplaced(self) -> float:
-        """Where the quotes have a figure of the claim, but what stands around it in the claim stands around another
-        figure of its kind; the more of the claim that sentence covers, the more it counts."""
+        """Where a quote has a figure of the claim, and what stands around it in the claim stands in another sentence
+        around another figure of its kind; the more of the claim that sentence covers, the more it counts."""
         most = 0.0
         missing = {(figure.start, figure.end) for figure in self.missing_figures}
         for figure, context in self.claim.figures:
@@ -364,17 +364,20 @@ class _Comparison:
                 continue
             own = other = 0.0
             for share, sentence in zip(self.own, self.sentences, strict=True):
-                for value, around in sentence.surroundings:
-                    if not _of_one_kind(figure, value):
-                        continue
-                    if agree(figure, value):
-                        own = max(own, held_share(context, around))
-                    elif not any(agree(value, mine) for mine, _ in self.claim.figures):
-                        other = max(other, held_share(context, around) * share)
+                shares = [(value, held_share(context, around)) for value, around in sentence.surroundings]
+                if same := [near for value, near in shares if states(value, figure)]:
+                    own = max(own, *same)
+                elif alike := [near * share for value, near in shares if self._may_replace(value, figure)]:
+                    other = max(other, *alike)
             if own < 1 / 3 and other > own:
                 self.lacks.append((Lack.ORDER, self.claim.text[figure.start : figure.end]))
                 most = max(most, other - own)
         return most
+
+    def _may_replace(self, value: Value, figure: Value) -> bool:
+        """Whether a value of the quotes is of the figure's kind and unit, and none of the claim's."""
+        is_alike = value.kind == figure.kind and value.unit == figure.unit
+        return is_alike and not any(states(value, mine) for mine, _ in self.claim.figures)
 
     def _exchanged(self) -> float:
         """1 where values of the claim have changed places with each other in the best sentences."""
@@ -383,10 +386,6 @@ class _Comparison:
             self.lacks.append((Lack.ORDER, self.claim.text[value.start : value.end]))
             return 1.0
         return 0.0
-
-
-def _of_one_kind(one: Value, other: Value) -> bool:
-    return one.kind == other.kind and one.unit == other.unit
 
 
 def _are_near(a: str, b: str, sentence: _Text) -> bool:

@@ -220,6 +220,7 @@ class Labels:
     limit_one_origin: str
     limit_undated: str
     limit_weak: str
+    limit_flagged: str
     limit_partly: str
     limit_fidelity: str
     limit_failed_query: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -260,6 +261,16 @@ async def test_where_code_finds_nothing_to_quote_in_any_source_it_ends_in_an_err
         "abort_reason": result.state["metadata"]["abort_reason"],
     }
     assert "found nothing in 3 sources" in result.state["metadata"]["abort_reason"]
+
+
+async def test_where_every_source_is_flagged_the_report_says_so_and_quotes_none() -> None:
+    def found(request: SearchRequest) -> list[SearchHit]:
+        return [replace(one, tier="FLAGGED") for one in small_web(request)]
+
+    result = await Bench(research_script(analyzer=[{"findings": [], "gaps": []}]), search=found).run(max_iterations=1)
+    assert result.status == "completed"
+    assert result.state["findings"] == []
+    assert "No passage in the sources is near the question." in result.state["report"]
 
 
 @pytest.mark.requirement("6.5", "B6")

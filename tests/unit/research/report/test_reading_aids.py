@@ -141,6 +141,14 @@ def test_sources_that_name_nobody_are_told_once_as_not_rated_and_not_as_doubtful
     assert not any("unverified" in row or "high-confidence" in row for row in told)
 
 
+@pytest.mark.requirement("17.2")
+def test_sources_that_are_flagged_and_therefore_not_cited_are_named() -> None:
+    flagged = {**finished_research.SOURCES[2], "id": "src-flagged001", "tier": "FLAGGED", "title": "A withdrawn survey"}
+    told = ENGLISH.limit_flagged.format(titles="A withdrawn survey")
+    assert told in basis_of(built(sources=[*finished_research.SOURCES, flagged]), ENGLISH)
+    assert told not in basis_of(built(), ENGLISH)
+
+
 def test_that_one_maker_alone_gives_no_high_confidence_is_told_once() -> None:
     one = {"publisher": "The maker", "authors": []}
     unsure = ENGLISH.limit_checks.format(issues=ENGLISH.checks[NO_SURE_FINDING])

@@ -37,6 +37,25 @@ _TAGS = ("jobs", "reports", "revisions", "history", "bundles", "control", "libra
 """The order of the groups in the page about the API: what removes a job comes behind what needs one."""
 
 
+_GROUPS = (
+    jobs,
+    events,
+    reports,
+    revisions,
+    history,
+    bundles,
+    steering,
+    control,
+    library,
+    lookups,
+    openai,
+    deletion,
+    health,
+    docs,
+    page,
+)
+
+
 def create_api(backend: Backend) -> FastAPI:
     """The service over a backend that is open as long as requests come."""
     api = FastAPI(
@@ -50,28 +69,14 @@ def create_api(backend: Backend) -> FastAPI:
         redoc_url=None,
     )
     api.state.backend = backend
-    for routes in (
-        jobs,
-        events,
-        reports,
-        revisions,
-        history,
-        bundles,
-        steering,
-        control,
-        library,
-        lookups,
-        openai,
-        deletion,
-        health,
-        docs,
-        page,
-    ):
-        api.include_router(routes.router)
+    for group in _GROUPS:
+        api.include_router(group.router)
     answer_with_problems(api)
     api.add_middleware(RequestGuard, is_open=not backend.users.need_tokens, most_bytes=_most_bytes)
     api.add_middleware(HiddenAddresses, labels=labels_of(backend.app.workspace.settings))
-    api.add_middleware(RequestLog, metrics=backend.metrics)
+    api.add_middleware(
+        RequestLog, metrics=backend.metrics, routes=[route for group in _GROUPS for route in group.router.routes]
+    )
     describe(api)
     return api
 

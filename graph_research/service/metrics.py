@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graph_research.app.metrics import RunMetrics
@@ -48,9 +50,10 @@ class ServiceMetrics:
 class RequestLog:
     """ASGI middleware: counts every request by its route, and logs it with the job that it names."""
 
-    def __init__(self, app: ASGIApp, *, metrics: ServiceMetrics) -> None:
+    def __init__(self, app: ASGIApp, *, metrics: ServiceMetrics, routes: Sequence[BaseRoute]) -> None:
         self._app = app
         self._metrics = metrics
+        self._routes = routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -66,7 +69,7 @@ class RequestLog:
         await self._app(scope, receive, counted)
 
     def _count(self, scope: Scope, status: int, seconds: float) -> None:
-        route = getattr(scope.get("route"), "path_format", "unknown")
+        route = self._route_of(scope)
         method = scope["method"] if route != "unknown" else "unknown"
         self._metrics.requests.labels(method=method, route=route, status=str(status)).inc()
         self._metrics.seconds.labels(method=method, route=route).observe(seconds)
@@ -76,3 +79,11 @@ class RequestLog:
         ids = {"job_id": job_id, "run_id": job_id} if job_id else {}
         extra = {"method": method, "route": route, "status": status, "ms": round(seconds * 1000, 1), **ids}
         _log.info("%s %s %d", method, route, status, extra=extra)
+
+    def _route_of(self, scope: Scope) -> str:
+        """The path of the route, with the names of its parameters; also of a request that is refused before it got
+        there, such as for the size of its body."""
+        route = scope.get("route")
+        if route is None:
+            route = next((each for each in self._routes if each.matches(scope)[0] is Match.FULL), None)
+        return getattr(route, "path_format", "unknown")

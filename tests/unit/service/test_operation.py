@@ -45,6 +45,13 @@ async def test_metrics_count_jobs_and_requests_and_name_no_user(shared: ServiceC
     assert not [secret for secret in ("ada", "bert", job_id) if secret in text]
 
 
+async def test_a_request_that_is_refused_for_its_size_counts_for_its_route(service: ServiceClient) -> None:
+    refused = await service.http.post(JOBS, content=b" " * 1_000_001)
+    assert refused.status_code == 413
+    counted = f'http_requests_total{{method="POST",route="{JOBS}",status="413"}} 1.0'
+    assert counted in (await service.get("/metrics")).text
+
+
 @pytest.mark.parametrize("error", [JobStoreUnusable("db.internal is away"), StoreUnreachable("db.internal is away")])
 def test_a_database_that_does_not_answer_makes_the_service_unavailable(error: GraphResearchError) -> None:
     answer = problem_response("/healthz", error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -15,7 +15,7 @@ from graph_research.app.workspace import Workspace
 from graph_research.errors import UserMistake, why_unreachable
 from graph_research.providers.search.local import Library
 from graph_research.providers.search.local.adding import OnProgress
-from graph_research.providers.search.local.records import DocumentFacts, Failure
+from graph_research.providers.search.local.records import DocumentFacts
 from graph_research.research.audit.judge import LibraryDocument, judged
 from graph_research.research.audit.links import with_marks, with_targets
 from graph_research.research.audit.model import Audit, AuditedSentence, counts_of
@@ -26,7 +26,6 @@ from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers.formats import HTML, MARKDOWN, media_type_of
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.markdown import markdown_html
-from graph_research.text.wording import counted
 
 _NEAREST = 6
 """Documents of the library that a sentence is compared with, beside those it cites."""
@@ -114,7 +113,7 @@ async def check_report(
         documents=len(shelf.facts),
         counts=counts_of(audited),
         sentences=audited,
-        unread=list(_unread(counts.failed)),
+        unread=[f"{failure.path}: {failure.reason}" for failure in counts.failed],
     )
     if not verifying_models(workspace, roles):
         return audit
@@ -152,13 +151,6 @@ def _with_links(path: Path, report: Document) -> tuple[Document, Mapping[str, st
         return (marked, targets) if targets or len(marked.text) > len(report.text) else (report, {})
     except (OSError, DocumentUnreadable):
         return report, {}
-
-
-def _unread(failures: Sequence[Failure]) -> Iterator[str]:
-    """Each file that could not be read with the reason; those of types that are never read by their number."""
-    yield from (f"{failure.path}: {failure.reason}" for failure in failures if not failure.unsupported)
-    if of_other_types := sum(failure.unsupported for failure in failures):
-        yield f"{counted(of_other_types, 'file')} of types that are not read"
 
 
 async def _audited(

@@ -12,13 +12,11 @@ from graph_research.cli.display.progress import IndexingLines
 from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.options import Json, Library, examples
 from graph_research.cli.workspace import open_here, wait_for
-from graph_research.text.wording import counted
 
 if TYPE_CHECKING:
     from graph_research.providers.search.local import Counts
 
 _EXCERPT_CHARS = 300
-_TYPES_SHOWN = 10
 
 
 def register(app: typer.Typer) -> None:
@@ -43,8 +41,7 @@ def _add(
 ) -> None:
     """Index folders, or what changed.
 
-    Files that are not indexed are named with the reason, those of other types by their number; `library list --unread`
-    names them all. Exit code 1 if one was named itself.
+    Every file that is not indexed is named with the reason. Exit code 1 if one was named itself.
     """
     from graph_research.app.library import add_folders
 
@@ -71,21 +68,14 @@ def _add(
 
 
 def _say_omissions(counts: Counts) -> None:
-    """Name the files that are not indexed, and those that are in part; of types that are not read one each."""
-    for failure in [failure for failure in counts.failed if not failure.unsupported]:
+    """Name each file that is not indexed, or only in part, with the reason; files of types that are not read first, by
+    type."""
+    of_other_types = [failure for failure in counts.failed if failure.unsupported]
+    of_other_types.sort(key=lambda failure: PurePath(failure.path).suffix.lower())
+    for failure in (*of_other_types, *(failure for failure in counts.failed if not failure.unsupported)):
         say(f"not indexed: {in_line(failure.path)}: {in_line(failure.reason)}")
     for failure in counts.partly:
         say(f"indexed in part: {in_line(failure.path)}: {in_line(failure.reason)}")
-    by_type: dict[str, list[str]] = {}
-    for failure in counts.failed:
-        if failure.unsupported:
-            by_type.setdefault(PurePath(failure.path).suffix.lower(), []).append(failure.path)
-    for suffix, files in sorted(by_type.items(), key=lambda item: -len(item[1]))[:_TYPES_SHOWN]:
-        kind = f"of type {in_line(suffix)}" if suffix else "without a suffix"
-        say(f"not indexed: {counted(len(files), 'file')} {kind}, which is not read, such as {in_line(files[0])}")
-    if len(by_type) > _TYPES_SHOWN:
-        rest = counted(len(by_type) - _TYPES_SHOWN, "more type")
-        say(f"not indexed: files of {rest}; `graph-research library list --unread` names them")
 
 
 def _list(

@@ -176,13 +176,14 @@ class IndexingLines:
             say(f"indexed {done} of {total} documents")
 
     def unreadable(self, failures: Sequence[Failure]) -> None:
-        """Name the first files that a run has to do without, and how to see the others."""
-        documents = [failure for failure in failures if not failure.unsupported]
-        for failure in documents[:_UNREADABLE_SHOWN]:
+        """Name the first files that a run has to do without, and how to see the others; those of types that are not
+        read are only counted."""
+        named = [failure for failure in failures if not failure.unsupported][:_UNREADABLE_SHOWN]
+        for failure in named:
             say(f"not indexed: {in_line(failure.path)}: {failure.reason}")
-        if len(documents) > _UNREADABLE_SHOWN:
-            rest = len(documents) - _UNREADABLE_SHOWN
-            say(f"not indexed: {counted(rest, 'more file')}; `graph-research library list --unread` names them all")
+        if rest := len(failures) - len(named):
+            others = counted(rest, "more file" if named else "file")
+            say(f"not indexed: {others}; `graph-research library list --unread` names all")
 
 
 @contextmanager

@@ -64,7 +64,8 @@ class AuditedSentence(Record):
 
 class Audit(Record):
     """The audit of the report in `file`, against `documents` documents of a library. `counts` has every verdict;
-    `run_id` is the run in which a model judged, empty where code did alone."""
+    `unread` has each file of the library that was not read, as `PATH: REASON`; `run_id` is the run in which a model
+    judged, empty where code did alone."""
 
     file: str
     title: str

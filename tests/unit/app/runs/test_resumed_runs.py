@@ -80,6 +80,6 @@ def test_a_value_that_is_nested_too_deep_is_refused(user: User) -> None:
 def test_a_folder_without_documents_is_named(user: User) -> None:
     user.write("pictures/a.png", "x")
     done = user.run("library", "add", "pictures")
-    assert "1 file of type .png, which is not read" in done.err
+    assert "a.png: unsupported file type" in done.err
     assert done.err.endswith("no file that can be read was found in pictures\n")
     assert done.out == "0 added, 0 updated, 0 unchanged, 0 removed, 0 failed, 1 of types that are not read\n"

@@ -7,7 +7,7 @@ import pytest
 
 from graph_research.cli.display.progress import IndexingLines, LineView, Progress, Snapshot
 from graph_research.graph.events import ItemFinished, NodeFinished, NodeStarted, Note
-from graph_research.providers.search.local.records import Failure
+from graph_research.providers.search.local.records import UNSUPPORTED, Failure
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -77,6 +77,12 @@ def test_the_first_unreadable_files_are_named_and_the_others_counted(capsys: pyt
     assert lines[0] == "not indexed: docs/0.pdf: it is encrypted"
     assert len(lines) == 6
     assert "2 more files" in lines[-1]
+
+
+def test_files_of_types_that_are_not_read_are_counted_where_a_run_begins(capsys: pytest.CaptureFixture[str]) -> None:
+    IndexingLines().unreadable([Failure(path=f"docs/{number}.png", reason=UNSUPPORTED) for number in range(7)])
+    said = capsys.readouterr().err
+    assert said == "not indexed: 7 files; `graph-research library list --unread` names all\n"
 
 
 def retried(reason: str, attempt: int = 1, *, took: float, wait: float = 0.3) -> Note:

@@ -173,7 +173,11 @@ def _fork(
     step: Step,
     assignments: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="PATH=JSON", help="An edit of the state at that step. May be repeated."),
+        typer.Option(
+            "--set",
+            metavar="PATH=JSON",
+            help="An edit of the state at that step, at a path such as sub_queries.0.query. May be repeated.",
+        ),
     ] = None,
     graph: Annotated[str | None, typer.Option("--graph", metavar="NAME|FILE", help="Another graph.")] = None,
     role: Annotated[

@@ -9,7 +9,7 @@ from typing import Any
 
 from graph_research.app.runs.research_state import research_state
 from graph_research.app.runs.revisions import revised_state
-from graph_research.app.runs.state_edits import at_path
+from graph_research.app.runs.state_edits import at_path, keys_of
 from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.wiring.replay_registry import offline_registry, recorded_failures
 from graph_research.app.workspace import Workspace
@@ -59,11 +59,11 @@ class Differences:
 
 
 async def show_step(workspace: Workspace, run_id: str, step: int, path: str | None = None) -> Any:
-    """The `Moment` after a step, or with a dotted `path` one value of its state."""
+    """The `Moment` after a step, or with a `path` one value of its state."""
     check_name(run_id, "run id")
     async with open_store(workspace.home) as store:
         moment = await _moment(store, run_id, step)
-    return moment if path is None else at_path(moment.state, path.split("."))
+    return moment if path is None else at_path(moment.state, keys_of(path))
 
 
 async def diff_runs(workspace: Workspace, old: str, new: str) -> Differences:

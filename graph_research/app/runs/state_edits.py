@@ -1,8 +1,10 @@
-"""Edits of a stored state: `PATH=JSON` texts, where a path leads through objects and lists to one value."""
+"""Edits of a stored state: `PATH=JSON` texts, where a path leads through objects and lists to one value, such as
+`sub_queries.0.query` or, as expressions write it, `sub_queries[0].query`."""
 
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +15,8 @@ from graph_research.graph.errors import InputInvalid
 
 _SET = Hint(Action.SET_OPTION, options={"assignments": ""})
 
+_INDEX = re.compile(r"\[(\d+)\]")
+_NAMED_KEYS = 12
 _MOST_DEPTH = 100
 """Lists and objects inside of each other; a store takes 250, and a graph puts some around what it is given."""
 
@@ -22,7 +26,7 @@ def edited(state: Mapping[str, Any], assignments: Sequence[str]) -> dict[str, An
     values: dict[str, Any] = {}
     for assignment in assignments:
         path, value = read_assignment(assignment)
-        channel, *keys = path.split(".")
+        channel, *keys = keys_of(path)
         if not keys:
             values[channel] = value
             continue
@@ -37,7 +41,7 @@ def values_of(assignments: Sequence[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for assignment in assignments:
         path, value = read_assignment(assignment)
-        *outer, last = path.split(".")
+        *outer, last = keys_of(path)
         owner = values
         for key in outer:
             owner = owner.setdefault(key, {})
@@ -65,6 +69,11 @@ def read_assignment(assignment: str) -> tuple[str, Any]:
             f"{path[:80]}: the value is nested deeper than {_MOST_DEPTH} levels", help="give a flatter one"
         )
     return path, value
+
+
+def keys_of(path: str) -> list[str]:
+    """The keys, indexes and ids that a path leads through."""
+    return _INDEX.sub(r".\1", path).split(".")
 
 
 def at_path(value: Any, keys: Sequence[str]) -> Any:
@@ -107,7 +116,8 @@ def _place(entries: Sequence[Any], key: str) -> int | None:
 
 def _choices(value: Any) -> str:
     if isinstance(value, Mapping):
-        return f"it has {', '.join(map(str, list(value)[:12]))}" if value else "it is empty"
+        more = f" and {len(value) - _NAMED_KEYS} more" if len(value) > _NAMED_KEYS else ""
+        return f"it has {', '.join(map(str, list(value)[:_NAMED_KEYS]))}{more}" if value else "it is empty"
     if isinstance(value, list):
         return f"it is a list of {len(value)}; name a place from 0 or an id"
     return f"it is {str(value)[:40]!r}"

@@ -22,7 +22,7 @@ def test_a_step_is_shown_with_its_state_and_one_value_by_its_path(researcher: Us
     assert (moment["node"], moment["hash"]) == ("plan", plan["hash"])
     assert moment["state"]["sub_queries"][0]["id"] == "sq-1-1"
     query = moment["state"]["sub_queries"][0]["query"]
-    for path in ("sub_queries.0.query", "sub_queries.sq-1-1.query"):
+    for path in ("sub_queries.0.query", "sub_queries[0].query", "sub_queries.sq-1-1.query"):
         assert researcher.run("show", "tides", "--step", str(plan["step"]), "--path", path).out.strip() == query
     assert f"step {plan['step']}: plan" in researcher.run("show", "tides", "--step", str(plan["step"])).out
     inside = next(step for step in steps if step["node"] == "gather[0]/search")

@@ -105,7 +105,7 @@ async def _is_stored(app: Application, text: str) -> bool:
         return False
     except UnknownRun as unknown:
         raise UnknownRun(
-            unknown.message, run_id=text, help="a question has more than one word", hint=unknown.hint
+            unknown.message, run_id=text, help="end a question of one word with a question mark", hint=unknown.hint
         ) from unknown
     return True
 

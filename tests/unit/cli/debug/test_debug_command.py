@@ -134,7 +134,11 @@ def test_a_stored_run_is_stepped_through_and_its_documents_cannot_move_the_curso
 
 def test_what_cannot_be_debugged_is_named(user: User) -> None:
     assert "nothing to debug is named" in user.run("debug", expect=2).err
-    assert "there is no run 'tydes'" in user.run("debug", "tydes", expect=2).err
+    unknown = user.run("debug", "tydes", expect=2).err
+    assert "there is no run 'tydes'" in unknown
+    assert "end a question of one word with a question mark" in unknown
+    user.write("script", "quit\n")
+    user.run("debug", "tides?", "--library", "library", "--script", "script")
     assert "cannot be read" in user.run("debug", "--graph", "x.yaml", "--script", "nowhere", expect=2).err
 
 

@@ -16,7 +16,6 @@ from graph_research.app.runs.steering import PlannedRun
 from graph_research.cli.display.output import in_line, say
 from graph_research.cli.display.prompt import typed_line
 from graph_research.errors import UserMistake
-from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.text.wording import counted
 
 _EDITOR = "vi"
@@ -69,7 +68,7 @@ def _estimate(planned: PlannedRun) -> str:
     cost = "unknown, since the price of a model is" if amount["cost"] is None else f"{amount['cost']:.2f} USD"
     minutes = amount["seconds"] / 60
     time = f"{amount['seconds']} seconds" if minutes < 2 else f"{minutes:.0f} minutes"
-    if all(list(specs) == [EXTRACTIVE] for specs in planned.models.values()):
+    if not amount["calls"]:
         return f"no call of a language model, cost {cost}, {time}"
     return f"about {counted(amount['calls'], 'model call')}, {amount['tokens']:,} tokens, cost {cost}, {time}"
 

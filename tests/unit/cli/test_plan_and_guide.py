@@ -51,6 +51,7 @@ def test_the_plan_alone_has_its_contract_and_asks_nothing_that_gathers(user: Use
     told = planned(user, "only")
     assert {"sub_queries", "checklist", "providers", "estimate"} <= set(told)
     assert {"calls", "tokens", "cost", "seconds"} == set(told["estimate"])
+    assert told["estimate"]["calls"] == 0, "no language model is asked"
     assert told["providers"] == ["local"]
     assert len(told["sub_queries"]) >= 2
     assert set(calls(user, "only")) <= {"clarify", "plan", "review_plan"}

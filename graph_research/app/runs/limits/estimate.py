@@ -15,9 +15,10 @@ With S sub-queries, Q searches of a topic, N sources of a topic, R rounds, and a
 
 The tokens of each call stand at `_WORK`: those of its prompt with what it shows, and those of its answer. They are
 round numbers, good for an order of magnitude; `statistics` of a finished run has what it really took. A call of a
-language model takes 2 seconds and 1 more for 50 tokens of its answer, one in this process half a second and no token;
-a search takes 3 seconds. Sub-queries are researched `max_concurrent` at a time, sections are written likewise. The
-price of each call is that of the first model of its role; where that is not known, neither is the cost.
+language model takes 2 seconds and 1 more for 50 tokens of its answer; what code in this process answers instead is no
+call and takes half a second; a search takes 3 seconds. Sub-queries are researched `max_concurrent` at a time, sections
+are written likewise. The price of each call is that of the first model of its role; where that is not known, neither
+is the cost.
 
 The least that works is `LEAST_CALLS` calls of `LEAST_CALL_TOKENS` tokens (clarify, plan, read, analyze, outline, two
 sections, edit), and `LEAST_SECONDS` seconds, in which code does what models would do.
@@ -65,7 +66,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Amount:
-    """What something takes; `cost` is in USD, None where a price is not known."""
+    """What something takes: `calls` of language models, and `cost` in USD, None where a price is not known."""
 
     calls: int = 0
     tokens: int = 0
@@ -174,7 +175,7 @@ class Shape:
         model = self.models.get(work.role) or self.models[""]
         in_a_row = math.ceil(work.calls / self.at_once) if work.side_by_side else work.calls
         if model == EXTRACTIVE:
-            return Amount(calls=work.calls, seconds=in_a_row * _OWN_CALL_SECONDS)
+            return Amount(seconds=in_a_row * _OWN_CALL_SECONDS)
         cost = self.price(model, work.input_tokens, work.output_tokens)
         return Amount(
             calls=work.calls,

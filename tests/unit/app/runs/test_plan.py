@@ -126,5 +126,5 @@ def test_the_cost_is_unknown_where_a_price_is() -> None:
 
 def test_the_keyless_model_takes_time_and_nothing_else() -> None:
     amount = shape(models=["extractive"]).whole()
-    assert (amount.tokens, amount.cost) == (0, 0.0)
+    assert (amount.calls, amount.tokens, amount.cost) == (0, 0, 0.0)
     assert amount.seconds > 0

@@ -10,6 +10,7 @@ import typer
 from graph_research.cli.display.output import say, show, show_json
 from graph_research.cli.options import Json, RunId, examples
 from graph_research.cli.workspace import open_here, wait_for
+from graph_research.text.wording import counted
 
 
 def register(app: typer.Typer) -> None:
@@ -32,8 +33,8 @@ def _export(
     exported = wait_for(export_run(open_here(reads_only=True), run_id, output))
     if exported.local_texts:
         say(
-            f"graph-research: {output} holds texts of your local library ({exported.local_texts} searches); "
-            "everyone who gets the file can read them"
+            f"graph-research: {output} holds texts of your local library, found by "
+            f"{counted(exported.local_texts, 'search')}; everyone who gets the file can read them"
         )
     if json:
         show_json(exported)

@@ -49,10 +49,7 @@ async def export_run(workspace: Workspace, run_id: str, target: Path) -> Exporte
     check_name(run_id, "run id")
     async with open_store(workspace.home) as store:
         await store.run(run_id)
-        local = sum(
-            call.kind == CallKind.SEARCH and isinstance(call.request, Mapping) and call.request.get("provider") == LOCAL
-            for call in await store.calls(run_id)
-        )
+        local = await _local_searches(store, run_id)
         with tempfile.TemporaryFile() as file:
             packed = await pack(store, run_id, file, run_metadata(await store.state(run_id)))
             file.seek(0)
@@ -72,7 +69,16 @@ async def import_run(workspace: Workspace, file: Path) -> Exported:
                 f"run {bundle.run.run_id} exists already, and an imported run keeps its id",
                 help="delete the stored run first, or verify and replay the file as it is",
             ) from error
-    return Exported(**asdict(bundle.packed))
+        local = await _local_searches(store, bundle.run.run_id)
+    return Exported(**asdict(bundle.packed), local_texts=local)
+
+
+async def _local_searches(store: Store, run_id: str) -> int:
+    """How many searches of the local library a run made, whose answers hold its texts."""
+    return sum(
+        call.kind == CallKind.SEARCH and isinstance(call.request, Mapping) and call.request.get("provider") == LOCAL
+        for call in await store.calls(run_id)
+    )
 
 
 @asynccontextmanager

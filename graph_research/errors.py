@@ -54,7 +54,6 @@ class Action(StrEnum):
     LIST_GRAPHS = "list-graphs"
     ADD_DOCUMENTS = "add-documents"
     LIST_DOCUMENTS = "list-documents"
-    LIST_SETTINGS = "list-settings"
     CHECK_PROVIDERS = "check-providers"
 
 

@@ -26,7 +26,6 @@ _COMMANDS = {
     Action.DRAW_GRAPH: "graph export",
     Action.LIST_GRAPHS: "graph list",
     Action.LIST_DOCUMENTS: "library list",
-    Action.LIST_SETTINGS: "config show",
     Action.CHECK_PROVIDERS: "doctor",
 }
 _SHOWS = {
@@ -36,7 +35,6 @@ _SHOWS = {
     Action.LIST_RUNS: "the stored runs",
     Action.LIST_GRAPHS: "the known graphs",
     Action.LIST_DOCUMENTS: "the indexed folders",
-    Action.LIST_SETTINGS: "all settings",
     Action.CHECK_PROVIDERS: "which providers answer, and which keys are set",
 }
 """What a command that changes nothing shows."""

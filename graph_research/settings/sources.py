@@ -71,6 +71,11 @@ class _Given:
     line: int | None = None
     hint: Hint | None = None
 
+    @property
+    def said(self) -> str:
+        """The place as the end of a message, empty where the error names file and line itself."""
+        return "" if self.file else f" ({self.place})"
+
 
 def load_configuration(
     *,
@@ -110,7 +115,7 @@ def _by_setting(given: Mapping[str, _Given]) -> dict[str, _Given]:
         models = {name: source, other: before}.get(setting)
         if setting not in PROVIDER_ALIASES.values() or provider is None or models is None:
             raise SettingInvalid(
-                f"settings {other} and {name} mean the same ({source.place})",
+                f"settings {other} and {name} mean the same{source.said}",
                 help="keep one of them",
                 file=source.file,
                 line=source.line,
@@ -134,7 +139,7 @@ def _build(given: Mapping[str, _Given]) -> Settings:
     for name, source in given.items():
         if name not in Settings.model_fields:
             raise SettingInvalid(
-                f"unknown setting {name!r} ({source.place})", **_suggestion(name), file=source.file, line=source.line
+                f"unknown setting {name!r}{source.said}", **_suggestion(name), file=source.file, line=source.line
             )
     try:
         return Settings.model_validate({name: source.value for name, source in given.items()})
@@ -145,7 +150,7 @@ def _build(given: Mapping[str, _Given]) -> Settings:
         why = first["msg"].removeprefix("Value error, ")
         where = ".".join(part for part in first["loc"] if isinstance(part, str) and part != "[key]")
         raise SettingInvalid(
-            f"setting {where}{_shown(name, given[name].value)} ({given[name].place}) is not valid: {why}",
+            f"setting {where}{_shown(name, given[name].value)}{given[name].said} is not valid: {why}",
             help=f"it means: {what}",
             hint=given[name].hint,
             file=given[name].file,
@@ -157,7 +162,7 @@ def _suggestion(name: str) -> dict[str, Any]:
     """The help and the hint about a setting that does not exist."""
     if re.search(r"key|secret|token|password", name):
         return {"help": "keys come only from the environment", "hint": Hint(Action.CHECK_PROVIDERS)}
-    return {"help": suggestion(name, Settings.model_fields).rstrip(), "hint": Hint(Action.LIST_SETTINGS)}
+    return {"help": f"{suggestion(name, Settings.model_fields)}correct or remove it"}
 
 
 def _shown(name: str, value: Any) -> str:

@@ -43,6 +43,14 @@ def test_an_unknown_name_is_reported_with_its_line_and_the_nearest_one(tmp_path:
     with pytest.raises(SettingInvalid, match='did you mean "max_iterations"') as caught:
         load(tmp_path, home="# mine\n[research]\n\nmax_iteration = 2\n")
     assert (caught.value.line, Path(str(caught.value.file)).name) == (4, "config.toml")
+    assert str(caught.value).count("config.toml") == 1
+
+
+def test_an_unknown_name_without_a_near_one_is_to_be_removed_where_it_stands(tmp_path: Path) -> None:
+    with pytest.raises(SettingInvalid) as caught:
+        load(tmp_path, environ={"GRAPH_RESEARCH_ZZZ": "3"})
+    assert caught.value.message == "unknown setting 'zzz' (environment GRAPH_RESEARCH_ZZZ)"
+    assert caught.value.help == "correct or remove it"
 
 
 @pytest.mark.parametrize("value", ['"three"', "0", "99", "[1]", "true"])

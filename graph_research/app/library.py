@@ -74,7 +74,7 @@ async def search_passages(workspace: Workspace, text: str, *, most: int) -> Sequ
     """The best passages, best first, in the configured folders or else the whole index. `InputInvalid` for a text
     without a word."""
     if not any(character.isalnum() for character in text):
-        raise InputInvalid(f"{text[:80]!r} has no word to look for")
+        raise InputInvalid(f"{text[:80]!r} has no word to look for", help="give words or numbers")
     library = open_searched_library(workspace)
     folders = [_existing(workspace, Path(folder)) for folder in workspace.settings.library]
     if folders:

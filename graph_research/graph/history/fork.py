@@ -180,7 +180,7 @@ async def _edit(store: Checkpointer, graph: Graph, run_id: str, step: int, value
                 f'graph "{graph.spec.name}" has no channel "{name}"', help=f"channels are {', '.join(channels)}"
             )
         if reasons := graph.channels[name].misfits(value):
-            raise InputInvalid(f'channel "{name}" cannot be set: {reasons}')
+            raise InputInvalid(f'channel "{name}" cannot be set: {reasons}', help="give a value of its type")
     edit = {**{name: spec.default for name, spec in channels.items() if name not in old}, **values}
     try:
         return dict(graph.to_stored(edit, {}, graph.spec.start))

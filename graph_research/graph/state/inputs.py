@@ -32,7 +32,9 @@ def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
         given = duplicate(given)
     for name, value in given.items():
         if reasons := graph.channels[name].misfits(value):
-            raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}": {reasons}')
+            raise InputInvalid(
+                f'input "{name}" of graph "{graph.spec.name}": {reasons}', help="give a value of its type"
+            )
     try:
         make_delta(channels, given, {})
         values = duplicate({name: given.get(name, channel.default) for name, channel in channels.items()})

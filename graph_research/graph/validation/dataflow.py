@@ -248,7 +248,7 @@ class _NodeChecker:
     def _fits(self, compiled: Compiled, actual: Type, wanted: Type, what: str) -> Iterator[Finding]:
         if actual.solid and wanted.solid and not actual.meets(*wanted.solid):
             message = f"`{compiled.expression.text}` is {actual}, but {what} wants {wanted}"
-            yield Finding.at(compiled.expression.place, "type-mismatch", message, "")
+            yield Finding.at(compiled.expression.place, "type-mismatch", message, "correct the expression or the type")
 
     def _meant_as_expression(self, compiled: Compiled, scope: Mapping[str, Type]) -> Iterator[Finding]:
         """Strings in a YAML array or object are constants, even where they name a channel."""

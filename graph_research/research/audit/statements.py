@@ -304,7 +304,7 @@ def _own_notes() -> re.Pattern[str]:
             *(labels.selected_by_code, labels.written_by_no_model, labels.quotes_by_code, labels.no_search_answered),
             *(labels.not_answered, labels.nothing_written, labels.nearest, labels.unrelated, labels.nothing_near),
             *(labels.disputed_values, labels.disagreements_lead, labels.disagreements_marked, labels.all_of_makers),
-            *(labels.basis_dates, labels.basis_date, labels.basis_no_dates, labels.newest_versions),
+            *(labels.basis_dates, labels.basis_date, labels.basis_no_dates, labels.newest_versions, labels.revised),
         )
         for text in said:
             bare = _own_marks().sub("", text)

@@ -6,6 +6,7 @@ import pytest
 
 from graph_research.research.audit.statements import ReportSentence, cited_entries, sentences_of
 from graph_research.research.report.documents.markdown import render_markdown
+from graph_research.research.report.formatting import side_by_side
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.page.html import render_html
 from graph_research.text.readers.html import html_document
@@ -102,7 +103,9 @@ def test_of_a_page_of_this_program_neither_the_archived_texts_nor_what_a_mark_sh
 def test_what_a_report_of_this_program_says_of_itself_is_not_checked(language: str) -> None:
     labels = labels_for(language)
     dates = labels.basis_dates.format(first="3 May 2022", last="1 June 2022", undated="")
-    notes = f"*{labels.confidence_above.format(level='low')} {dates}*\n\n> {labels.selected_by_code}\n"
+    revised = labels.revised.format(n=2, changes=labels.revisions["exclude"].format(what="mills.md"))
+    above = side_by_side([revised, labels.selected_by_code])
+    notes = f"*{labels.confidence_above.format(level='low')} {dates}*\n\n> {above}\n"
     lead = f"{labels.disagreements_lead} {labels.disagreements_marked}"
     report = markdown_document(f"# Mills\n\n{notes}\nThe mill turns at night.\n\n## More\n\n{lead}\n")
     assert [row.text for row in sentences_of(report) if row.is_checkable] == ["The mill turns at night."]

@@ -305,6 +305,8 @@ def _own_notes() -> re.Pattern[str]:
             *(labels.not_answered, labels.nothing_written, labels.nearest, labels.unrelated, labels.nothing_near),
             *(labels.disputed_values, labels.disagreements_lead, labels.disagreements_marked, labels.all_of_makers),
             *(labels.basis_dates, labels.basis_date, labels.basis_no_dates, labels.newest_versions, labels.revised),
+            *(labels.no_passage_on, labels.no_passage_answers),
+            *(labels.confidence_above.format(level=level.lower()) for level in labels.levels.values()),
         )
         for text in said:
             bare = _own_marks().sub("", text)

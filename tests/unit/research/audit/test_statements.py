@@ -105,10 +105,13 @@ def test_what_a_report_of_this_program_says_of_itself_is_not_checked(language: s
     dates = labels.basis_dates.format(first="3 May 2022", last="1 June 2022", undated="")
     revised = labels.revised.format(n=2, changes=labels.revisions["exclude"].format(what="mills.md"))
     above = side_by_side([revised, labels.selected_by_code])
-    notes = f"*{labels.confidence_above.format(level='low')} {dates}*\n\n> {above}\n"
+    notes = f"*{labels.confidence_above.format(level=labels.levels['low'].lower())} {dates}*\n\n> {above}\n"
     lead = f"{labels.disagreements_lead} {labels.disagreements_marked}"
-    report = markdown_document(f"# Mills\n\n{notes}\nThe mill turns at night.\n\n## More\n\n{lead}\n")
-    assert [row.text for row in sentences_of(report) if row.is_checkable] == ["The mill turns at night."]
+    lacking = (
+        f"{labels.no_passage_on.format(words='“sails”')}\n\n{labels.no_passage_answers.format(part='who built it')}"
+    )
+    report = markdown_document(f"# Mills\n\n{notes}\nThe mill turns at night.\n\n{lacking}\n\n## More\n\n{lead}\n")
+    assert [row.text for row in sentences_of(report)] == ["The mill turns at night."]
 
 
 def test_raised_numbers_that_lead_nowhere_are_marks_behind_words_signs_and_years() -> None:

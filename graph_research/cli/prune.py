@@ -43,9 +43,10 @@ def _prune(
 ) -> None:
     """Remove old runs and unused files.
 
-    Runs only with an option; --older-than with --keep means those that are old and not among the newest N. A fork
-    keeps what it shares. Runs of jobs that have not ended, and of the service's jobs, stay. Always: texts that the
-    report of an old run does not cite, logs of runs that are gone, and caches older than 30 days.
+    Runs only with an option, also those that wait for an answer; --older-than with --keep means those that are old and
+    not among the newest N. A fork keeps what it shares. Runs of jobs that have not ended, and of the service's jobs,
+    stay. Always: texts that the report of an old run does not cite, logs of runs that are gone, and caches older than
+    30 days.
     """
     from graph_research.app.runs.retention import parse_age, parse_size
 

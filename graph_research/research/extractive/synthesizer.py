@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from graph_research.research.extractive.analysis import Analysis, Group, Quote, analyze
+from graph_research.research.extractive.analysis import Analysis, Group, Part, Quote, analyze
 from graph_research.research.extractive.gaps import description
 from graph_research.research.extractive.sections import Section, outline
 from graph_research.research.extractive.short_answer import short_answer
@@ -48,8 +48,7 @@ def _found(analysis: Analysis, picked: Sequence[Group], ids: _Ids, material: Map
     documents: Mapping[str, Document] = material.get("documents") or {}
     labels = labels_of(material)
     sections = outline(analysis, options_of(material).words, documents)
-    missing = [description(part, labels) for part in analysis.parts if not part.found or part.absent]
-    remarks = list(map(_limit, missing))
+    remarks = [remark for part in analysis.parts for remark in _missing(part, labels)]
     disputed = _disputed_evidence(material)
     if any(disputed.intersection(ids[group]) for group in picked):
         remarks.append(Statement(text=labels.disputed_values, kind=StatementKind.TRANSITION))
@@ -70,11 +69,12 @@ def _sections(
     documents: Mapping[str, Document],
     labels: Labels,
 ) -> Iterator[DraftSection]:
-    """The sections; those of one of several parts of the question under a heading of their own. What has no heading
-    stands below that; where the question has one part it stands at the end, as far as the short answer lacks it."""
+    """The sections; those of one of several parts of the question under a heading of their own, which says first what
+    no passage tells of that part. What has no heading stands below that; where the question has one part it stands at
+    the end, as far as the short answer lacks it."""
 
-    def made(heading: str, level: int, groups: Sequence[Group] = ()) -> DraftSection:
-        blocks = quotations(groups, ids, documents)
+    def made(heading: str, level: int, groups: Sequence[Group] = (), remarks: Sequence[Statement] = ()) -> DraftSection:
+        blocks = [*paragraphs_of(remarks), *quotations(groups, ids, documents)]
         return DraftSection(heading=heading, level=level, blocks=blocks, writer=Writer.EXTRACTIVE)
 
     if len(analysis.parts) == 1:
@@ -84,10 +84,12 @@ def _sections(
         ]:
             yield made(labels.more_evidence, 1, more)
         return
-    for part, of_part in groupby(sections, key=lambda section: section.part):
+    for number, of_part in groupby(sections, key=lambda section: section.part):
         first, *others = of_part
-        asked = analysis.parts[part].query.own
-        yield made(asked[:1].upper() + asked[1:], 1, () if first.heading else first.groups)
+        part = analysis.parts[number]
+        asked = part.query.own
+        leading = () if first.heading else first.groups
+        yield made(asked[:1].upper() + asked[1:], 1, leading, _missing(part, labels))
         for section in [first, *others] if first.heading else others:
             yield made(section.heading, 2, section.groups)
 
@@ -114,6 +116,11 @@ def _is_near(group: Group, analysis: Analysis) -> bool:
     header = group.lead.header if asked.keys() & held else ""
     around = terms(f"{group.lead.title} {group.lead.heading} {header}", language)
     return held_share(asked, {*around, *held}) >= _NEAR
+
+
+def _missing(part: Part, labels: Labels) -> list[Statement]:
+    """What no passage tells of a part of the question; empty where all of it is answered."""
+    return [] if part.found and not part.absent else [_limit(description(part, labels))]
 
 
 def _limit(text: str) -> Statement:

@@ -144,6 +144,14 @@ def test_what_is_asked_of_a_known_subject_and_stands_nowhere_is_named() -> None:
     assert limits == [gap["description"] for gap in answer["gaps"]] == ["No passage found on “sharks”."]
 
 
+def test_the_section_of_a_part_that_is_not_answered_says_so_before_its_quotations() -> None:
+    handoff = demo_material("How much did the Marrow Bay tidal lagoon cost and are there sharks near the lagoon?")
+    draft = synthesizer.answer(analysed(handoff, analyzer.find(handoff)))
+    first = {section["heading"]: statements_of(section["blocks"])[0] for section in draft["sections"]}
+    said = {heading: row["text"] for heading, row in first.items() if row["kind"] == "limit"}
+    assert said == {"Are there sharks near the lagoon": "No passage found on “sharks”."}
+
+
 def test_the_near_duplicate_is_cited_beside_the_better_source() -> None:
     handoff = demo_material("How much will the repairs of turbine 7 cost and who pays for the repairs?")
     answer = analyzer.find(handoff)

@@ -7,6 +7,7 @@ import keyword
 from collections.abc import Collection, Mapping
 from typing import Any, get_args
 
+from graph_research.graph.definition.reduced_values import value_misfit
 from graph_research.graph.definition.spec import ChannelSpec, Reducer
 from graph_research.graph.definition.tree_reader import TreeReader
 from graph_research.graph.definition.yaml_tree import Tree, to_json
@@ -105,9 +106,8 @@ def _channel(name: str, written: Mapping[str, Any], reader: TreeReader, path: st
         reader.report(where, "bad-value", f'channel "{name}": no reducer "{str(reduce)[:40]}"', help)
         reduce = "replace"
     default = written.get("default", _EMPTY.get(reduce))
-    _check_channel(name, schema, reduce, written.get("default"), reader, path, place)
     given = written.get("input") is True
-    return ChannelSpec(
+    channel = ChannelSpec(
         name=name,
         schema=schema,
         reduce=reduce,
@@ -117,26 +117,34 @@ def _channel(name: str, written: Mapping[str, Any], reader: TreeReader, path: st
         required=given and "default" not in written,
         place=place,
     )
+    if _check_channel(channel, reader, path) and written.get("default") is not None:
+        _check_default(channel, reader, path)
+    return channel
 
 
-def _check_channel(
-    name: str, schema: Mapping[str, Any], reduce: str, default: Any, reader: TreeReader, path: str, place: Place
-) -> None:
+def _check_channel(channel: ChannelSpec, reader: TreeReader, path: str) -> bool:
+    """Report what is wrong with a channel's name or reducer; whether the reducer suits its type."""
+    name, reduce, place = channel.name, channel.reduce, channel.place
     if name in RESERVED_NAMES or keyword.iskeyword(name) or not name.isidentifier() or name.startswith("_"):
         help = "use a letter, then letters, digits and _; " + ", ".join(sorted(RESERVED_NAMES)) + " are taken"
         reader.report(place, "name-invalid", f'"{name[:80]}" cannot be a channel\'s name', help)
-    declared = schema.get("type")
+    declared = channel.schema.get("type")
     types = [kind for kind in (declared if isinstance(declared, list) else [declared]) if isinstance(kind, str)]
     wanted = _REDUCED_TYPES.get(reduce, ())
     if wanted and types and not set(types) & set(wanted):
         where = reader.places.get(f"{path}/reduce", place)
         help = f"`{reduce}` is for {' or '.join(wanted)}"
         reader.report(where, "reducer-type", f'channel "{name}" of type {"/".join(types)} cannot `{reduce}`', help)
+        return False
+    return True
+
+
+def _check_default(channel: ChannelSpec, reader: TreeReader, path: str) -> None:
     try:
-        misfits = "" if default is None else Contract(schema, name).misfits(default)
+        misfits = Contract(channel.schema, channel.name).misfits(channel.default)
     except SchemaInvalid:
         misfits = ""
-    if misfits:
-        where = reader.places.get(f"{path}/default", place)
-        message = f'channel "{name}": the default does not fit: {misfits}'
+    if misfits := misfits or value_misfit(channel, channel.default):
+        where = reader.places.get(f"{path}/default", channel.place)
+        message = f'channel "{channel.name}": the default does not fit: {misfits}'
         reader.report(where, "default-mismatch", message, "correct the default or the type")

@@ -12,6 +12,7 @@ from graph_research.errors import Action, Hint
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.identity import definition
+from graph_research.graph.definition.reduced_values import value_misfit
 from graph_research.graph.errors import GraphChanged, HandoffInvalid, InputInvalid
 from graph_research.graph.events import EventType, unpacked_events
 from graph_research.graph.state.address import Address
@@ -179,7 +180,7 @@ async def _edit(store: Checkpointer, graph: Graph, run_id: str, step: int, value
             raise InputInvalid(
                 f'graph "{graph.spec.name}" has no channel "{name}"', help=f"channels are {', '.join(channels)}"
             )
-        if reasons := graph.channels[name].misfits(value):
+        if reasons := graph.channels[name].misfits(value) or value_misfit(channels[name], value):
             raise InputInvalid(f'channel "{name}" cannot be set: {reasons}', help="give a value of its type")
     edit = {**{name: spec.default for name, spec in channels.items() if name not in old}, **values}
     try:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph_research.graph.definition.compiler import Graph
+from graph_research.graph.definition.reduced_values import value_misfit
 from graph_research.graph.errors import HandoffInvalid, InputInvalid
-from graph_research.graph.state.reducers import DeltaRefused, make_delta
 from graph_research.graph.values.codec import duplicate, unstorable
 
 
@@ -31,15 +31,14 @@ def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
     if graph.typed:
         given = duplicate(given)
     for name, value in given.items():
-        if reasons := graph.channels[name].misfits(value):
+        if reasons := graph.channels[name].misfits(value) or value_misfit(channels[name], value):
             raise InputInvalid(
                 f'input "{name}" of graph "{graph.spec.name}": {reasons}', help="give a value of its type"
             )
     try:
-        make_delta(channels, given, {})
         values = duplicate({name: given.get(name, channel.default) for name, channel in channels.items()})
         return dict(graph.to_stored(values, {}, graph.spec.start))
-    except (DeltaRefused, HandoffInvalid) as problem:
+    except HandoffInvalid as problem:
         raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from graph_research.errors import GraphResearchError
+from graph_research.graph.definition.reduced_values import is_reducible, operand_misfit
 from graph_research.graph.definition.spec import ChannelSpec
 from graph_research.graph.messages import show_value
 
@@ -61,7 +62,7 @@ class State:
         old = self.values.get(channel) or []
         places = self._places.get(channel)
         if places is None:
-            places = self._places[channel] = {entry["id"]: place for place, entry in enumerate(old)}
+            places = self._places[channel] = _places_by_id(channel, old)
             self.fresh.pop(channel, None)
         fresh = self.fresh.setdefault(channel, set())
         new = list(old)
@@ -73,6 +74,16 @@ class State:
             else:
                 new[place] = entry
         return new
+
+
+def _places_by_id(channel: str, entries: list[Any]) -> dict[Any, int]:
+    try:
+        return {entry["id"]: place for place, entry in enumerate(entries)}
+    except (KeyError, TypeError) as problem:
+        raise DeltaRefused(
+            f'channel "{channel}" holds an entry without an "id", which upsert cannot add to',
+            help="fork the run from a step before it, and set the channel",
+        ) from problem
 
 
 def make_delta(channels: Mapping[str, ChannelSpec], update: Mapping[str, Any], values: Mapping[str, Any]) -> Delta:
@@ -97,25 +108,11 @@ def replaced(old: Mapping[str, Any], new: Mapping[str, Any]) -> Delta:
 
 
 def _check_operand(spec: ChannelSpec, operand: Any, value: Any) -> None:
-    kind, words = _OPERANDS[spec.reduce]
-    if not isinstance(operand, kind) or isinstance(operand, bool):
-        raise DeltaRefused(
-            f'channel "{spec.name}" reduces by {spec.reduce} and takes {words}, not {show_value(operand)}'
-        )
-    if value is not None and not isinstance(value, kind):
+    if misfit := operand_misfit(spec, operand):
+        raise DeltaRefused(f'channel "{spec.name}": {misfit}')
+    if not is_reducible(spec, value):
         raise DeltaRefused(f'channel "{spec.name}" holds {show_value(value)}, which {spec.reduce} cannot add to')
-    if spec.reduce == "upsert":
-        for entry in operand:
-            if not isinstance(entry, Mapping) or not isinstance(entry.get("id"), (str, int)):
-                raise DeltaRefused(f'channel "{spec.name}" takes objects with an "id", not {show_value(entry)}')
 
-
-_OPERANDS: Mapping[str, tuple[Any, str]] = {
-    "append": (list, "an array"),
-    "upsert": (list, "an array of objects with an id"),
-    "merge": (Mapping, "an object"),
-    "add": ((int, float), "a number"),
-}
 
 _REDUCERS: Mapping[str, Callable[[Any, Any], Any]] = {
     "replace": lambda _old, operand: operand,

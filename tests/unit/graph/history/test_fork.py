@@ -34,6 +34,7 @@ PARENT = """
       found: {type: array, default: []}
       n: {type: integer, default: 2}
       log: {type: array, reduce: append, default: []}
+      parts: {type: array, reduce: upsert, output: true}
     start: first
     loops: {down: {while: n > 0, most: 9}}
     nodes:
@@ -174,6 +175,8 @@ async def test_what_cannot_be_forked_is_refused_and_nothing_is_stored(store: Che
         await drive.fork("p", 1, values={"m": 1}, new_run_id="f")
     with pytest.raises(InputInvalid, match='"n" cannot be set'):
         await drive.fork("p", 1, values={"n": "two"}, new_run_id="f")
+    with pytest.raises(InputInvalid, match='"parts" cannot be set: upsert takes objects with an "id"'):
+        await drive.fork("p", 1, values={"parts": [{"word": "a"}]}, new_run_id="f")
     with pytest.raises(RunExists):
         await drive.fork("p", 1, new_run_id="p")
     assert [run.run_id for run in await store.runs()] == ["p"]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graph_research.graph.definition.reduced_values import value_misfit
 from graph_research.graph.definition.spec import ChannelSpec, Reducer
 from graph_research.graph.source import Place
 from graph_research.graph.state.reducers import DeltaRefused, State, make_delta, replaced
@@ -92,8 +93,8 @@ def test_values_that_were_given_out_do_not_change() -> None:
 @pytest.mark.parametrize(
     ("update", "words"),
     [
-        ({"append": 3}, 'channel "append" reduces by append and takes an array, not 3'),
-        ({"upsert": [{"name": "x"}]}, 'channel "upsert" takes objects with an "id"'),
+        ({"append": 3}, 'channel "append": append takes an array, not 3'),
+        ({"upsert": [{"name": "x"}]}, 'channel "upsert": upsert takes objects with an "id"'),
         ({"merge": [1]}, "takes an object"),
         ({"add": "1"}, "takes a number"),
         ({"add": True}, "takes a number"),
@@ -109,3 +110,24 @@ def test_what_a_reducer_cannot_take_is_refused_by_name(update: dict[str, Any], w
 def test_a_reducer_does_not_add_to_a_value_of_another_type() -> None:
     with pytest.raises(DeltaRefused, match='channel "append" holds'):
         make_delta(CHANNELS, {"append": [1]}, {"append": "text"})
+
+
+def test_an_entry_without_an_id_in_a_damaged_state_is_named() -> None:
+    state = State({"upsert": [{"name": "x"}]})
+    with pytest.raises(DeltaRefused, match='channel "upsert" holds an entry without an "id"'):
+        state.apply(make_delta(CHANNELS, {"upsert": [{"id": 1}]}, state.values))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ([{"name": "x"}], 'takes objects with an "id"'),
+        ([{"id": 1, "n": 1}, {"id": 1, "n": 2}], "takes one object for each id, not two of 1"),
+        ([{"id": 1}, {"id": "1"}], ""),
+        (None, ""),
+    ],
+)
+def test_the_whole_value_of_an_upsert_channel_has_one_object_for_each_id(value: Any, words: str) -> None:
+    misfit = value_misfit(CHANNELS["upsert"], value)
+    assert words in misfit
+    assert bool(words) == bool(misfit)

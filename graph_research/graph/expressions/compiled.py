@@ -13,7 +13,7 @@ from graph_research.graph.expressions.translation import ScopeFunction, as_funct
 from graph_research.graph.messages import show_value, truncate
 from graph_research.graph.source import Expression
 
-_PROBLEMS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+EVALUATION_ERRORS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What evaluating an expression may raise."""
 
 
@@ -43,7 +43,7 @@ class Compiled:
         """
         try:
             return self._function(scope)
-        except _PROBLEMS:
+        except EVALUATION_ERRORS:
             return self._explain(scope)
 
     def _translate(self, scope: Mapping[str, Any]) -> Any:
@@ -55,7 +55,7 @@ class Compiled:
         """Evaluate again, more slowly, for an error that says what failed."""
         try:
             return as_function(self.tree, self.functions, explain=True)(scope)
-        except _PROBLEMS as problem:
+        except EVALUATION_ERRORS as problem:
             raise self._failure(problem, scope) from problem
 
     def _failure(self, problem: Exception, scope: Mapping[str, Any]) -> ExpressionFailed:
@@ -83,7 +83,7 @@ class ExpressionGroup:
         """Their values by name. Raises `ExpressionFailed` for the first that fails."""
         try:
             values: dict[str, Any] = self._function(scope)
-        except _PROBLEMS:
+        except EVALUATION_ERRORS:
             return {name: compiled.evaluate(scope) for name, compiled in self._compiled.items()}
         return values
 

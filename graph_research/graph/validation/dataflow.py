@@ -11,12 +11,14 @@ from graph_research.errors import UserMistake
 from graph_research.graph.definition.channels import RESERVED_NAMES
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.definition.paths import ShortestPaths, after_path
+from graph_research.graph.definition.reduced_values import operand_misfit
 from graph_research.graph.definition.spec import ChannelSpec, NodeSpec
 from graph_research.graph.errors import Finding
 from graph_research.graph.expressions.compiled import Compiled
-from graph_research.graph.messages import closest, did_you_mean, known_or_closest, show_value
+from graph_research.graph.messages import closest, did_you_mean, known_or_closest
 from graph_research.graph.registry import TemplateInvalid
 from graph_research.graph.source import Place
+from graph_research.graph.validation.constants import UNKNOWN, constant_value, known_parts
 from graph_research.graph.validation.types import Type, check_expression, type_of_schema
 from graph_research.graph.values.python_types import described
 
@@ -140,7 +142,7 @@ class _NodeChecker:
             yield from self._meant_as_expression(compiled, scope)
             if name in known:
                 misfits = list(self._fits(compiled, actual, known[name], f'field "{name}" of {owner}'))
-                yield from misfits or self._constant_fits(name, compiled, owner)
+                yield from misfits or (() if findings else self._constant_fits(name, compiled, owner))
                 if name in required and "null" not in known[name].kinds:
                     yield from self._never_written(compiled, f'{owner} needs "{name}", taken from')
             elif closed:
@@ -160,8 +162,8 @@ class _NodeChecker:
 
     def _constant_fits(self, name: str, compiled: Compiled, owner: str) -> Iterator[Finding]:
         """Findings about what is known of a field's value before anything runs."""
-        value = _constant(compiled.tree)
-        if value is None or value is _UNKNOWN:
+        value = known_parts(compiled.tree, self.graph.registry.functions)
+        if value is None or value is UNKNOWN:
             return
         registry, target, place = self.graph.registry, self.node.target or "", compiled.expression.place
         if self.node.kind == "graph":
@@ -236,14 +238,19 @@ class _NodeChecker:
                 continue
             misfits = list(self._fits(compiled, actual, _channel_type(self.graph, channel), f'channel "{name}"'))
             yield from misfits
-            contract = self.graph.channels.get(name)
-            if not misfits and contract and channel.reduce == "replace" and _is_literal(compiled.tree):
-                value = ast.literal_eval(compiled.tree)
-                if value is not None and not contract.fits(value):
-                    message = f'{show_value(value)} does not fit channel "{name}"'
-                    yield Finding.at(
-                        compiled.expression.place, "type-mismatch", message, "correct the value or the schema"
-                    )
+            if not findings and not misfits:
+                yield from self._constant_write_fits(channel, compiled)
+
+    def _constant_write_fits(self, channel: ChannelSpec, compiled: Compiled) -> Iterator[Finding]:
+        value = constant_value(compiled.tree, self.graph.registry.functions)
+        if value is None or value is UNKNOWN:
+            return
+        why = operand_misfit(channel, value)
+        if not why and channel.reduce == "replace" and (contract := self.graph.channels.get(channel.name)):
+            why = contract.misfits(value)
+        if why:
+            message = f'channel "{channel.name}": {why}'
+            yield Finding.at(compiled.expression.place, "type-mismatch", message, "correct the value or the schema")
 
     def _fits(self, compiled: Compiled, actual: Type, wanted: Type, what: str) -> Iterator[Finding]:
         if actual.solid and wanted.solid and not actual.meets(*wanted.solid):
@@ -282,27 +289,3 @@ def _root(node: ast.expr) -> str | None:
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
-
-
-def _is_literal(node: ast.expr) -> bool:
-    return not any(isinstance(part, (ast.Name, ast.BinOp)) for part in ast.walk(node)) and _evaluates(node)
-
-
-_UNKNOWN = object()
-
-
-def _constant(node: ast.expr) -> Any:
-    """The value of an expression as far as it holds constants: of an object the entries that are; else `_UNKNOWN`."""
-    if isinstance(node, ast.Dict):
-        keys = [key.value if isinstance(key, ast.Constant) else _UNKNOWN for key in node.keys]
-        entries = {key: _constant(value) for key, value in zip(keys, node.values, strict=True)}
-        return {key: value for key, value in entries.items() if _UNKNOWN not in (key, value)}
-    return ast.literal_eval(node) if _is_literal(node) else _UNKNOWN
-
-
-def _evaluates(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except ValueError:
-        return False
-    return True

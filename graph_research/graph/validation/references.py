@@ -86,8 +86,11 @@ def _check_bound(graph: Graph, key: str, name: str, place: Place) -> Iterator[Fi
     writer = next((node for node in graph.spec.nodes if name in graph.writes(node)), None)
     if writer:
         yield Finding.at(place, code, f'{label}, which node "{writer}" writes: it bounds nothing', help)
+    is_fixed = not channel.input and any(other.input for other in graph.spec.channels.values())
     if channel.default is None and not channel.input:
         yield Finding.at(place, code, f"{label}, which never has a value", help)
+    elif key == "at_once" and is_fixed and isinstance(channel.default, int) and channel.default < 1:
+        yield Finding.at(place, code, f"{label}, which is always {channel.default}: no item ever runs", help)
     if channel.schema.get("type", "integer") != "integer":
         message = f"{label}, which is not an integer but {channel.schema['type']}"
         yield Finding.at(place, "type-mismatch", message, help)

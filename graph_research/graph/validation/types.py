@@ -14,6 +14,7 @@ from graph_research.graph.expressions.compiled import Compiled
 from graph_research.graph.expressions.syntax import place_in
 from graph_research.graph.messages import closest, did_you_mean, show_value, truncate, unknown_name_help
 from graph_research.graph.source import Expression
+from graph_research.graph.validation.constants import check_constants
 
 _ALL = frozenset({"null", "boolean", "number", "string", "array", "object"})
 _WORDS = {
@@ -75,9 +76,11 @@ def type_of_schema(schema: Any, root: Mapping[str, Any] | None = None, depth: in
 def check_expression(
     compiled: Compiled, scope: Mapping[str, Type], functions: Mapping[str, Callable[..., Any]]
 ) -> tuple[Type, list[Finding]]:
-    """The type of an expression whose names have the types of `scope`, and every name and type in it that is wrong."""
+    """The type of an expression whose names have the types of `scope`, and every name and type in it that is wrong, or
+    else every part that fails whatever the names hold."""
     checker = _Checker(compiled.expression, functions)
-    return checker.infer(compiled.tree, scope), checker.findings
+    found = checker.infer(compiled.tree, scope)
+    return found, checker.findings or list(check_constants(compiled, functions))
 
 
 def type_of(node: ast.expr, scope: Mapping[str, Type]) -> Type:
@@ -296,10 +299,16 @@ class _Checker:
     _tuple = _list
 
     def _dict(self, node: ast.Dict, scope: Mapping[str, Type]) -> Type:
-        for part in (*node.keys, *node.values):
-            if part is not None:
-                self.infer(part, scope)
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is not None:
+                self._object_key(key, scope)
+            self.infer(value, scope)
         return _only("object")
+
+    def _object_key(self, node: ast.expr, scope: Mapping[str, Type]) -> None:
+        kind = self.infer(node, scope)
+        if "string" not in kind.kinds:
+            self._misfit(node, f"{kind} cannot be the key of an object", "make it a string: str(…)")
 
     def _listcomp(self, node: ast.ListComp | ast.GeneratorExp | ast.DictComp, scope: Mapping[str, Type]) -> Type:
         inner = dict(scope)
@@ -313,8 +322,9 @@ class _Checker:
             }
             for condition in generator.ifs:
                 self.infer(condition, inner)
-        for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
-            self.infer(part, inner)
+        if isinstance(node, ast.DictComp):
+            self._object_key(node.key, inner)
+        self.infer(node.value if isinstance(node, ast.DictComp) else node.elt, inner)
         return _only("object" if isinstance(node, ast.DictComp) else "array")
 
     _generatorexp = _dictcomp = _listcomp

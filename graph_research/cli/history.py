@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graph_research.cli.display.output import say, show, show_json
+from graph_research.cli.display.output import json_text, say, show, show_json
 from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.options import Json, MaxCost, MaxTokens, NewRunId, Out, RunId, Timeout, examples
 from graph_research.cli.workspace import open_here, wait_for
@@ -161,9 +161,7 @@ def _count(changes: Any, word: str) -> str:
 
 
 def _short(value: Any) -> str:
-    import orjson
-
-    text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+    text = value if isinstance(value, str) else json_text(value)
     text = " ".join(text.split())
     return shortened(text, _VALUE_CHARS)
 

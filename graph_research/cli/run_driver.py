@@ -11,8 +11,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from graph_research.app.application import Application
 from graph_research.app.request import RunRequest
 from graph_research.app.research import ResearchResult, report_folder, reported
@@ -21,7 +19,7 @@ from graph_research.app.runs.research_state import research_state
 from graph_research.app.runs.run import RunResult, new_run_id
 from graph_research.app.runs.status import check_answered
 from graph_research.app.workspace import Workspace
-from graph_research.cli.display.output import in_line, say, show, show_json, show_lines
+from graph_research.cli.display.output import in_line, json_text, say, show, show_json, show_lines
 from graph_research.cli.display.plan import Decision, EditorFailed, ask_about_plan, edited_in_editor, plan_lines
 from graph_research.cli.display.progress import IndexingLines, Progress, open_view
 from graph_research.cli.display.prompt import typed_line
@@ -311,4 +309,4 @@ def _show_graph(result: RunResult) -> None:
         if any(isinstance(line, str) and "\n" in line for line in lines):
             show(f"\n{channel}:\n\n" + "\n\n".join(lines))
         else:
-            show(f"{channel}: {orjson.dumps(value).decode()}")
+            show(f"{channel}: {json_text(value)}")

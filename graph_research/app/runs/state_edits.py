@@ -12,6 +12,7 @@ import orjson
 
 from graph_research.errors import Action, Hint
 from graph_research.graph.errors import InputInvalid
+from graph_research.graph.values.json_text import read_json
 
 _SET = Hint(Action.SET_OPTION, options={"assignments": ""})
 
@@ -57,7 +58,7 @@ def read_assignment(assignment: str) -> tuple[str, Any]:
     if not equals or not path:
         raise InputInvalid(f"{assignment[:80]!r} is not PATH=JSON", help="such as n=5", hint=_SET)
     try:
-        value = orjson.loads(text)
+        value = read_json(text)
     except orjson.JSONDecodeError as error:
         raise InputInvalid(
             f"{path[:80]}: {text[:80]!r} is not valid JSON: {error}",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import orjson
-
+from graph_research.cli.display.output import json_text
 from graph_research.graph.checkpoint.records import CallRecord
 from graph_research.graph.debugger.call_stack import EdgeView, Level
 from graph_research.graph.debugger.dry_run import DryRun
@@ -132,7 +131,7 @@ def full(value: Any) -> str:
     """A value as JSON, indented unless it fits a line, cut where it is very long."""
     if len(line := show_value(value, _LINE_CHARS + 1)) <= _LINE_CHARS and "\\n" not in line:
         return line
-    text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS, default=str).decode()
+    text = json_text(value, is_indented=True)
     return text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS]}… ({len(text):,} characters)"
 
 

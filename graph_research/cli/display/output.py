@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
+import json
 import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, time
 from typing import Any
 
 import orjson
@@ -72,9 +75,30 @@ def show_document(content: str | bytes) -> None:
 
 def show_json(value: Any) -> None:
     """A result (dataclasses too) as one JSON document; what a terminal would obey in a text is written as `\\u….`."""
-    text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
+    text = json_text(value, is_indented=True)
     _write(_UNESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
     finish_output()
+
+
+def json_text(value: Any, *, is_indented: bool = False) -> str:
+    """A value (dataclasses too) as JSON, with whole numbers of any size, which a program's handlers may give."""
+    try:
+        indent = orjson.OPT_INDENT_2 if is_indented else 0
+        return orjson.dumps(value, option=indent | orjson.OPT_NON_STR_KEYS, default=str).decode()
+    except TypeError:
+        return json.dumps(
+            value,
+            ensure_ascii=False,
+            indent=2 if is_indented else None,
+            default=_plain,
+            separators=None if is_indented else (",", ":"),
+        )
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    return value.isoformat() if isinstance(value, (date, time)) else str(value)
 
 
 def say(text: str) -> None:

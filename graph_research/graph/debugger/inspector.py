@@ -21,6 +21,7 @@ from graph_research.graph.debugger.timeline import Timeline
 from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.events import NodeFailed, NodeFinished, NodeStarted, RunEnded
 from graph_research.graph.statuses import CallStatus
+from graph_research.graph.values.json_text import read_json
 
 _MOST_CALLS = 3
 
@@ -79,7 +80,7 @@ class Inspector:
     async def value_of(self, text: str, number: int = 0) -> Any:
         """A value that is written as JSON, as values are shown, or as an expression. Raises as `evaluate`."""
         try:
-            return orjson.loads(text)
+            return read_json(text)
         except orjson.JSONDecodeError:
             return await self.evaluate(text, number)
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from graph_research.graph.expressions.operations import bounded_number
+
 _MOST_DIGITS = 15
 _MOST_NUMERAL_CHARS = 64
 
@@ -16,18 +18,19 @@ def _sum(values: Iterable[Any]) -> Any:
     for value in values:
         if not isinstance(value, (int, float)):
             raise TypeError("sum() adds numbers only")
-        total += value
+        total = bounded_number(total + value)
     return total
 
 
 def _round(value: float, digits: int = 0) -> Any:
     if abs(digits) > _MOST_DIGITS:
         raise ValueError(f"round() takes at most {_MOST_DIGITS} digits")
-    return round(value, digits) if digits else round(value)
+    return bounded_number(round(value, digits) if digits else round(value))
 
 
 def _int(value: Any) -> int:
-    return int(_numeral(value, "int"))
+    number: int = bounded_number(int(_numeral(value, "int")))
+    return number
 
 
 def _float(value: Any) -> float:

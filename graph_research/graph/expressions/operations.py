@@ -167,14 +167,14 @@ def _arithmetic(symbol: str, operation: Callable[[Any, Any], Any]) -> Callable[[
     def apply(left: Any, right: Any) -> Any:
         if not (isinstance(left, (int, float)) and isinstance(right, (int, float))):
             raise TypeError(f"{type_name(left)} {symbol} {type_name(right)} cannot be computed")
-        return _bounded(operation(left, right))
+        return bounded_number(operation(left, right))
 
     return apply
 
 
 def _add(left: Any, right: Any) -> Any:
     if isinstance(left, (int, float)) and isinstance(right, (int, float)):
-        return _bounded(left + right)
+        return bounded_number(left + right)
     for kind, most in ((str, _MOST_UNITS), (list, _MOST_ITEMS)):
         if isinstance(left, kind) and isinstance(right, kind):
             if len(left) + len(right) > most:
@@ -183,7 +183,8 @@ def _add(left: Any, right: Any) -> Any:
     raise TypeError(f"{type_name(left)} + {type_name(right)} cannot be computed")
 
 
-def _bounded(number: Any) -> Any:
+def bounded_number(number: Any) -> Any:
+    """`number`, if it is finite and, as a whole number, of at most 63 bits."""
     if isinstance(number, int):
         if number.bit_length() > MOST_INTEGER_BITS:
             raise ValueError("the number is too large")

@@ -14,7 +14,6 @@ from graph_research.graph.errors import Finding
 from graph_research.graph.statuses import Cause
 from graph_research.graph.validation.truth_table import (
     MOST_ATOMS,
-    MOST_VALUES,
     Row,
     TooManyAtoms,
     subjects_of,
@@ -66,9 +65,8 @@ def _check_choice(
     conditions = [_conditions(graph, edge) for edge in edges]
     if not edges or any(parts is None for parts in conditions):
         return
-    most = min(MOST_VALUES, budget.left)
     try:
-        rows = truth_table([parts or [] for parts in conditions], lambda node: type_of(node, channels), most)
+        rows = truth_table([parts or [] for parts in conditions], lambda node: type_of(node, channels), budget.left)
         budget.left -= len(rows) * len(edges)
     except TooManyAtoms:
         if complete and conditions[-1]:

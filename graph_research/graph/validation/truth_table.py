@@ -14,7 +14,6 @@ from graph_research.graph.messages import show_value
 from graph_research.graph.validation.types import ANY, Type
 
 MOST_ATOMS = 12
-MOST_VALUES = 50_000
 
 
 class TooManyAtoms(Exception):
@@ -38,21 +37,21 @@ class Row:
 def truth_table(
     conditions: Sequence[Sequence[ast.expr | str]],
     types: Callable[[ast.expr], Type],
-    most_values: int = MOST_VALUES,
+    most_values: int,
 ) -> list[Row]:
     """Every distinguishable combination of `conditions`, each a conjunction of expressions and of loops (texts) that
     may be used up.
 
     Comparisons with constants of one subject share its values (`n > 0` and `n <= 0` exclude each other, an enum has
-    its members), comparisons of two subjects their order; everything else is an atom that is true or false. `types`
-    tells what is known of a subject. Raises `TooManyAtoms` beyond 12 atoms, or where the table would have more than
-    `most_values` truth values.
+    its members), comparisons of two subjects their order; everything else is an atom that is true or false. Values that
+    no comparison tells apart count once: 12 atoms make some 4,096 rows. `types` tells what is known of a subject.
+    Raises `TooManyAtoms` beyond 12 atoms, or where the table would have more than `most_values` truth values.
     """
     subjects = _Subjects(types)
     normal = [[part if isinstance(part, str) else normalised(part) for part in parts] for parts in conditions]
     for part in itertools.chain.from_iterable(normal):
         subjects.collect(part)
-    if len(subjects.atoms) > MOST_ATOMS or subjects.count() * len(conditions) > most_values:
+    if len(subjects.atoms) > MOST_ATOMS or math.prod(map(len, subjects.cases())) * len(conditions) > most_values:
         raise TooManyAtoms
     tests = [[_test(part) for part in parts] for parts in normal]
     return [
@@ -107,9 +106,17 @@ class _Subject:
     tested: bool = False
     pair: bool = False
     loop: bool = False
+    tests: list[Callable[[Any], bool]] = field(default_factory=list)
+
+    def cases(self) -> list[Any]:
+        """One value for each way in which the atoms can come out."""
+        cases: dict[tuple[bool | None, ...], Any] = {}
+        for value in self.domain():
+            cases.setdefault(tuple(_holds([test], value) for test in self.tests), value)
+        return list(cases.values())
 
     def domain(self) -> list[Any]:
-        """One value for each case that the atoms distinguish."""
+        """The values that atoms of this kind can tell apart, and one of those between them."""
         if self.pair:
             return [-1, 0, 1]
         members = self.type.schema.get("enum")
@@ -167,7 +174,9 @@ class _Subjects:
         """Note the atoms of a condition."""
         match part:
             case str():
-                self._note(part, part).loop = True
+                subject = self._note(part, part)
+                subject.loop = True
+                subject.tests.append(bool)
             case ast.BoolOp(values=values):
                 for value in values:
                     self.collect(value)
@@ -177,24 +186,27 @@ class _Subjects:
                 for value in (part.test, part.body, part.orelse):
                     self.collect(value)
             case ast.Compare() if reading := _read(part):
-                subject = self._note(reading.subject, ast.unparse(part), reading.node)
+                subject = self._note(reading.subject, reading.atom, reading.node)
                 subject.pair = reading.node is None
                 subject.constants += reading.constants
+                subject.tests.append(reading.holds)
             case ast.Constant():
                 pass
             case _:
-                self._note(ast.unparse(part), ast.unparse(part), part).tested = True
+                subject = self._note(ast.unparse(part), ast.unparse(part), part)
+                subject.tested = True
+                subject.tests.append(bool)
 
     def _note(self, text: str, atom: str, node: ast.expr | None = None) -> _Subject:
         self.atoms.add(atom)
         return self.by_text.setdefault(text, _Subject(text, self.types(node) if node is not None else ANY))
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        for values in itertools.product(*(subject.domain() for subject in self.by_text.values())):
+        for values in itertools.product(*self.cases()):
             yield dict(zip(self.by_text, values, strict=True))
 
-    def count(self) -> int:
-        return math.prod(len(subject.domain()) for subject in self.by_text.values())
+    def cases(self) -> list[list[Any]]:
+        return [subject.cases() for subject in self.by_text.values()]
 
     def describe(self, values: Mapping[str, Any]) -> str:
         return ", ".join(filter(None, (self._described(self.by_text[text], value) for text, value in values.items())))
@@ -216,8 +228,9 @@ _Values = Mapping[str, Any]
 """The value of each subject, by its text."""
 
 
-def _holds(condition: Sequence[Callable[[_Values], bool]], values: _Values) -> bool | None:
-    """None where a comparison cannot be made, which is an error of the node and not a question of routing."""
+def _holds(condition: Sequence[Callable[[Any], bool]], values: Any) -> bool | None:
+    """Whether all tests hold; None where a comparison cannot be made, which is an error of the node and not a question
+    of routing."""
     try:
         return all(test(values) for test in condition)
     except TypeError:
@@ -270,6 +283,8 @@ class _Reading:
     """A comparison as a test of its subject's value; for a pair (`node` None) that is the sign of its order."""
 
     subject: str
+    atom: str
+    """The comparison in words that it shares with its negation."""
     node: ast.expr | None
     constants: list[Any]
     holds: Callable[[Any], bool]
@@ -293,6 +308,7 @@ def _read(node: ast.Compare) -> _Reading | None:
             return None
         return _Reading(
             subject=ast.unparse(left),
+            atom=f"{ast.unparse(left)} {_OPPOSITES.get(kind, kind).__name__} {ast.unparse(right)}",
             node=left,
             constants=constants,
             holds=lambda value: compare(_comparable(value, kind), constant),
@@ -304,6 +320,7 @@ def _read(node: ast.Compare) -> _Reading | None:
         sign = _COMPARISONS[kind]
         return _Reading(
             subject=f"{first}{_PAIR}{second}",
+            atom=f"{first} {_OPPOSITES.get(kind, kind).__name__} {second}",
             node=None,
             constants=[],
             holds=lambda v: sign(v, 0),

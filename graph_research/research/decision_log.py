@@ -98,29 +98,16 @@ def verdict(
 
 
 def iteration_decision(
-    gap_count: int,
-    iteration: int,
-    max_iterations: int,
-    ctx: Context,
-    *,
-    brought_new: bool = True,
-    refused: str | None = None,
+    gap_count: int, iteration: int, max_iterations: int, ctx: Context, *, refused: str | None = None
 ) -> dict[str, Any]:
-    """Iterate while gaps or conflicts are open (`gap_count`), iterations are left, this one brought something new and
-    nothing has `refused` it."""
-    again = gap_count > 0 and iteration < max_iterations and brought_new and not refused
-    limited = "" if brought_new else " This round found nothing that was not read before."
-    limited += f" Refused: {refused}." if refused else ""
+    """Iterate while gaps or conflicts are open (`gap_count`), iterations are left and nothing has `refused` it."""
+    again = gap_count > 0 and iteration < max_iterations and not refused
+    limited = f" Refused: {refused}." if refused else ""
     return _of_supervisor(
         ctx,
         action="decide_iteration",
         rationale=f"Open gaps and conflicts: {gap_count}; iterations left: {max_iterations - iteration}.{limited}",
-        inputs={
-            "gap_count": gap_count,
-            "iteration": iteration,
-            "max_iterations": max_iterations,
-            "brought_new": brought_new,
-        },
+        inputs={"gap_count": gap_count, "iteration": iteration, "max_iterations": max_iterations},
         outputs={"should_iterate": again, "next_phase": "refinement" if again else "COMPLETED"},
     )
 

@@ -90,23 +90,22 @@ def supervisor(services: Services) -> Handler:
 
 
 def iteration_decider(services: Services) -> Handler:
-    """Whether another iteration follows: open gaps, iterations left, something new in this one, no verdict that the
-    research is complete, and room for it within the limits of the run."""
+    """Whether another iteration follows: open gaps, iterations left, no verdict that the research is complete, and room
+    for it within the limits of the run."""
 
     async def decide(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         gaps, iteration, most = handoff["gap_count"], handoff["iteration"], handoff["max_iterations"]
-        brought_new = handoff.get("brought_new", True)
         complete = handoff.get("verdict") == PhaseAction.COMPLETE
         refused = "the review of the report found the research complete" if complete else None
         allowance = services.allowance
-        if allowance is not None and refused is None and gaps > 0 and iteration < most and brought_new:
+        if allowance is not None and refused is None and gaps > 0 and iteration < most:
 
             async def ask() -> str | None:
                 return allowance.refuses_round()
 
             request = {"for": "round", "run": ctx.run_id}
             refused = await ctx.call(CallKind.ALLOWANCE.value, request, ask, at_hand=True)
-        record = decision_log.iteration_decision(gaps, iteration, most, ctx, brought_new=brought_new, refused=refused)
+        record = decision_log.iteration_decision(gaps, iteration, most, ctx, refused=refused)
         return {**record["outputs"], "decisions": [record]}
 
     return decide

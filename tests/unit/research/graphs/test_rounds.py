@@ -1,4 +1,4 @@
-"""Rounds of the main graph: what a later one reads, and where the research ends since nothing is left to read."""
+"""Rounds of the main graph: what a later one reads, and how many there are."""
 
 from __future__ import annotations
 
@@ -61,32 +61,35 @@ def bench(query: str, improvements: list[str], **script: Any) -> Bench:
     return Bench(research_script(**script), condensing=True, settings={"fetch_time_summarization": False})
 
 
-async def test_a_round_that_finds_only_what_was_read_is_the_last_and_asks_for_nothing_more() -> None:
+@pytest.mark.requirement("5.3", "1.12")
+async def test_a_gap_that_stays_open_is_asked_about_in_every_round_though_nothing_new_is_found() -> None:
     repeated = bench("cost and opening once more", [])
-    result = await repeated.run(max_iterations=4)
-    assert (result.status, result.state["iteration"]) == ("completed", 2)
+    result = await repeated.run(max_iterations=3)
+    assert (result.status, result.state["iteration"]) == ("completed", 3)
     nodes = await repeated.nodes()
-    assert nodes[nodes.index("next_iteration") :] == [
+    assert nodes[nodes.index("next_iteration") :][:6] == [
         "next_iteration",
         "dispatch_gather",
         "gather",
         "review_gather",
         "read",
         "decide",
-    ]
-    assert result.state["phase"] == "synthesis", "the last round ended without one of its own"
+    ], "there is nothing new to analyze"
+    assert nodes[-2:] == ["read", "decide"]
     assert len(repeated.model.asked("extractor")) == 2
     assert "[read in an earlier round]" in repeated.model.asked("reflector")[-1].user
-    [*_, last] = [row for row in result.state["decisions"] if row["action"] == "decide_iteration"]
-    assert last["outputs"] == {"should_iterate": False, "next_phase": "COMPLETED"}
-    assert "found nothing that was not read before" in last["rationale"]
+    decided = [row for row in result.state["decisions"] if row["action"] == "decide_iteration"]
+    assert [row["inputs"] for row in decided] == [
+        {"gap_count": 1, "iteration": number, "max_iterations": 3} for number in (1, 2, 3)
+    ]
+    assert [row["outputs"]["should_iterate"] for row in decided] == [True, True, False]
     assert result.state["report"]
 
 
 @pytest.mark.requirement("2.9")
 async def test_the_report_is_written_again_where_the_refinement_asked_for_a_better_one() -> None:
     repeated = bench("cost and opening once more", ["Say more of fish."])
-    result = await repeated.run(max_iterations=4)
+    result = await repeated.run(max_iterations=2)
     assert (result.status, result.state["iteration"]) == ("completed", 2)
     nodes = await repeated.nodes()
     assert nodes[nodes.index("next_iteration") + 5 :] == [
@@ -534,7 +537,7 @@ async def test_guidance_leads_to_the_analysis_also_where_nothing_new_was_found()
 
     repeated = bench("cost and opening once more", [], supervisor=[guides])
     repeated.hooks = Hints()
-    result = await repeated.run(max_iterations=4)
+    result = await repeated.run(max_iterations=2)
     assert result.state["iteration"] == 2
     assert (await repeated.nodes()).count("analyze") == 2
 

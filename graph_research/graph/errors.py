@@ -93,6 +93,11 @@ class NodeFailed(GraphResearchError):
     """A node failed for a reason the engine itself states: no edge applies, a limit, a child that did not complete."""
 
 
+class GraphTimeout(TimeoutError):
+    """The time of the whole graph, not of one of its nodes, is over; a handler may raise it, too, where what is left of
+    that time is of no use."""
+
+
 class GraphChanged(UserMistake):
     """A run was started with another definition than the one it is to be resumed with."""
 

@@ -15,3 +15,7 @@ class Allowance(Protocol):
     def refuses_repetition(self, phase: str) -> str | None:
         """Why a phase is not carried out once more; None where it may be."""
         ...
+
+    def time_to_search_is_over(self) -> str | None:
+        """Why no search is made any more, as the time for gathering is over; None where there is some left."""
+        ...

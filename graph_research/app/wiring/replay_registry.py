@@ -138,6 +138,9 @@ class _NoAllowance:
     def refuses_repetition(self, phase: str) -> str | None:
         raise NodeFailed(f"nothing is decided here, and not about {phase}")
 
+    def time_to_search_is_over(self) -> str | None:
+        raise NodeFailed("no time is measured here")
+
 
 class _NoPages:
     """Takes the place of the web: what was read is in the journal."""

@@ -9,7 +9,7 @@ from inspect import isawaitable
 from typing import Any
 
 from graph_research.graph.definition.spec import RetrySpec
-from graph_research.graph.errors import ENDS_THE_DRIVE, NodeFailed
+from graph_research.graph.errors import ENDS_THE_DRIVE, GraphTimeout, NodeFailed
 from graph_research.graph.execution.cancel_scope import cancel_requested
 from graph_research.graph.execution.journal import JournalContext
 from graph_research.graph.execution.node_result import Suspended, Unrecorded, failure_of
@@ -65,7 +65,7 @@ async def run_attempts(
             expired = isinstance(problem, TimeoutError) and (
                 isinstance(problem, _Expired) or (timeout is not None and timeout.expired())
             )
-            event = Cause.TIMEOUT if expired else Cause.ERROR
+            event = Cause.TIMEOUT if expired or isinstance(problem, GraphTimeout) else Cause.ERROR
             failure = failure_of(visit.active, event, _shown(problem, expired=expired), attempt)
             _log.debug("node %s failed in attempt %d", visit.spec.name, attempt, exc_info=problem)
             if used + 1 >= retry.attempts or not _is_retried(retry, problem, event):

@@ -54,10 +54,6 @@ class Cancelled(Exception):
     """The run was cancelled on request."""
 
 
-class GraphTimeout(TimeoutError):
-    """The time of the whole graph, not of one of its nodes, is over."""
-
-
 class Suspended(Exception):
     """The run stops here, to be resumed: it waits for an answer, or pauses. `draft` is the event that says so."""
 

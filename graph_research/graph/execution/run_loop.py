@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from graph_research.graph.errors import NodeFailed
+from graph_research.graph.errors import GraphTimeout, NodeFailed
 from graph_research.graph.execution.attempts import first_of
 from graph_research.graph.execution.cancel_scope import CancelScope, ScopeCancelled
 from graph_research.graph.execution.fan_out import finished_items
@@ -16,7 +16,6 @@ from graph_research.graph.execution.graph_state import Ended
 from graph_research.graph.execution.node_result import (
     Cancelled,
     Failure,
-    GraphTimeout,
     NodeResult,
     Suspended,
     Unrecorded,

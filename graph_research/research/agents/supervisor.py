@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.graph.context import Context
+from graph_research.graph.errors import GraphTimeout
 from graph_research.graph.registry import Handler
 from graph_research.providers.call_kind import CallKind
 from graph_research.research import decision_log
@@ -30,11 +31,14 @@ def supervisor(services: Services) -> Handler:
 
     The order is: evaluate, build the prompt, call the hook, read what the user wished since the run began, record.
     These wishes guide the next phase and those after it. A model's verdict is bounded by the gate and by the retries
-    left. Fallback: retry where the gate failed, else proceed.
+    left. Fallback: retry where the gate failed, else proceed. Raises `GraphTimeout` where the end of the time for
+    gathering cut off the searches before they found anything (`searches_cut_off`): there is nothing to report.
     """
     agent = Agent(name="supervisor", sections=_SECTIONS)
 
     async def review(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        if handoff.get("searches_cut_off"):
+            await _check_time(services, ctx)
         phase, iteration, gate = handoff["current_phase"], handoff["iteration"], handoff["gate"]
         log = [*_gathered(handoff), decision_log.evaluation(phase, iteration, handoff["metrics"], gate, ctx)]
         progress = {name: handoff[name] for name in ("iteration", "max_iterations")}
@@ -150,10 +154,25 @@ def _gathered(handoff: Mapping[str, Any]) -> list[dict[str, Any]]:
     return decision_log.completed_dispatch(dispatched["decisions"], handoff["current_phase"], outputs)
 
 
+async def _check_time(services: Services, ctx: Context) -> None:
+    """`GraphTimeout` while the time for gathering is over; a run that is resumed has some again."""
+    allowance = services.allowance
+    if allowance is None:
+        return
+
+    async def ask() -> str | None:
+        return allowance.time_to_search_is_over()
+
+    request = {"for": "searches", "run": ctx.run_id}
+    if over := await ctx.call(CallKind.ALLOWANCE.value, request, ask, at_hand=True):
+        raise GraphTimeout(over)
+
+
 async def _within_limits(services: Services, action: str, handoff: Mapping[str, Any], ctx: Context) -> str:
-    """A phase is not repeated where the limits of the run leave no room for it; the answer is journalled."""
+    """A phase is not repeated where the limits of the run leave no room for it; the answer is journalled. Searches that
+    were cut off are made in whatever time there is: without them there is nothing to report."""
     allowance, phase = services.allowance, handoff["current_phase"]
-    if action != PhaseAction.RETRY or allowance is None:
+    if action != PhaseAction.RETRY or allowance is None or handoff.get("searches_cut_off"):
         return action
 
     async def ask() -> str | None:

@@ -19,6 +19,7 @@ from graph_research.app.runs.limits.reserve import Reserve, stage_of
 from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.records import CallRecord, RunRecord
+from graph_research.graph.errors import GraphTimeout
 from graph_research.graph.history.stored_definition import stored_spec
 from graph_research.graph.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
 from graph_research.providers.call_kind import CallKind
@@ -144,6 +145,10 @@ class Budget:
         more = self.reserve.topic if stage is Stage.GATHERING else self.reserve.stages[stage]
         return self._refusal("repetition", stage, more)
 
+    def time_to_search_is_over(self) -> str | None:
+        """See `research.allowance`."""
+        return str(self.out_of_time(Stage.GATHERING)) if self.seconds_left(Stage.GATHERING) == 0.0 else None
+
     def _refusal(self, what: str, stage: Stage, more: Amount) -> str | None:
         limit = self._limit_of(stage, more.tokens, more.cost or 0.0, self.slowness * more.seconds)
         return limit and f"{left_out(what)}{TO_KEEP_WITHIN}{limit}"
@@ -209,7 +214,7 @@ async def limit_reached(
         return None
     if record.cause == Cause.CANCELLED:
         return spent
-    if record.cause != Cause.TIMEOUT or not await _ran_out_of_time(store, record.run_id):
+    if record.cause != Cause.TIMEOUT or not (_is_of_run(record) or await _ran_out_of_time(store, record.run_id)):
         return None
     spec = await stored_spec(store, record)
     allowed = None if spec is None else spec.limits.seconds
@@ -219,6 +224,11 @@ async def limit_reached(
     return LimitReached(
         words=f"the time limit of {timeout_seconds:g} s is over", options={"timeout_seconds": 2 * timeout_seconds}
     )
+
+
+def _is_of_run(record: RunRecord) -> bool:
+    """Whether a step ended a run since what was left of its time was of no use."""
+    return record.error is not None and record.error.get("type") == GraphTimeout.__name__
 
 
 async def _ran_out_of_time(store: Checkpointer, run_id: str) -> bool:

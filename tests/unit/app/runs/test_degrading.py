@@ -86,6 +86,28 @@ def test_a_time_limit_leads_to_a_report_in_time(user: User, slow: str) -> None:
     assert user.run("replay", "late", "--json").json["identical"] is True
 
 
+@pytest.mark.requirement("5.4", "6.2", "B39")
+def test_a_run_that_finds_nothing_before_its_time_is_over_times_out_and_can_be_resumed(user: User) -> None:
+    hits = [{"url": f"https://{n}.example/", "title": "Tide mills", "text": f"Mill {n} stores water."} for n in "abc"]
+    slow = user.write("web.json", json.dumps([{"hits": hits, "delay_seconds": 60}]))
+    script = {**WASTEFUL, "reflector": ["{}"]}
+    found = ["--search", "scripted:web.json"]
+    ended = user.run(
+        *("run", QUESTION, "--llm", user.script("late.json", script), "--run-id", "late", *found),
+        *("--timeout", "6", "--json"),
+        expect=3,
+    )
+    assert (ended.json["status"], ended.json["cause"]) == ("aborted", "timeout")
+    assert ended.json["metadata"]["timeout"] is True
+    assert ended.json["metadata"]["abort_phase"] == "gathering"
+    assert "the time limit of 6 s is over" in ended.err
+    assert user.run("replay", "late", "--json").json["identical"] is True
+    slow.write_text(json.dumps([{"hits": hits}]))
+    done = user.run("resume", "late", "--timeout", "60", "--json").json
+    assert done["status"] == "completed"
+    assert "Mill a stores water." in user.run("report", "late", "--format", "md").out
+
+
 @pytest.mark.parametrize(
     ("option", "least"), [(("--max-tokens", "10"), "--max-tokens 24000"), (("--timeout", "0.1"), "--timeout 3")]
 )

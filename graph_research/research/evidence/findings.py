@@ -285,24 +285,20 @@ def _enriched(old: Finding, new: Finding) -> Finding:
 def _gaps(
     answer: Mapping[str, Any], known: Known, fresh: Sequence[Finding], evidence: Mapping[str, Evidence]
 ) -> list[Gap]:
-    """Gaps that the answer names, and earlier ones that are closed now. A closed gap is not opened again."""
+    """Gaps that the answer names, and earlier ones that are closed now. A closed gap is not opened again; an open one
+    that is named again stays that of its round, as the refiner weighed it."""
     addressed = answer.get("addressed_gaps")
     closed_before = [gap for gap in known.gaps if gap.addressed]
     closing = {gap.id for gap in known.gaps if gap.id in (addressed or ())}
-    addressable = {gap.id: gap.addressable for gap in known.gaps}
+    earlier = {gap.id: gap for gap in known.gaps}
     named: dict[str, Gap] = {}
     for row in answer["gaps"]:
         description = " ".join(row["description"].split())
         name = gap_id(description)
         if name not in closing and not any(_same_gap(gap, name, description) for gap in closed_before):
-            named[name] = Gap(
-                id=name,
-                description=description,
-                suggested_queries=row.get("suggested_queries") or [],
-                priority=row.get("priority") or 1,
-                addressable=addressable.get(name, True),
-                iteration=known.iteration,
-            )
+            gap = earlier.get(name) or Gap(id=name, description=description, iteration=known.iteration)
+            asked = {"suggested_queries": row.get("suggested_queries") or [], "priority": row.get("priority") or 1}
+            named[name] = gap.model_copy(update=asked)
     covered = closing if addressed is not None else _covered(known, fresh, evidence) - named.keys()
     closed = [
         gap.model_copy(update={"addressed": True, "addressed_in": known.iteration})

@@ -263,6 +263,14 @@ def test_a_gap_that_was_closed_is_not_opened_again() -> None:
     assert [gap.description for gap in result.gaps] == ["What did the gates cost?"]
 
 
+@pytest.mark.requirement("2.9", "5.2")
+def test_a_gap_that_is_named_again_keeps_its_round_and_how_much_it_matters() -> None:
+    before = GAP.model_copy(update={"severity": "moderate", "addressable": False, "suggested_queries": ["old"]})
+    again = {"description": GAP.description, "suggested_queries": ["price of the Tarn plant"], "priority": 2}
+    [gap] = analysed(to=known(iteration=2, gaps=[before]), gaps=[again]).gaps
+    assert gap == before.model_copy(update={"suggested_queries": ["price of the Tarn plant"], "priority": 2})
+
+
 def test_a_gap_that_is_named_as_closed_is_closed_although_it_is_named_again() -> None:
     again = [{"description": GAP.description}]
     result = analysed(to=known(iteration=2, gaps=[GAP]), gaps=again, addressed_gaps=[GAP.id])

@@ -366,6 +366,8 @@ async def test_a_gap_leads_to_a_second_iteration_that_keeps_what_was_found_and_c
     assert [row["iteration"] for row in state["findings"]] == [1, 1, 2]
     assert [(gap["id"], gap["addressed"], gap["severity"]) for gap in state["gaps"]] == [(FISH, True, "critical")]
     assert state["gaps"][0]["addressed_in"] == 2
+    analyses = [row["outputs"] for row in state["decisions"] if row["action"] == "execute_analysis"]
+    assert [row["gap_count"] for row in analyses] == [1, 0], "as the evaluation after it counts them"
     report = render_html(await bench.report(state), texts={})
     assert "resolved in iteration 2" in report
     assert [(row["id"], row["gap_id"], row["status"]) for row in state["sub_queries"]] == [

@@ -74,7 +74,8 @@ def supervisor(services: Services) -> Handler:
                 windows=handoff.get("model_windows"),
             )
         else:
-            by_gate = _by_the_gate(gate, "The gate decides; no verdict could change what follows.")
+            decides = "The gate holds" if gate["valid"] else "The gate objects, but nothing is left to retry"
+            by_gate = _by_the_gate(gate, f"{decides}; no verdict of a model was needed.")
             result = AgentResult(output={**by_gate, "guidance": None})
         wanted = result.output["action"]
         action = _action(wanted, handoff, by_hook=decided is not None)

@@ -115,7 +115,8 @@ async def test_a_gap_that_no_search_can_close_is_not_asked_about_again() -> None
         [closed] = [row["id"] for row in request.material["previous_gaps"] if row["description"] == cost["description"]]
         return {"findings": [], "gaps": [FISH_GAP], "addressed_gaps": [closed]}
 
-    analyses = [{"findings": [], "gaps": [FISH_GAP, cost]}, closes_the_cost]
+    first = {"findings": [], "gaps": [FISH_GAP, cost]}
+    analyses = [first, first, closes_the_cost]
     run = bench("", [], analyzer=analyses, refiner=[only_the_cost])
     state = (await run.run(max_iterations=4)).state
     assert state["iteration"] == 2
@@ -126,7 +127,7 @@ async def test_a_gap_that_no_search_can_close_is_not_asked_about_again() -> None
 async def test_the_analyzer_is_told_when_no_round_follows() -> None:
     repeated = bench("What of the fish at Tarn?", [])
     assert (await repeated.run(max_iterations=2)).state["iteration"] == 2
-    first, last = (request.system for request in repeated.model.asked("analyzer"))
+    first, *_, last = (request.system for request in repeated.model.asked("analyzer"))
     assert "with 1 or 2 search queries" in first and "that its reader would ask" not in first
     assert "searched for once more" in last and "that its reader would ask" in last
 
@@ -477,7 +478,22 @@ async def test_a_later_round_reads_only_the_sources_that_were_not_read_before() 
     assert {row["id"] for row in last.material["sources"]}.isdisjoint(first)
     [topic] = [row for row in state["topics"] if row["sub_query_id"] == "sq-2-1"]
     assert first & set(topic["source_ids"])
-    assert (await more.nodes()).count("analyze") == 2
+    assert (await more.nodes()).count("analyze") == 4, "the gate of each analysis fails, which repeats it once"
+
+
+@pytest.mark.requirement("1.4", "B24")
+async def test_an_analysis_whose_gate_fails_is_repeated_once_also_where_a_model_read_the_topics() -> None:
+    unsure = bench("cost of fish passage", [], analyzer=[{"findings": [], "gaps": []}])
+    state = (await unsure.run(max_iterations=1)).state
+    nodes = await unsure.nodes()
+    assert (nodes.count("analyze"), nodes.count("read")) == (2, 1), "what was read is not read again"
+    judged = [
+        row["outputs"]["action"]
+        for row in state["decisions"]
+        if row["action"] == "judge_phase" and row["inputs"]["phase"] == "analysis"
+    ]
+    assert judged == ["retry", "proceed"]
+    assert [row["reason"] for row in state["degraded"] if row["agent"] == "gate"][-1].startswith("analysis: ")
 
 
 async def test_a_sub_query_of_several_searches_is_told_the_refiner_search_by_search() -> None:
@@ -539,7 +555,7 @@ async def test_guidance_leads_to_the_analysis_also_where_nothing_new_was_found()
     repeated.hooks = Hints()
     result = await repeated.run(max_iterations=2)
     assert result.state["iteration"] == 2
-    assert (await repeated.nodes()).count("analyze") == 2
+    assert (await repeated.nodes()).count("analyze") == 4, "the gate of each analysis fails, which repeats it once"
 
 
 @pytest.mark.parametrize(("improvements", "rounds_shown"), [([], {2}), (["Say more of the cost."], {1, 2})])
@@ -577,7 +593,7 @@ async def test_a_limit_that_another_topic_answers_leaves_outline_summary_and_rep
         assert f"{shown.index(answered) + 1}. {answered}" in request.user
         return {"findings": [], "gaps": [], "answered_limits": [shown.index(answered) + 1, 99]}
 
-    run = bench("cost", [], extractor=[limited], analyzer=[analyze])
+    run = bench("cost", [], extractor=[limited], analyzer=[analyze, {"findings": [], "gaps": []}])
     result = await run.run(max_iterations=1)
     assert result.state["answered_limits"] == [answered]
     for agent in ("outliner", "editor"):

@@ -14,8 +14,11 @@ StateReader = Callable[[str], Awaitable[Mapping[str, Any]]]
 class Hooks(Protocol):
     """Called by the supervisor after each phase, between evaluating it and recording the pause."""
 
-    def on_think_pause(self, state: Mapping[str, Any], prompt: str) -> str | HookDecision | None:
-        """Guidance for the next phase, a decision on how the run continues, or None to leave both to the supervisor.
+    def on_think_pause(
+        self, state: Mapping[str, Any], prompt: str
+    ) -> str | HookDecision | None | Awaitable[str | HookDecision | None]:
+        """Guidance for the next phase, a decision on how the run continues, or None to leave both to the supervisor; it
+        may be an `async def`.
 
         A decision takes the place of the supervisor's verdict, also where the phase's gate failed, and is logged as
         the hook's: `retry` repeats the phase as long as it may still be repeated, `complete` after the synthesis or

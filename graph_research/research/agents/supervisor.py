@@ -5,10 +5,13 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Mapping, Sequence
+from inspect import isawaitable
 from typing import Any
 
+from pydantic import ValidationError
+
 from graph_research.graph.context import Context
-from graph_research.graph.errors import GraphTimeout
+from graph_research.graph.errors import GraphTimeout, NodeFailed
 from graph_research.graph.registry import Handler
 from graph_research.providers.call_kind import CallKind
 from graph_research.research import decision_log
@@ -137,13 +140,36 @@ async def _think_pause(
         channels = await services.read_state(ctx.run_id) if services.read_state else {}
         reviewed = {"phase": phase, "current_phase": phase, "metrics": handoff["metrics"], "gate": handoff["gate"]}
         answer = hooks.on_think_pause(copy.deepcopy({**channels, **reviewed}), prompt)
-        return answer.to_json() if isinstance(answer, HookDecision) else answer
+        return _of_the_hook(await answer if isawaitable(answer) else answer)
 
     answer = await ctx.call(CallKind.THINK_PAUSE.value, {"phase": phase, "prompt": prompt}, ask)
     if isinstance(answer, dict):
         decided = HookDecision.model_validate(answer)
         return decided.guidance, decided
-    return (str(answer) if answer else None), None
+    return answer or None, None
+
+
+def _of_the_hook(answer: object) -> str | dict[str, Any] | None:
+    """What the hook returned, as it is journalled; a decision may be given as an object of its fields."""
+    if isinstance(answer, Mapping):
+        try:
+            answer = HookDecision.model_validate(answer)
+        except ValidationError as error:
+            wrong = ", ".join(".".join(map(str, row["loc"])) for row in error.errors())
+            raise _hook_is_wrong(f"an object that is not a HookDecision (see {wrong})") from error
+    if isinstance(answer, HookDecision):
+        return answer.to_json()
+    if answer is None or isinstance(answer, str):
+        return answer
+    raise _hook_is_wrong(f"an object of the type {type(answer).__name__}")
+
+
+def _hook_is_wrong(returned: str) -> NodeFailed:
+    actions = ", ".join(PhaseAction)
+    return NodeFailed(
+        f"on_think_pause returned {returned}",
+        help=f"return a text, None, or HookDecision(action, rationale, guidance) with one of the actions {actions}",
+    )
 
 
 def _gathered(handoff: Mapping[str, Any]) -> list[dict[str, Any]]:

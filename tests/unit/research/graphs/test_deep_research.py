@@ -675,6 +675,34 @@ async def test_the_hook_is_called_between_evaluation_and_record_and_its_guidance
     assert "Mind the year." not in bench.model.asked("planner")[0].user
 
 
+@pytest.mark.requirement("4.3")
+async def test_the_hook_may_wait_for_its_guidance() -> None:
+    class Patient:
+        async def on_think_pause(self, state: Mapping[str, Any], prompt: str) -> str | None:
+            await asyncio.sleep(0)
+            return "Mind the year." if state["current_phase"] == "gathering" else None
+
+    bench = Bench(research_script(), hooks=Patient())
+    assert (await bench.run()).status == "completed"
+    assert "Mind the year." in bench.model.asked("analyzer")[0].user
+
+
+@pytest.mark.requirement("4.4")
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [({"action": "stop"}, "an object that is not a HookDecision (see action)"), (7, "an object of the type int")],
+)
+async def test_what_a_hook_may_not_return_is_named(returned: Any, said: str) -> None:
+    class Mistaken:
+        def on_think_pause(self, state: Mapping[str, Any], prompt: str) -> Any:
+            return returned
+
+    result = await Bench(research_script(), hooks=Mistaken()).run()
+    assert (result.status, result.cause) == ("aborted", "error")
+    assert said in result.state["metadata"]["abort_reason"]
+    assert "proceed, retry, iterate, complete" in result.state["metadata"]["abort_reason"]
+
+
 async def test_a_resumed_run_does_not_ask_the_hook_a_second_time() -> None:
     watcher = Watcher()
     script = research_script(analyzer=[{"error": "refused"}, {"findings": [OPENED, COST], "gaps": []}])

@@ -40,15 +40,14 @@ ENOUGH_SOURCES = 3
 
 def reflector(services: Services) -> Handler:
     """Reflect on a topic's searches so far. Fallback: code compares what was found with the words of the sub-query.
-    Where no search is left, or the settings switch reflections off, no model is asked."""
+    Each search is reflected on, the last one as well; no model is asked where the settings switch reflections off."""
     agent = Agent(name="reflector", role="reflection", phase="gathering", sections=_SECTIONS, quotes=True)
 
     async def reflect(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         sources, read_before = handoff["sources"], handoff.get("read_before") or ()
         searches_left = max(handoff["max_searches"] - len(handoff["queries"]), 0)
-        if not searches_left or not services.settings.topic_reflection:
-            why = "Reflections are switched off." if searches_left else "No search is left."
-            stop = Reflection.model_validate(_stop(len(sources), why))
+        if not services.settings.topic_reflection:
+            stop = Reflection.model_validate(_stop(len(sources), "Reflections are switched off."))
             return {"reflection": stop.to_json(), "tokens": 0, "degraded": []}
         documents = await read_documents([Source.model_validate(row) for row in sources], ctx)
         query = handoff["sub_query"]["query"]
@@ -67,7 +66,7 @@ def reflector(services: Services) -> Handler:
             "enough_sources": ENOUGH_SOURCES,
             "is_local": is_local(services.search),
             "guidance": handoff.get("guidance"),
-            "second_step": await _second_step(services, handoff, documents),
+            "second_step": await _second_step(services, handoff, documents) if searches_left else "",
         }
         result = await agent.call(services, material, ctx, windows=handoff.get("model_windows"))
         reflection = _consistent(Reflection.model_validate(result.output), handoff["queries"])

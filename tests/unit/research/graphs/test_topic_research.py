@@ -71,7 +71,16 @@ async def test_max_searches_is_a_hard_cap_whatever_the_reflection_says() -> None
     result = await research(topic, max_searches=2)
     assert result.state["topic"]["searches_performed"] == 2
     assert len(topic.web.requests) == 2
-    assert len(topic.model.asked("reflector")) == 1, "where no search is left, there is nothing to reflect on"
+
+
+@pytest.mark.requirement("8.1", "8.3", "B19")
+async def test_the_last_search_is_reflected_on_too_and_a_topic_that_is_cut_short_is_not_complete() -> None:
+    queries = iter(range(100))
+    topic = bench(lambda request: go_on(f"query {next(queries)}"))
+    concluded = (await research(topic, max_searches=2)).state["topic"]
+    assert ["Searches left: 0." in request.user for request in topic.model.asked("reflector")] == [False, True]
+    assert len(concluded["reflections"]) == 2
+    assert concluded["research_complete"] is False
 
 
 @pytest.mark.requirement("8.3", "22.3")

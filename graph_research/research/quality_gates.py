@@ -10,6 +10,7 @@ from graph_research.research.models.finding import Confidence
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.source import Quality
 
+LEAST_SUB_QUERIES = 2
 NO_SURE_FINDING = "No high-confidence findings"
 """What the gate of the analysis objects to where no finding is held with high confidence."""
 HIGH_CONFIDENCE = frozenset({Confidence.HIGH, Confidence.CONFIRMED})
@@ -35,8 +36,8 @@ class ValidationResult:
 def plan_gate(sub_queries: Rows, research_brief: str | None, max_sub_queries: int) -> ValidationResult:
     """2 to `max_sub_queries` sub-queries of at least 10 characters, and a brief; score min(10, 2.5 n)."""
     issues = []
-    if len(sub_queries) < 2:
-        issues.append("Insufficient sub-queries (minimum: 2)")
+    if len(sub_queries) < LEAST_SUB_QUERIES:
+        issues.append(f"Insufficient sub-queries (minimum: {LEAST_SUB_QUERIES})")
     if len(sub_queries) > max_sub_queries:
         issues.append(f"Too many sub-queries (max: {max_sub_queries})")
     if not research_brief:

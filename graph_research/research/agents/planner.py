@@ -16,6 +16,7 @@ from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
+from graph_research.research.quality_gates import LEAST_SUB_QUERIES
 from graph_research.research.retrieval.question_queries import are_about, queries_of, takes_up
 from graph_research.research.retrieval.search import is_local
 from graph_research.research.scoring.versions import highest_versions
@@ -25,6 +26,7 @@ _MOST_LOOKED_FOR = 10
 """Things that a sub-query's sources should say, at most."""
 
 _QUERY_CHARS = 1_000
+_ASKED = "The question is researched as it was asked."
 
 _SECTIONS = (
     Section(name="background", noun="passage", text="text", keep=0),
@@ -33,8 +35,8 @@ _SECTIONS = (
 
 
 def planner(services: Services) -> Handler:
-    """Plan the first iteration. Fallback: the question and its parts as the sub-queries, the parts as the checklist.
-    A plan that does not take up the question is filled up with these."""
+    """Plan the first iteration. Fallback: the question as the only sub-query, which its gate objects to, and its parts
+    as the checklist. A plan that does not take up the question is filled up with it and its parts."""
     agent = Agent(name="planner", phase="planning", sections=_SECTIONS)
 
     async def plan(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def planner(services: Services) -> Handler:
             services,
             material,
             ctx,
-            fallback=lambda: _question_by_parts(question, most),
+            fallback=lambda: {**_question_by_parts(question, 1), "research_brief": _ASKED},
             windows=handoff.get("model_windows"),
         )
         sub_queries = _filled_up(result.output["sub_queries"], question, handoff["iteration"], most)
@@ -74,7 +76,6 @@ def planner(services: Services) -> Handler:
 
 def _question_by_parts(question: str, most: int) -> dict[str, Any]:
     return {
-        "research_brief": "The question and its parts are researched as they were asked.",
         "sub_queries": [
             {"query": query[:_QUERY_CHARS], "rationale": rationale, "priority": priority}
             for priority, (query, rationale) in enumerate(queries_of(question, most), start=1)
@@ -84,12 +85,15 @@ def _question_by_parts(question: str, most: int) -> dict[str, Any]:
 
 def _filled_up(rows: Sequence[Mapping[str, Any]], question: str, iteration: int, most: int) -> list[SubQuery]:
     """The plan's sub-queries, `most` of them. Where they do not take up the question, it comes first, and its parts
-    stand where there is room."""
+    stand where there is room; in the place of a single one it stands alone, since a plan of one is for the gate to
+    judge."""
     planned = _distinct(rows, iteration)[:most]
     texts = [text for row in planned for text in (row.query, *row.look_for)]
     if are_about([row.query for row in planned], question) or takes_up(texts, question):
         return planned
     asked, *parts = _question_by_parts(question, most)["sub_queries"]
+    if len(planned) < LEAST_SUB_QUERIES:
+        return _distinct([asked], iteration)
     by_place = [asked, *(row.model_dump() for row in planned), *parts]
     return _distinct([{**row, "priority": place} for place, row in enumerate(by_place, start=1)], iteration)[:most]
 

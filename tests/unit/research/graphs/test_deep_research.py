@@ -292,10 +292,9 @@ SEVERAL = "What did the Tarn plant cost, and when did it open?"
     "queries",
     [
         ["Here is the plan you asked for", "the text above"],
-        ["这是一个很好的问题"],
         [SEVERAL, "the text above"],
     ],
-    ids=["prose", "another language", "the question alone"],
+    ids=["prose", "the question alone"],
 )
 async def test_a_plan_that_does_not_take_up_the_question_is_filled_up_with_it_and_its_parts(queries: list[str]) -> None:
     plan = {**PLAN, "sub_queries": [{"query": query, "priority": n} for n, query in enumerate(queries, start=1)]}
@@ -304,11 +303,19 @@ async def test_a_plan_that_does_not_take_up_the_question_is_filled_up_with_it_an
     assert planned == [SEVERAL, *(query for query in queries if query != SEVERAL), *PARTS_OF_SEVERAL]
 
 
-async def test_without_a_usable_plan_the_question_and_its_parts_are_searched_for() -> None:
-    script = research_script(planner=["No, I cannot help with that."])
-    state = (await Bench(script).run(question=SEVERAL, max_iterations=1)).state
-    planned = [row["query"] for row in state["sub_queries"] if row["iteration"] == 1]
-    assert planned == [SEVERAL, *PARTS_OF_SEVERAL]
+@pytest.mark.requirement("3.1", "3.6", "B23", "B24")
+@pytest.mark.parametrize(
+    "plan",
+    ["No, I cannot help with that.", {**PLAN, "sub_queries": [{"query": "这是一个很好的问题"}]}],
+    ids=["no plan", "one sub-query"],
+)
+async def test_a_plan_without_two_sub_queries_is_made_once_more_and_then_the_question_alone(plan: Any) -> None:
+    bench = Bench(research_script(planner=[plan]))
+    state = (await bench.run(question=SEVERAL, max_iterations=1)).state
+    assert (await bench.nodes()).count("plan") == 2
+    assert [row["query"] for row in state["sub_queries"] if row["iteration"] == 1] == [SEVERAL]
+    reasons = [row["reason"] for row in state["degraded"] if row["agent"] == "gate"]
+    assert "planning: Insufficient sub-queries (minimum: 2)" in reasons
 
 
 PARTS_OF_SEVERAL = ["What did the Tarn plant cost", "Tarn plant when did it open"]

@@ -11,6 +11,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.providers.errors import ProviderError
 from graph_research.providers.llm.base import Model
+from graph_research.research.digest.eligibility import DigestPolicy
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.quotes import find_quote
 from graph_research.research.llm.prompt_context import prompt_context
@@ -45,8 +46,8 @@ class _Summary:
 
 
 def source_summarizer(services: Services) -> Handler:
-    """Summarize the sources whose texts do not fit a prompt and have no found passage that does, at the same time as
-    far as the settings allow. One text is summarized once a run: a summary of an earlier round (`summarized`) is taken
+    """Summarize the sources whose texts do not fit a prompt, and where topics are read or sources digested have no found
+    passage that does, at the same time as far as the settings allow. One text is summarized once a run: a summary of an earlier round (`summarized`) is taken
     over, and researchers at the same time share one. A source whose summary fails or takes too long stays as it is,
     and that is recorded; the text in the archive never changes."""
     shared = SharedReplies()
@@ -96,11 +97,14 @@ def source_summarizer(services: Services) -> Handler:
 
 
 def _needs_summary(source: Source, settings: ResearchSettings, most_chars: int) -> bool:
-    """Whether neither the text nor a passage that was found in it fits into the `most_chars` that a prompt shows."""
-    if source.characters <= max(most_chars, settings.summarization_min_chars - 1):
+    """Whether the text does not fit into the `most_chars` that a prompt shows, and nothing else makes it fit: no later
+    step reads it in passages, or none of the passages that were found in it fits."""
+    too_long = source.characters > max(most_chars, settings.summarization_min_chars - 1)
+    if not too_long or "summary" in source.metadata:
         return False
+    is_read_later = settings.topic_compression or settings.digest.policy is not DigestPolicy.OFF
     passages = source.metadata.get("passages") or ()
-    return "summary" not in source.metadata and all(end - start > most_chars for start, end, _ in passages)
+    return not is_read_later or all(end - start > most_chars for start, end, _ in passages)
 
 
 def _reused(source: Source, earlier: Mapping[str, Any]) -> Source:

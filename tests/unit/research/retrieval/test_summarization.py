@@ -19,6 +19,7 @@ from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.agents.gathering.extractor import extractor
 from graph_research.research.agents.gathering.source_summarizer import source_summarizer
+from graph_research.research.digest.eligibility import DigestOptions, DigestPolicy
 from graph_research.research.extractive.model import ExtractiveModel
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.services import Services
@@ -299,13 +300,24 @@ async def test_a_model_in_time_is_the_model_itself() -> None:
     assert reply.model == "counting"
 
 
-async def test_a_long_text_with_a_passage_that_fits_is_cut_by_code_and_not_summarized(context: PlainContext) -> None:
+OFF = {"topic_compression": False, "digest": DigestOptions(policy=DigestPolicy.OFF)}
+
+
+@pytest.mark.requirement("9.1", "9.3", "B40")
+@pytest.mark.parametrize(
+    ("switched", "summaries"),
+    [({}, 0), ({"topic_compression": False}, 0), (OFF, 1)],
+    ids=["read", "digested", "neither"],
+)
+async def test_a_long_text_with_a_passage_that_fits_is_summarized_where_nothing_later_reads_it_in_passages(
+    context: PlainContext, switched: dict[str, Any], summaries: int
+) -> None:
     model = Counting()
     found = {**row(context, 1), "metadata": {"passages": [[100, 400, 1.0]]}}
-    output = await source_summarizer(make_services([model], source_chars=12_000))(
+    output = await source_summarizer(make_services([model], source_chars=12_000, **switched))(
         {"original_query": "q", "sources": [found]}, context
     )
-    assert (output["sources"], model.requests) == ([], [])
+    assert (len(output["sources"]), len(model.requests)) == (summaries, summaries)
 
 
 async def test_a_text_that_was_summarized_in_an_earlier_round_keeps_that_summary(context: PlainContext) -> None:

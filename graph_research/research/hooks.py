@@ -16,7 +16,7 @@ class Hooks(Protocol):
 
     def on_think_pause(
         self, state: Mapping[str, Any], prompt: str
-    ) -> str | HookDecision | None | Awaitable[str | HookDecision | None]:
+    ) -> str | HookDecision | Awaitable[str | HookDecision | None] | None:
         """Guidance for the next phase, a decision on how the run continues, or None to leave both to the supervisor; it
         may be an `async def`.
 

@@ -46,10 +46,10 @@ class _Summary:
 
 
 def source_summarizer(services: Services) -> Handler:
-    """Summarize the sources whose texts do not fit a prompt, and where topics are read or sources digested have no found
-    passage that does, at the same time as far as the settings allow. One text is summarized once a run: a summary of an earlier round (`summarized`) is taken
-    over, and researchers at the same time share one. A source whose summary fails or takes too long stays as it is,
-    and that is recorded; the text in the archive never changes."""
+    """Summarize the sources whose texts do not fit a prompt, and where topics are read or sources digested have no
+    found passage that does, at the same time as far as the settings allow. One text is summarized once a run: a summary
+    of an earlier round (`summarized`) is taken over, and researchers at the same time share one. A source whose summary
+    fails or takes too long stays as it is, and that is recorded; the text in the archive never changes."""
     shared = SharedReplies()
     agent = Agent(
         name="source_summarizer",

@@ -30,7 +30,7 @@ from graph_research.app.runs.plan import Plan
 from graph_research.app.runs.report import Built, build_from_store, write_report
 from graph_research.app.runs.run import Run, RunResult, assemble, new_run_id, planned_within_limits
 from graph_research.app.runs.state_edits import edited
-from graph_research.app.runs.status import RunSummary, error_text, goes_on, is_driven, limit_of, status_of, waiting_for
+from graph_research.app.runs.status import RunSummary, goes_on, is_driven, limit_of, run_error, status_of, waiting_for
 from graph_research.app.runs.steering import (
     PlannedRun,
     change_plan,
@@ -226,14 +226,15 @@ class Application:
         """How a run stands, without the names of its outputs, for which its graph has to be read."""
         record = await self.store.run(check_name(run_id, "run id"))
         limit = await limit_of(self.store, record, self.prices, spent=self._limits.get(run_id))
+        state = await self.store.state(run_id)
         return RunResult(
             run_id=run_id,
             status=record.status,
             cause=record.cause,
-            error=error_text(record) if limit is None else limit.words,
+            error=run_error(record, limit, state),
             limit=limit,
             waiting_for=await waiting_for(self.store, record),
-            state=await self.store.state(run_id),
+            state=state,
             parent=record.parent,
         )
 

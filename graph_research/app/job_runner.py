@@ -273,14 +273,14 @@ async def _end(app: Application, run_id: str, out: str | None, on_sources: OnSou
         if out is not None:
             await app.write_report(built, Path(out))
     if run.status == RunStatus.COMPLETED:
-        return JobEnd(status="COMPLETED", result=result)
+        return JobEnd(status="COMPLETED", result=result, error=_error_of(run) if run.error else None)
     if run.cause == Cause.CANCELLED and run.limit is None:
         return JobEnd(status="CANCELLED", result=result)
     return JobEnd(status="FAILED", result=result, error=_error_of(run))
 
 
 def _error_of(run: RunResult) -> tuple[str, str]:
-    code = "limit-reached" if run.limit is not None else run.cause or run.status
+    code = "limit-reached" if run.limit is not None else run.cause or (Cause.ERROR if run.error else run.status)
     return code, run.error or f"the run ended {run.status}, as its graph decided"
 
 

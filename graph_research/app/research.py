@@ -26,12 +26,13 @@ from graph_research.research.models.draft import BlockType
 
 @dataclass(frozen=True, kw_only=True)
 class ResearchResult:
-    """How a research ended. `success` is whether it is completed; `error` is what went wrong, `cancelled` or `timeout`
-    where nothing else did; `metadata` is that of the state: `cancelled`, `timeout` or `error`, `abort_phase`,
-    `abort_iteration` and `abort_reason` of a run that was aborted. `parent` is the run that a fork comes from; `report`
-    maps `md`, `html`, `json` to files, None where there is none; `confidence` is 0 to 1, `confidence_level` the word
-    that the report has for it: high, medium, low or none; `waiting_for` is the question that it asks, `limit` the one
-    that ended it, `saved` what was left out to keep within its limits, `summary` the short answer in plain text."""
+    """How a research ended. `success` is whether it is completed with a written report; `error` is what went wrong,
+    `cancelled` or `timeout` where nothing else did; `metadata` is that of the state: `cancelled`, `timeout` or `error`,
+    `abort_phase`, `abort_iteration` and `abort_reason` of a run that was aborted. `parent` is the run that a fork comes
+    from; `report` maps `md`, `html`, `json` to files, None where there is none; `confidence` is 0 to 1,
+    `confidence_level` the word that the report has for it: high, medium, low or none; `waiting_for` is the question
+    that it asks, `limit` the one that ended it, `saved` what was left out to keep within its limits, `summary` the
+    short answer in plain text."""
 
     run_id: str
     question: str
@@ -65,7 +66,7 @@ async def reported(app: Application, run_id: str, folder: Path) -> ResearchResul
         run_id=run_id,
         question=(await app.request(run_id)).question or "",
         status=run.status,
-        success=run.status == RunStatus.COMPLETED,
+        success=run.status == RunStatus.COMPLETED and run.error is None,
         parent=run.parent,
         cause=run.cause,
         error=run.error or (run.cause if run.status == RunStatus.ABORTED else None),

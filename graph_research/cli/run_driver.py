@@ -31,6 +31,7 @@ from graph_research.cli.signals import stopped_by_signals
 from graph_research.errors import UserMistake, why_unreadable
 from graph_research.graph.context import SystemClock
 from graph_research.graph.errors import InputInvalid
+from graph_research.graph.statuses import RunStatus
 from graph_research.providers.errors import BudgetReached
 from graph_research.research.report.statistics import FETCH
 from graph_research.text.wording import counted
@@ -58,6 +59,8 @@ async def start(
 
 
 def _say_what_failed(failures: Sequence[Mapping[str, Any]], result: ResearchResult) -> None:
+    if result.status == RunStatus.COMPLETED and result.error:
+        say(f"graph-research: {in_line(result.error)}")
     for words in result.saved:
         say(f"limits: {words}")
     _say_why_searches_failed([each for each in failures if each["error"] != BudgetReached.__name__])

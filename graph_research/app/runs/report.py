@@ -17,7 +17,7 @@ from graph_research.app.runs.archive import archive_error
 from graph_research.app.runs.limits.budget import LimitReached
 from graph_research.app.runs.research_state import MISSHAPEN, research_state
 from graph_research.app.runs.revisions import stored_revisions, up_to
-from graph_research.app.runs.status import error_text, goes_on, is_driven, limit_of
+from graph_research.app.runs.status import error_text, goes_on, is_driven, limit_of, run_error
 from graph_research.app.store import Store, open_store, request_of
 from graph_research.app.wiring.models import prices_of
 from graph_research.app.wiring.services import definition_registry
@@ -116,7 +116,7 @@ async def build_from_store(
     """The report as the run's latest committed state and the revisions up to a `version` have it, of the latest where
     none is given; its costs by `prices`. `state` is that state where it was read already. Cited texts that the store
     cannot give are `StoreDamaged`, or left out where it `allows_damage`. `NoReport` where nothing was written yet says
-    why."""
+    why; of a run that completed although its report could not be written, the report lists what was collected."""
     revisions = await stored_revisions(store, run_id)
     held = up_to(revisions, version, run_id)
     return await build_revised(store, run_id, held, prices, state, allows_damage=allows_damage)
@@ -142,7 +142,8 @@ async def build_revised(
             f"run {run_id} is one of the graph {record.graph}, and only a research has a report",
             hint=Hint(Action.SHOW_STEPS, run_id),
         )
-    if not state.get("draft"):
+    error = run_error(record, limit, state)
+    if not state.get("draft") and (record.status != RunStatus.COMPLETED or error is None):
         driven = record.status == RunStatus.RUNNING and await is_driven(store, run_id)
         raise _no_report(record, state.get("phase"), limit, driven=driven)
     held = holding(revisions)
@@ -154,7 +155,7 @@ async def build_revised(
     layouts = {name: orjson.loads(kept[layout]) for name, layout in hashes.items() if layout in kept}
     calls, events = await store.calls(run_id, bare=_DOCUMENT_CALLS), await store.events(run_id)
     facts = replace(
-        _facts(record, calls, events, request, prices, limit), archive_error=await archive_error(store, run_id)
+        _facts(record, calls, events, request, prices, error), archive_error=await archive_error(store, run_id)
     )
     try:
         report = build_report(
@@ -244,7 +245,7 @@ def _facts(
     events: Sequence[Event],
     request: RunRequest,
     prices: Prices,
-    limit: LimitReached | None,
+    error: str | None,
 ) -> RunFacts:
     answered = [call for call in calls if call.status == CallStatus.ANSWERED]
     started, finished = record.created_at, record.updated_at
@@ -255,7 +256,7 @@ def _facts(
         graph_hash=record.graph_hash,
         status=record.status,
         cause=record.cause,
-        error=error_text(record) if limit is None else limit.words,
+        error=error,
         models={role: ", ".join(request.roles.get(role) or request.models) for role in ROLES},
         search=request.search,
         skipped_searches=request.skipped,

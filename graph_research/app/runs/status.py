@@ -157,6 +157,16 @@ async def waiting_for(store: Store, record: RunRecord) -> str | None:
     return str(asked[-1].question) if asked else ""
 
 
+def run_error(record: RunRecord, limit: LimitReached | None, state: Mapping[str, Any]) -> str | None:
+    """What went wrong in one line: the limit that ended the run, its error, or `metadata.synthesis_error` of the state:
+    why a run that completed wrote no report."""
+    if limit is not None:
+        return limit.words
+    metadata = state.get("metadata")
+    unwritten = metadata.get("synthesis_error") if isinstance(metadata, Mapping) else None
+    return error_text(record) or (f"the report could not be written: {unwritten}" if unwritten else None)
+
+
 def error_text(record: RunRecord) -> str | None:
     """What went wrong in one line; None where nothing did but a cancellation, or the end of the time for the whole
     run, which the cause tells."""
@@ -194,7 +204,7 @@ async def status_of(store: Store, run_id: str, prices: Prices) -> RunSummary:
         run_id=run_id,
         status=record.status,
         cause=record.cause,
-        error=error_text(record) if limit is None else limit.words,
+        error=run_error(record, limit, state),
         question=_question(record),
         graph=record.graph,
         phase=state.get("phase") or (record.nodes[0] if record.nodes else None),

@@ -9,7 +9,6 @@ from typing import Any, Self, TypeVar
 
 import orjson
 
-from graph_research.graph.statuses import RunStatus
 from graph_research.research.evidence.archive import Archive
 from graph_research.research.evidence.citations import cite
 from graph_research.research.evidence.cited import Citation, Cited
@@ -226,7 +225,7 @@ def _account(
             gaps=rows.gaps,
             cited=cited,
             origins=origin_count,
-            failures=failed + (run.status != RunStatus.COMPLETED),
+            failures=failed + run.is_partial,
         ),
         "limitations": limitations_of(
             state,
@@ -276,7 +275,7 @@ def _of_run(run: RunFacts) -> dict[str, Any]:
         "status": run.status,
         "cause": run.cause,
         "error": run.error,
-        "partial": run.status != RunStatus.COMPLETED,
+        "partial": run.is_partial,
         "model": ", ".join(dict.fromkeys(", ".join(run.models.values()).split(", "))),
         "models": dict(sorted(run.models.items())),
         "search": list(run.search),

@@ -59,10 +59,11 @@ def _how_it_was_revised(version: int, revisions: Sequence[ReportRevision], label
 
 
 def _how_it_ended(state: Mapping[str, Any], run: RunFacts, labels: Labels) -> str:
-    if run.status == RunStatus.COMPLETED:
+    if not run.is_partial:
         return ""
     phase = (state.get("metadata") or {}).get("abort_phase") or state.get("phase")
-    how = labels.ended_how.get(run.cause or "", labels.ended_how[""])
+    cause = Cause.ERROR if run.status == RunStatus.COMPLETED else run.cause
+    how = labels.ended_how.get(cause or "", labels.ended_how[""])
     how += f" ({run.error})" if run.error and run.cause in (Cause.CANCELLED, Cause.TIMEOUT) else ""
     rest = labels.ended_with_report if state.get("draft") is not None else labels.ended_without_report
     template = labels.ended_in_phase if phase else labels.ended

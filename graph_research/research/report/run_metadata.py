@@ -32,7 +32,8 @@ class RunFacts:
 
     `models` maps role to the spec that serves it, `search` names the providers, `skipped_searches` those that
     could not be asked, each with the reason; `saved` is what was left out to keep within the limits of the run.
-    `status` and `cause` are the run's; `archive_error` is why files of the archive could not be written.
+    `status` and `cause` are the run's, `error` is what went wrong, also of one that completed; `archive_error` is why
+    files of the archive could not be written.
     Times are ISO 8601 in UTC. `possibly_paid_twice` counts calls that had been sent when a process died.
     """
 
@@ -56,6 +57,11 @@ class RunFacts:
     model_roles: Mapping[str, RoleUse] = field(default_factory=dict)
     possibly_paid_twice: int = 0
     archive_error: str = ""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the run did not complete, or completed without what it was to write."""
+        return self.status != RunStatus.COMPLETED or self.error is not None
 
 
 def asks_outside(call: CallRecord) -> bool:

@@ -187,6 +187,20 @@ async def test_a_run_that_fails_says_why(user: User) -> None:
     assert "divi" in message
 
 
+async def test_a_job_whose_report_could_not_be_written_has_what_was_collected_and_says_why(user: User) -> None:
+    replies = {"outliner": [{"error": "refused", "message": "no quota"}], "*": [{}]}
+    spec = user.script("no-quota.json", replies)
+    space = workspace(user, library=[str(user.folder / "library")], default_provider=[spec])
+    async with Application(space) as app:
+        end, _ = await run(app, "job", request_for(space, QUESTION, graph="pipeline", now=NOW))
+    assert end.status == "COMPLETED"
+    assert end.result is not None
+    assert end.result["source_count"] > 0
+    assert end.error is not None
+    assert end.error[0] == "error"
+    assert "no quota" in end.error[1]
+
+
 async def test_a_run_whose_database_does_not_answer_can_go_on(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     space = workspace(user)
     async with Application(space) as app:

@@ -198,6 +198,27 @@ def test_a_model_that_fails_ends_the_run_with_its_reason(user: User) -> None:
     assert "no such account" in user.run("status", "off", "--json").json["error"]
 
 
+@pytest.mark.requirement("18.3")
+def test_a_pipeline_whose_writer_fails_reports_what_it_collected_and_why_nothing_was_written(user: User) -> None:
+    claim = {"text": "Tide mills store water.", "supportingIndices": [0], "contradictingIndices": []}
+    no_quota = {"error": "refused", "message": "no quota"}
+    spec = user.script(
+        "no-quota.json",
+        {"decomposer": [{"questions": []}], "claim_extractor": [{"claims": [claim]}], "outliner": [no_quota]},
+    )
+    options = ("--graph", "pipeline", "--library", "library", "--llm", spec, "--run-id", "short")
+    done = user.run("run", QUESTION, *options, "--out", "out", "--json")
+    assert (done.json["status"], done.json["success"]) == ("completed", False)
+    assert "the report could not be written" in done.err
+    assert "no quota" in done.json["error"]
+    report = json.loads((user.folder / "out" / "report.json").read_text())
+    assert (report["partial"], report["written"], report["error"]) == (True, False, done.json["error"])
+    assert report["sources"]
+    assert "the run failed in the phase “writing”. No report had been written" in report["notice"]
+    assert "no quota" in user.run("status", "short", "--json").json["error"]
+    assert "## No report was written" in user.run("report", "short", "--format", "md").out
+
+
 def test_a_scripted_search_needs_no_library(user: User) -> None:
     text = DOCUMENTS["history.txt"]
     hits = [{"title": "History", "url": "https://example.org/history", "text": text}]

@@ -4,6 +4,7 @@ topic was read for."""
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -188,7 +189,7 @@ def _rows(
             {**source.to_json(), "content": reading_of(source, {}, settings.content_chars)}
             for source in read[: settings.analysis_sources]
         ]
-    chars = {source.id: len(documents[source.id].text) for source in read}
+    chars = {source.id: len(reading_of(source, documents, sys.maxsize, to_quote=True)) for source in read}
     if settings.source_chars is not None:
         chars = {name: min(length, settings.source_chars) for name, length in chars.items()}
     limits = allotted_chars(read, chars, most_chars, allow_dropping=settings.allow_content_dropping)

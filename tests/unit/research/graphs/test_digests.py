@@ -56,6 +56,22 @@ async def test_digests_are_made_between_gathering_and_analysis_and_every_citatio
     assert {row["level"] for row in result.state["content_fidelity"] if row["phase"] == "digest"} == {"digest"}
 
 
+@pytest.mark.requirement("11.9", "B12", "23.2")
+async def test_a_digested_source_leaves_the_others_the_room_that_its_text_would_take() -> None:
+    notes = {f"https://tarn.gov/note-{n}": f"Note {n} of the Tarn plant. " + FILLER * 35 for n in range(4)}
+    long = {"https://tarn.gov/opening": "The Tarn plant opened in March 2016. " + FILLER * 2_500}
+
+    def pages(_request: SearchRequest) -> Sequence[SearchHit]:
+        return [hit(text, url=url) for url, text in (long | notes).items()]
+
+    script = research_script(digestor=[CONDENSED])
+    made = Bench(script, search=pages, settings={"digest": DigestOptions()}, window_tokens=24_000)
+    await made.run()
+    shown = made.model.asked("analyzer")[0].user
+    assert "Summary, not to be quoted: The plant opened in 2016." in shown
+    assert [text.strip() in shown for text in notes.values()] == [True] * 4
+
+
 @pytest.mark.requirement("5.5", "23.2")
 async def test_a_further_round_does_not_digest_a_source_again() -> None:
     gap = {"description": "What became of the fish?", "suggested_queries": ["fish at Tarn"], "priority": 1}

@@ -28,14 +28,17 @@ def reading_of(
     passages: Sequence[Sequence[Any]] = (),
     to_quote: bool = False,
 ) -> str:
-    """At most `most_chars` characters of a source: its digest where it has one; else its archived text where that fits;
-    else its summary with excerpts, where one was made; else `passages`, or those that its search found, with
-    headings and surroundings. `to_quote` leaves out the summary where there is no room for all, and puts a
-    digest's quotations first, since only the rest can be quoted."""
+    """At most `most_chars` characters of a source: its digest where it has one that is shorter than its text; else its
+    archived text where that fits; else its summary with excerpts, where one was made; else `passages`, or those that
+    its search found, with headings and surroundings. `to_quote` leaves out the summary where there is no room for all,
+    and puts a digest's quotations first, since only the rest can be quoted."""
+    document = documents.get(source.id)
     digest = digest_of(source)
     if digest is not None:
-        return shortened(rendered(digest, to_quote=to_quote), most_chars)
-    document = documents.get(source.id)
+        text = rendered(digest, to_quote=to_quote)
+        if document is not None and len(document.text) <= min(len(text), most_chars):
+            return document.text
+        return shortened(text, most_chars)
     content = source.content or source.snippet
     if document is None:
         return shortened(content, most_chars)

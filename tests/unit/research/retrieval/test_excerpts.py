@@ -59,6 +59,13 @@ def test_a_source_is_shown_as_its_digest_else_whole_else_as_its_summary_else_in_
     assert len(read) <= most_chars
 
 
+@pytest.mark.requirement("B32")
+def test_a_text_that_is_no_longer_than_its_digest_is_shown_itself() -> None:
+    short = Document(text="Its default is 20.")
+    source = Source(id="src-0000000000", archive_hash=PAGE.hash, content=DIGEST, content_type="digest/v1")
+    assert reading_of(source, {source.id: short}, 100_000) == short.text
+
+
 def test_a_passage_comes_with_its_heading_and_its_neighbours() -> None:
     shown = excerpt(PAGE, [place("Setting 20 is described in this paragraph, at some length.")], 400)
     assert "Setting 20 Setting 20 is described in this paragraph, at some length. Its default is 20." in shown

@@ -12,28 +12,33 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.notes import notes_of, quotes_or_noted
-from graph_research.research.budget.allocation import Allocation, Allotted
-from graph_research.research.budget.priority import allotted_chars, weight
+from graph_research.research.budget.allocation import ProtectedTooLarge
+from graph_research.research.budget.priority import allotted_chars, least_chars, source_items, weight
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.findings import CONFIDENCE_RANK, Analysed, Known, analyse
 from graph_research.research.evidence.quotes import any_quote_stands, attributed
 from graph_research.research.graph_functions import first_searches
 from graph_research.research.llm.phase_budget import material_chars, topic_chars
 from graph_research.research.llm.prompt_context import prompt_context
-from graph_research.research.llm.prompt_fitting import Section, own_chars
+from graph_research.research.llm.prompt_fitting import ALL_ROWS, Section, own_chars
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.fidelity import LOW_FIDELITY, FidelityRecord
+from graph_research.research.models.finding import Confidence
 from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Quality, Source, Tier
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.retrieval.excerpts import reading_of
-from graph_research.research.retrieval.fidelity import compressed_content, fidelity_score, record_shown
+from graph_research.research.retrieval.fidelity import (
+    compressed_content,
+    content_allocation,
+    fidelity_score,
+    record_shown,
+)
 from graph_research.text.document import Document
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.words import held_weight, term_weights
 from graph_research.text.relevance.open_points import single_questions
-from graph_research.text.tokens import CHARS_PER_TOKEN
 
 PHASE = "analysis"
 
@@ -42,6 +47,8 @@ LEAST_CHARS = 300
 
 KEPT_SOURCES = 6
 """So many sources stay before the topics' notes give way."""
+
+_UNSURE = CONFIDENCE_RANK[Confidence.LOW]
 
 _UNPROVED = "no finding of the answer stands in a source; code selected findings"
 _STATEMENT = re.compile(r"^- (.+?)\s*(?:\[\d+\])+$", re.MULTILINE)
@@ -76,9 +83,11 @@ def analyzer(services: Services) -> Handler:
         documents = await read_documents(list(known.sources.values()), ctx)
         if known.sources:
             reading = _Reading.of(handoff, known)
-            agent = _agent(services, reading.read, documents)
+            lengths = _lengths(services, reading.read, documents)
+            sure = sum(CONFIDENCE_RANK[row["confidence"]] > _UNSURE for row in handoff.get("findings") or [])
+            agent = _agent(services, reading.read, documents, lengths, sure)
             most_chars = _most_chars(services, handoff) if agent.fits_windows(services, ctx) else None
-            rows = _rows(services, reading.read, documents, most_chars)
+            rows = _rows(services, reading.read, documents, lengths, most_chars)
             ranked = [*reading.read, *reading.listed]
             material = {
                 **prompt_context(handoff.get("report_options"), ctx),
@@ -115,7 +124,7 @@ def analyzer(services: Services) -> Handler:
             "sources": [source.to_json() for source in changed.values()],
             "content_fidelity": [record.to_json() for record in records],
             "metadata": {
-                **_allocation(services, records, handoff.get("model_windows")),
+                **content_allocation(records, _room(services, handoff)),
                 **compressed_content({**known.sources, **changed}.values()),
             },
             "degraded": result.degradations("analyzer", ctx),
@@ -124,19 +133,28 @@ def analyzer(services: Services) -> Handler:
     return analyze
 
 
-def _agent(services: Services, read: Sequence[Source], documents: Mapping[str, Document]) -> Agent:
-    """The agent for these sources. In a small window these give way first, all to the same length; then notes; of the
-    findings the least certain go first. Where no content may be dropped, sources without room are named."""
+def _agent(
+    services: Services,
+    read: Sequence[Source],
+    documents: Mapping[str, Document],
+    lengths: Mapping[str, int],
+    sure: int,
+) -> Agent:
+    """The agent for these sources of `lengths`. In a small window these give way first, as far as the best of them keep
+    their share; then the findings beyond the `sure` ones, the least certain first; then sources again, notes and the
+    rest. Where no content may be dropped, sources without room are named."""
     by_id = {source.id: source for source in read}
 
     def shorter(row: Mapping[str, Any], most_chars: int) -> str:
         return reading_of(by_id[row["id"]], documents, most_chars, to_quote=True)
 
     def allot(rows: Sequence[Mapping[str, Any]], most_chars: int) -> list[int]:
-        chars = {row["id"]: len(row["content"]) for row in rows}
-        chosen, dropping = [by_id[name] for name in chars], services.settings.allow_content_dropping
-        limits = allotted_chars(chosen, chars, most_chars, allow_dropping=dropping)
-        return [limits[name] for name in chars]
+        chosen, dropping = [by_id[row["id"]] for row in rows], services.settings.allow_content_dropping
+        try:
+            limits = allotted_chars(chosen, lengths, most_chars, allow_dropping=dropping)
+        except ProtectedTooLarge:  # in less room than the phase has
+            return [most_chars // len(rows)] * len(rows)
+        return [limits[source.id] for source in chosen]
 
     def settle(material: dict[str, Any]) -> dict[str, Any]:
         return {**material, "unshown": _unshown(read, material["sources"])}
@@ -150,6 +168,8 @@ def _agent(services: Services, read: Sequence[Source], documents: Mapping[str, D
         allot=allot,
         rank=lambda row: weight(by_id[row["id"]]),
     )
+    findings = Section(name="findings", noun="finding", rank=lambda row: CONFIDENCE_RANK[row["confidence"]])
+    least = least_chars(source_items(read, lengths)) // max(len(read), 1)
     return Agent(
         name="analyzer",
         phase=PHASE,
@@ -157,11 +177,13 @@ def _agent(services: Services, read: Sequence[Source], documents: Mapping[str, D
         max_output_tokens=services.settings.report_output_tokens,
         settle=None if services.settings.allow_content_dropping else settle,
         sections=(
+            replace(sources, least_chars=max(least, LEAST_CHARS), keep=ALL_ROWS),
+            replace(findings, keep=sure),
             replace(sources, least_chars=2 * LEAST_CHARS, keep=KEPT_SOURCES),
             Section(name="topics", noun="topic", text="found", keep=0),
             sources,
             Section(name="listed", noun="title", keep=0),
-            Section(name="findings", noun="finding", rank=lambda row: CONFIDENCE_RANK[row["confidence"]]),
+            findings,
             Section(name="sub_queries", noun="sub-query"),
             Section(name="previous_gaps", noun="earlier gap", keep=0),
         ),
@@ -174,12 +196,27 @@ def _most_chars(services: Services, handoff: Mapping[str, Any]) -> int:
     topics = [row for row in handoff["sub_queries"] if row["iteration"] == handoff["iteration"]]
     count = max(1, len(topics))
     most = count * topic_chars(services, count, handoff.get("model_windows"))
-    room = material_chars(services, "research", PHASE, handoff.get("model_windows"))
+    room = _room(services, handoff)
     return most if room is None else min(most, room)
 
 
+def _room(services: Services, handoff: Mapping[str, Any]) -> int | None:
+    """The characters of the analysis's share of the window; None where prompts are not fitted."""
+    return material_chars(services, "research", PHASE, handoff.get("model_windows"))
+
+
+def _lengths(services: Services, read: Sequence[Source], documents: Mapping[str, Document]) -> dict[str, int]:
+    """The characters of each source where there is room for all that a prompt may show of it."""
+    most = services.settings.source_chars or sys.maxsize
+    return {source.id: min(len(reading_of(source, documents, sys.maxsize, to_quote=True)), most) for source in read}
+
+
 def _rows(
-    services: Services, read: Sequence[Source], documents: Mapping[str, Document], most_chars: int | None
+    services: Services,
+    read: Sequence[Source],
+    documents: Mapping[str, Document],
+    lengths: Mapping[str, int],
+    most_chars: int | None,
 ) -> list[dict[str, Any]]:
     """The sources as the prompt shows them: together as much as the room allows, which is then fitted to the window; or
     where prompts are not fitted the first ones with their short contents."""
@@ -189,10 +226,7 @@ def _rows(
             {**source.to_json(), "content": reading_of(source, {}, settings.content_chars)}
             for source in read[: settings.analysis_sources]
         ]
-    chars = {source.id: len(reading_of(source, documents, sys.maxsize, to_quote=True)) for source in read}
-    if settings.source_chars is not None:
-        chars = {name: min(length, settings.source_chars) for name, length in chars.items()}
-    limits = allotted_chars(read, chars, most_chars, allow_dropping=settings.allow_content_dropping)
+    limits = allotted_chars(read, lengths, most_chars, allow_dropping=settings.allow_content_dropping)
     return [
         {**source.to_json(), "content": reading_of(source, documents, limits[source.id], to_quote=True)}
         for source in read
@@ -321,26 +355,6 @@ def _warn_of_low_fidelity(sources: Iterable[Source], ctx: Context) -> None:
     score = fidelity_score(sources)
     if score < LOW_FIDELITY:
         ctx.emit("content_fidelity.low", score=round(score, 4), least=LOW_FIDELITY)
-
-
-def _allocation(services: Services, records: Sequence[FidelityRecord], windows: Any) -> dict[str, Any]:
-    """`{content_allocation: …}`: what the sources took of the analysis's share of the window; nothing where prompts are
-    not fitted."""
-    room = material_chars(services, "research", PHASE, windows)
-    if room is None or not records:
-        return {}
-    items = tuple(
-        Allotted(
-            item_id=record.source_id,
-            original_tokens=record.original_tokens,
-            tokens=record.final_tokens,
-            level=record.level,
-            truncated=record.truncated,
-        )
-        for record in records
-    )
-    allocation = Allocation(items=items, tokens_available=room // CHARS_PER_TOKEN)
-    return {"content_allocation": allocation.to_json()}
 
 
 def _with_single_gaps(answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from graph_research.research.budget.allocation import BudgetItem, BudgetTier, ProtectedTooLarge, allocate
+from graph_research.research.budget.allocation import LEAST_SHARES, BudgetItem, BudgetTier, ProtectedTooLarge, allocate
 from graph_research.research.models.source import Quality, Source
 
 TOP_SOURCES = 5
@@ -60,10 +60,20 @@ def source_items(sources: Sequence[Source], tokens: Mapping[str, int]) -> list[B
 def allotted_chars(
     sources: Sequence[Source], chars: Mapping[str, int], most_chars: int, *, allow_dropping: bool
 ) -> dict[str, int]:
-    """How many of their `chars` the sources are shown within `most_chars`, by id. Where not even the protected ones
-    fit, all share the room equally."""
+    """How many of their `chars` the sources are shown within `most_chars`, by id. `ProtectedTooLarge` where not even
+    the headlines of the protected ones fit."""
+    items = source_items(sources, chars)
     try:
-        allocation = allocate(source_items(sources, chars), most_chars, allow_dropping=allow_dropping)
-    except ProtectedTooLarge:
-        return dict.fromkeys(chars, most_chars // max(len(chars), 1))
+        allocation = allocate(items, most_chars, allow_dropping=allow_dropping)
+    except ProtectedTooLarge as error:
+        least = least_chars([item for item in items if item.tier is BudgetTier.PROTECTED])
+        raise ProtectedTooLarge(
+            f"a tenth of each protected source takes {least:,} characters, and there is room for {most_chars:,}",
+            help="protect fewer sources, or use a model with a larger window",
+        ) from error
     return {item.item_id: item.tokens for item in allocation.items}
+
+
+def least_chars(items: Iterable[BudgetItem]) -> int:
+    """How much the items take that have given way as far as they do while others can instead."""
+    return sum(int(item.tokens * LEAST_SHARES[item.tier]) for item in items)

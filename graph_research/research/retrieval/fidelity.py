@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from graph_research.research.budget.allocation import Allocation, Allotted
 from graph_research.research.models.fidelity import (
     LEVEL_SHARES,
     FidelityLevel,
@@ -13,6 +14,7 @@ from graph_research.research.models.fidelity import (
     level_of,
 )
 from graph_research.research.models.source import Source
+from graph_research.text.tokens import CHARS_PER_TOKEN
 
 HEAVILY_COMPRESSED = 0.3
 """A text of which less than this share was shown is worth archiving."""
@@ -102,3 +104,22 @@ def _lower(source: Source, shown: FidelityLevel) -> str:
     gathered = source.metadata.get("gathered_fidelity", source.fidelity)
     levels = [level.value for level in LEVEL_SHARES]
     return shown.value if gathered not in levels else max(gathered, shown.value, key=levels.index)
+
+
+def content_allocation(records: Sequence[FidelityRecord], room_chars: int | None) -> dict[str, Any]:
+    """`{content_allocation: …}`: what the recorded sources took of the `room_chars` that their phase has; nothing where
+    prompts are not fitted."""
+    if room_chars is None or not records:
+        return {}
+    items = tuple(
+        Allotted(
+            item_id=record.source_id,
+            original_tokens=record.original_tokens,
+            tokens=record.final_tokens,
+            level=record.level,
+            truncated=record.truncated,
+        )
+        for record in records
+    )
+    allocation = Allocation(items=items, tokens_available=room_chars // CHARS_PER_TOKEN)
+    return {"content_allocation": allocation.to_json()}

@@ -10,6 +10,7 @@ import pytest
 
 from graph_research.providers.llm.base import ModelReply, ModelRequest, estimated
 from graph_research.research.agents.analyzer import analyzer
+from graph_research.research.budget.allocation import ProtectedTooLarge
 from graph_research.research.models.fidelity import LOW_FIDELITY, FidelityLevel, fidelity_record
 from graph_research.research.models.source import Quality, Source, SourceScore
 from graph_research.research.report.build import build_report
@@ -122,6 +123,41 @@ async def test_in_a_small_window_the_best_sources_keep_a_larger_share(context: P
     assert min(by_relevance[7:]) >= 0.28
     assert max(by_relevance[:7]) < min(by_relevance[7:])
     assert sum(by_relevance[:7]) > 0
+
+
+@pytest.mark.requirement("13.5", "B29")
+async def test_findings_of_low_confidence_give_way_before_the_best_sources_lose_their_share(
+    context: PlainContext,
+) -> None:
+    sources = [archived(context, number, sentences=100, relevance=0.5 + number / 12) for number in range(3)]
+    findings = [
+        {
+            "id": f"fd-{number:010x}",
+            "content": f"Gate {number} was renewed. {SENTENCE}",
+            "confidence": "low" if number else "high",
+            "source_ids": [sources[0].id],
+            "evidence_ids": [],
+            "iteration": 1,
+        }
+        for number in range(300)
+    ]
+    model = Reader(window=16_000)
+    output = await analyzer(make_services([model]))({**handoff(sources), "findings": findings}, context)
+    listed = re.findall(r"Gate (\d+) was renewed", model.requests[0].user)
+    assert "0" in listed
+    assert len(listed) < 300
+    assert min(shares(output).values()) >= 0.29
+
+
+@pytest.mark.requirement("B29")
+async def test_protected_sources_whose_headlines_do_not_fit_are_an_error(context: PlainContext) -> None:
+    marked = [
+        archived(context, number, sentences=3_000).model_copy(update={"metadata": {"protected": True}})
+        for number in range(3)
+    ]
+    with pytest.raises(ProtectedTooLarge, match="a tenth of each protected source") as raised:
+        await analyzer(make_services([Reader(window=8_000)]))(handoff(marked), context)
+    assert "protect fewer sources" in (raised.value.help or "")
 
 
 async def test_where_code_answers_in_place_of_a_model_it_has_read_whole_texts(context: PlainContext) -> None:

@@ -27,7 +27,8 @@ def wrapped_in(value: Any) -> list[Any]:
 
 def coerced(value: Any, schema: Mapping[str, Any], *, root: Mapping[str, Any] | None = None, depth: int = 0) -> Any:
     """`value` with what only a schema can tell: keys and choices in another case or spelling, a number written as text,
-    a single entry where a list is wanted, null where a member may be left out. What is not certain stays as it is.
+    a single entry where a list is wanted, a bare list where the object has no other member, null where a member may be
+    left out. What is not certain stays as it is.
 
     `schema` may refer into itself (`#/$defs/…`).
     """
@@ -44,6 +45,8 @@ def coerced(value: Any, schema: Mapping[str, Any], *, root: Mapping[str, Any] | 
     types = schema.get("type")
     if _wants(types, "array") and not _wants(types, "object"):
         return _as_array(value, schema, root, depth)
+    if _wants(types, "object") and not _wants(types, "array"):
+        value = _as_only_member(value, schema, root)
     if isinstance(value, Mapping) and (_wants(types, "object") or "properties" in schema):
         return _as_object(value, schema, root, depth)
     return _as_scalar(value, types)
@@ -62,6 +65,16 @@ def _as_array(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], de
     if not isinstance(value, list):
         return value
     return [coerced(item, items, root=root, depth=depth + 1) for item in value]
+
+
+def _as_only_member(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Any:
+    """A list whose entries are those of the one member that the object has, as that object."""
+    properties = list((schema.get("properties") or {}).items())
+    if not isinstance(value, list) or not value or len(properties) != 1:
+        return value
+    [(name, below)] = properties
+    items = _resolved(_resolved(below, root).get("items"), root).get("type")
+    return {name: value} if all(_is_of(entry, items) for entry in value) else value
 
 
 def _as_object(value: Mapping[str, Any], schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:

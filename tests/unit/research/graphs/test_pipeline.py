@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,23 @@ async def test_four_stages_lead_from_the_question_to_a_report() -> None:
     assert claim["confidence"] == pytest.approx(min(strength + 0.10, 1) - 0.15)
     assert result.state["confidence"]["confidence"] == pytest.approx(claim["confidence"] * 3 / 10)
     assert result.state["evidence"][0]["id"] in result.state["report"]
+
+
+@pytest.mark.requirement("17.3", "18.1")
+async def test_questions_and_claims_may_be_bare_lists() -> None:
+    def bare(request: ModelRequest) -> str:
+        return json.dumps(claims(request)["claims"])
+
+    questions = json.dumps(["opening of the plant", "cost of the plant"])
+    bench = Bench(script(decomposer=[questions], claim_extractor=[bare]), graph="pipeline")
+    state = (await bench.run()).state
+    assert [row["query"] for row in state["sub_queries"]] == [
+        QUESTION,
+        "opening of the plant",
+        "cost of the plant",
+    ]
+    assert [row["text"] for row in state["claims"]] == ["The plant opened in March 2016."]
+    assert not [row for row in state["degraded"] if row["agent"] in ("decomposer", "claim_extractor")]
 
 
 async def test_each_stage_tells_how_far_the_run_is() -> None:

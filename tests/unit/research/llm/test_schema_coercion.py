@@ -70,6 +70,16 @@ def test_a_key_that_is_written_twice_in_other_cases_is_taken_once_and_nothing_is
     assert coerced({"rows": [], "Note": "a", "NOTE": "b"}, SCHEMA) == {"rows": [], "note": "a", "NOTE": "b"}
 
 
+@pytest.mark.requirement("17.3", "18.1")
+def test_a_bare_list_is_the_one_member_of_its_object() -> None:
+    questions = {"type": "object", "properties": {"questions": {"type": "array", "items": {"type": "string"}}}}
+    assert coerced(["What is it?"], questions) == {"questions": ["What is it?"]}
+    assert coerced([1], questions) == [1]
+    assert coerced([], questions) == []
+    rows = {**SCHEMA, "properties": {"rows": SCHEMA["properties"]["rows"]}}
+    assert coerced([{"Priority": "2"}, {}], rows) == {"rows": [{"priority": 2}, {}]}
+
+
 def test_a_wrapping_is_opened() -> None:
     assert wrapped_in([{"rows": []}]) == [{"rows": []}]
     assert wrapped_in({"answer": {"rows": []}}) == [{"rows": []}]

@@ -14,13 +14,16 @@ _LOOKS_LIKE_KEY = re.compile(
     r"\b(?:sk|pk|rk|tvly|gsk|xai|hf|or)[-_][A-Za-z0-9_*.-]{8,}|\bAIza[A-Za-z0-9_-]{20,}|\b(?:Bearer|Basic)\s+[A-Za-z0-9._~+/=*-]{8,}"
 )
 _KEY_PARAMETER = re.compile(
-    r"(?i)([?&\"'](?:api[-_]?key|key|token|access[-_]?token|cx|secret|password)\"?\s*[=:]\s*[\"']?)([^&\s\"',}]{6,})"
+    r"(?i)([?&\"'](?:api[-_]?key|key|token|access[-_]?token|cx|secret|password)\"?\s*[=:]\s*[\"']?|"
+    r"\b(?:x-)?(?:api|access|secret)[-_]?(?:key|token)\s*[=:]\s*(?=\S*\d))([^&\s\"',}]{6,})"
 )
+_USER_OF_URL = re.compile(r"(?<=://)[^\s/?#\"'<>]+(?=@)")
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """`text` without `secrets`, also in their URL-encoded forms, and without anything that looks like a key."""
-    text = _LOOKS_LIKE_KEY.sub(_REDACTED, withhold(text, secrets))
+    """`text` without `secrets`, also in their URL-encoded forms, and without anything that looks like a key, and
+    URLs without a user and password."""
+    text = _USER_OF_URL.sub(_REDACTED, _LOOKS_LIKE_KEY.sub(_REDACTED, withhold(text, secrets)))
     return _KEY_PARAMETER.sub(rf"\1{_REDACTED}", text)
 
 

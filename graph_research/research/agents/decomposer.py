@@ -15,7 +15,11 @@ from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import SubQuery
 
 MOST_QUESTIONS = 8
-_NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}[.):]|[-*•])\s+")
+_NUMBERED = re.compile(
+    r"^\s*(?:[-*•]\s+)?(?:(?P<bold>\*\*)?[(（]?Q?\d{1,2}(?:[.．)）:：、](?!\d)|\s+[-–—]\s+(?!\d))(?(bold)\*\*)\s*)?",
+    re.IGNORECASE,
+)
+"""The bullet and the number of a list's entry; "3.5 mm" and "2:1" are none."""
 
 
 def decomposer(services: Services) -> Handler:

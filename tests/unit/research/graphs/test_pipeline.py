@@ -12,7 +12,8 @@ import yaml
 
 from graph_research.graph.events import Note
 from graph_research.providers.llm.base import ModelRequest
-from tests.support.research.harness import WRITING, Bench
+from graph_research.research.agents.decomposer import decomposer
+from tests.support.research.harness import WRITING, Bench, PlainContext, make_services
 
 GRAPHS = Path(__file__).parents[4] / "graphs"
 QUESTION = "What is known of the Tarn plant?"
@@ -92,6 +93,32 @@ async def test_each_stage_tells_how_far_the_run_is() -> None:
     assert told[0] == ("decomposition", 0.25)
     assert max(progress for stage, progress in told if stage == "retrieval") == 0.5
     assert told[-2:] == [("scoring", 0.75), ("synthesis", 1.0)]
+
+
+@pytest.mark.requirement("18.1")
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("1.opening of the plant", "opening of the plant"),
+        ("2)opening of the plant", "opening of the plant"),
+        ("3 - opening of the plant", "opening of the plant"),
+        ("- 4: opening of the plant", "opening of the plant"),
+        ("**5.** opening of the plant", "opening of the plant"),
+        ("Q6: opening of the plant", "opening of the plant"),
+        ("７．opening of the plant", "opening of the plant"),
+        ("8、opening of the plant", "opening of the plant"),
+        ("1. 2. Weltkrieg", "2. Weltkrieg"),
+        ("3.5 mm screws of the plant", "3.5 mm screws of the plant"),
+        ("10 - 20 km around the plant", "10 - 20 km around the plant"),
+        ("24-hour service of the plant", "24-hour service of the plant"),
+        ("-5 degrees at the plant", "-5 degrees at the plant"),
+        ("2016 opening of the plant", "2016 opening of the plant"),
+    ],
+)
+async def test_a_question_is_asked_without_its_number_in_a_list(written: str, meant: str) -> None:
+    model = make_services({"decomposer": [{"questions": [written]}]})
+    output = await decomposer(model)({"original_query": QUESTION}, PlainContext())
+    assert [row["query"] for row in output["sub_queries"]] == [QUESTION, meant]
 
 
 @pytest.mark.requirement("18.1")

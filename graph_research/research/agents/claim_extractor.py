@@ -85,7 +85,7 @@ def _scored(
     findings: dict[str, Finding] = {}
     claims: dict[str, Claim] = {}
     evidence: dict[str, Evidence] = {}
-    for row in rows:
+    for row in _joined(rows):
         support, against = (_ids(row[key], sources) for key in ("supportingIndices", "contradictingIndices"))
         proved = finder.evidence(row.get("evidence") or [])
         finding = _finding(row["text"], support, proved)
@@ -103,12 +103,22 @@ def _scored(
     }
 
 
+def _joined(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The claims, each text once, with what all rows of it have for and against it."""
+    joined: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        text = " ".join(row["text"].split())
+        lists = {key: list(row.get(key) or []) for key in ("supportingIndices", "contradictingIndices", "evidence")}
+        known = joined.get(text, {})
+        joined[text] = {"text": text, **{key: [*known.get(key, []), *listed] for key, listed in lists.items()}}
+    return list(joined.values())
+
+
 def _ids(indices: Sequence[int], sources: Sequence[Source]) -> list[str]:
     return list(dict.fromkeys(sources[index].id for index in indices if 0 <= index < len(sources)))
 
 
-def _finding(text: str, support: Sequence[str], proved: Sequence[Evidence]) -> Finding:
-    content = " ".join(text.split())
+def _finding(content: str, support: Sequence[str], proved: Sequence[Evidence]) -> Finding:
     return Finding(
         id=finding_id(content),
         content=content,

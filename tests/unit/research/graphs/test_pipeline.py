@@ -164,6 +164,21 @@ async def test_a_synthesis_that_fails_leaves_a_placeholder_and_all_that_was_scor
     assert len(result.state["claims"]) == 1
 
 
+@pytest.mark.requirement("17.4")
+async def test_a_claim_that_is_given_twice_keeps_what_each_has_for_and_against_it() -> None:
+    selected = [
+        {"text": "The Tarn plant opened in March 2016.", "supportingIndices": [0], "contradictingIndices": [1]},
+        {"text": "The Tarn  plant opened in March 2016.", "supportingIndices": [2], "contradictingIndices": []},
+    ]
+    bench = Bench(script(claim_extractor=[{"claims": selected}]), graph="pipeline")
+    state = (await bench.run()).state
+    [claim] = [row for row in state["claims"] if row["text"] == "The Tarn plant opened in March 2016."]
+    places = [row["id"] for row in state["sources"]]
+    assert {places[0], places[2]} <= set(claim["support"])
+    assert claim["against"] == [places[1]]
+    assert claim["contradiction"]
+
+
 async def test_a_search_that_fails_is_recorded_and_the_others_count() -> None:
     bench = Bench(script(decomposer=[{"questions": ["the web is down", "opening and cost"]}]), graph="pipeline")
     state = (await bench.run()).state

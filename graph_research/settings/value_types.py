@@ -10,8 +10,17 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+_JSON_LIST = re.compile(r"\s*\[\s*[\"\]]")
+"""The beginning of a JSON list of texts; the spec of a command line, such as `[cli]claude:haiku`, has another one."""
+
 
 def _as_list(value: Any) -> Any:
+    """A list; as text a JSON list, or entries with commas between them."""
+    if isinstance(value, str) and _JSON_LIST.match(value):
+        try:
+            return tuple(json.loads(value))
+        except ValueError as error:
+            raise ValueError('a list is wanted, such as ["a", "b"] or a,b') from error
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return tuple(value) if isinstance(value, list) else value

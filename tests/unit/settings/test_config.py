@@ -332,6 +332,25 @@ def test_a_list_may_be_written_as_one_text(tmp_path: Path) -> None:
     assert load(tmp_path, environ=environ).settings.search_providers == ("local", "scripted:x.json")
 
 
+@pytest.mark.requirement("B46")
+@pytest.mark.parametrize(
+    ("text", "specs"),
+    [
+        ('["[cli]claude:haiku", "openai:m"]', ("[cli]claude:haiku", "openai:m")),
+        ("[cli]claude:haiku, openai:m", ("[cli]claude:haiku", "openai:m")),
+        ("[]", ()),
+    ],
+)
+def test_a_list_in_the_environment_may_be_json(tmp_path: Path, text: str, specs: tuple[str, ...]) -> None:
+    environ = {"GRAPH_RESEARCH_DEEP_RESEARCH_DIGEST_PROVIDERS": text}
+    assert load(tmp_path, environ=environ).settings.deep_research_digest_providers == specs
+
+
+def test_a_json_list_that_does_not_end_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingInvalid, match="a list is wanted"):
+        load(tmp_path, environ={"GRAPH_RESEARCH_DEEP_RESEARCH_DIGEST_PROVIDERS": '["openai:m"'})
+
+
 def test_a_program_that_this_one_started_may_start_it_again(tmp_path: Path) -> None:
     assert load(tmp_path, environ=ProcessTree().environ({})).origins == {}
 

@@ -223,6 +223,7 @@ def _account(
             rows.labels,
             claims=claims,
             gaps=rows.gaps,
+            limits=sum(len(outcome.limits) for outcome in rows.outcomes),
             cited=cited,
             origins=origin_count,
             failures=failed + run.is_partial,

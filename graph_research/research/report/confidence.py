@@ -30,16 +30,17 @@ def confidence_of(
     *,
     claims: Sequence[ReportClaim],
     gaps: Sequence[Gap],
+    limits: int,
     cited: Cited,
     origins: int,
     failures: int,
 ) -> ReportConfidence:
     """The state's `confidence` channel as a word with factors.
 
-    `origins` counts who stands behind the cited sources, `failures` the parts of the research that failed. The word is
-    `high` only with two origins and where no part failed and no sentence failed its check. `strong` are the claims
-    whose own word is high, none in a report whose word is low; all others are `weak` that are low, disputed or rest on
-    one origin.
+    `origins` counts who stands behind the cited sources, `limits` the points that reading did not find, `failures` the
+    parts of the research that failed. The word is `high` only with two origins and where no part failed and no sentence
+    failed its check. `strong` are the claims whose own word is high, none in a report whose word is low; all others are
+    `weak` that are low, disputed or rest on one origin.
     """
     value = scored.get("confidence")
     is_whole = origins > 1 and not failures and not unsupported_count(cited)
@@ -53,7 +54,8 @@ def confidence_of(
             ConfidenceFactor(name=labels.origins, value=str(origins), effect=labels.origins_effect),
             _disagreements_factor(cited, labels),
             _proved_factor(cited, labels),
-            _gaps_factor(gaps, labels),
+            _open_factor(labels.open_questions, sum(not gap.addressed for gap in gaps), labels),
+            _open_factor(labels.not_found_in_reading, limits, labels),
         ],
         strong=strong,
         weak=[claim.id for claim in claims if claim.level == "low" or claim.contradiction or claim.origins < 2],
@@ -135,7 +137,7 @@ def _proved_factor(cited: Cited, labels: Labels) -> ConfidenceFactor:
     )
 
 
-def _gaps_factor(gaps: Sequence[Gap], labels: Labels) -> ConfidenceFactor:
-    still_open = sum(not gap.addressed for gap in gaps)
-    effect = labels.open_effect if still_open else labels.no_open_effect
-    return ConfidenceFactor(name=labels.open_questions, value=str(still_open), effect=effect)
+def _open_factor(name: str, number: int, labels: Labels) -> ConfidenceFactor:
+    return ConfidenceFactor(
+        name=name, value=str(number), effect=labels.open_effect if number else labels.no_open_effect
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, zip_longest
 from string import ascii_lowercase
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportClaim, ReportGap, ReportSource
 from graph_research.research.scoring.tiers import is_maker
 from graph_research.text.language.words import held_weight, language_of, term_weights
+from graph_research.text.relevance.alike import said_again
 
 _RARE = 1.5
 """What words weigh together that say what a sentence is about: a rare one, or several common ones."""
@@ -31,6 +32,8 @@ _RANGE = 3
 """As many numbers in a row are shown as their first and last."""
 _CONTENTS_FROM = 5
 """Sections from which on there are contents."""
+_MOST_NOT_FOUND = 8
+"""Points that reading did not find up to which each is listed."""
 
 
 class MatrixView(NamedTuple):
@@ -185,6 +188,22 @@ def more_evidence(report: Report) -> list[CitedStatement]:
 def open_gaps(report: Report) -> list[ReportGap]:
     """The gaps that no round closed."""
     return [gap for gap in report.gaps if not gap.addressed]
+
+
+def not_found(report: Report, labels: Labels) -> list[str]:
+    """What the reading of the sub-questions did not find, but for what an open gap or a sentence of the text says as
+    well: what each sub-question lacks most, then the second of each. The first points, and how many more there are."""
+    rows = zip_longest(*(outcome.limits for outcome in report.sub_queries))
+    points = [one_line(point) for row in rows for point in row if point]
+    again = said_again(points, [*(gap.description for gap in open_gaps(report)), *limits_told(report)])
+    left = [point for n, point in enumerate(points) if n not in again]
+    more = len(left) - _MOST_NOT_FOUND
+    return [*left[:_MOST_NOT_FOUND], *([labels.further_points.format(n=more)] if more > 0 else [])]
+
+
+def limits_told(report: Report) -> list[str]:
+    """What sentences of the text say was not found."""
+    return [row.text for row in report.statements() if row.kind is StatementKind.LIMIT]
 
 
 def closed_gaps(report: Report, labels: Labels) -> list[str]:

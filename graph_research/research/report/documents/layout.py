@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from graph_research.research.evidence.cited import CitedBlock, CitedContradiction
 from graph_research.research.evidence.claim_support import Status
-from graph_research.research.models.draft import BlockType, StatementKind
+from graph_research.research.models.draft import BlockType
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.report.basis import as_of, basis_of
 from graph_research.research.report.documents.elements import (
@@ -52,8 +52,10 @@ from graph_research.research.report.reading import (
     explained_differences,
     grouped_sources,
     has_contents,
+    limits_told,
     matrix_view,
     more_evidence,
+    not_found,
     of_disagreements,
     open_disagreements,
     open_gaps,
@@ -134,8 +136,9 @@ class _Layout:
         """What the report leaves open and rests on."""
         report, labels = self.report, self.labels
         yield Heading(labels.basis, 1)
-        told = [line(text) for text in (*self._open_questions(), *basis_of(report, labels, is_brief=True))]
-        yield Items(tuple(map(Item, [*told, *self._explained()])))
+        basis = [line(text) for text in basis_of(report, labels, is_brief=True)]
+        told = [*map(line, self._open_questions()), *basis, *self._explained()]
+        yield Items((*map(Item, told), *self._not_found()))
         yield from self._sources()
         if self.for_print:
             yield from self._matrix()
@@ -214,11 +217,17 @@ class _Layout:
 
     def _open_questions(self) -> Iterator[str]:
         """The gaps on one line, but for those of which a section says that nothing was found."""
-        limits = [row.text for row in self.report.statements() if row.kind is StatementKind.LIMIT]
+        limits = limits_told(self.report)
         questions = [gap.description for gap in open_gaps(self.report)]
         again = said_again(questions, limits)
         if left := [one_line(text) for n, text in enumerate(questions) if n not in again]:
             yield self.labels.pair.format(name=self.labels.open_questions, value=in_one_line(left, self.labels))
+
+    def _not_found(self) -> Iterator[Item]:
+        """What was not found in reading, one point below the other."""
+        if points := not_found(self.report, self.labels):
+            yield Item(line(self.labels.pair.format(name=self.labels.not_found_in_reading, value="")))
+        yield from (Item(line(point), 1) for point in points)
 
     def _sources(self) -> Iterator[Element]:
         cited = grouped_sources(self.report)

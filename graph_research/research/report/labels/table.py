@@ -55,6 +55,8 @@ class Labels:
     disagreements_marked: str
     compared_in: str
     open_questions: str
+    not_found_in_reading: str
+    further_points: str
     question: str
     conclusions: str
     more_evidence: str

@@ -64,6 +64,7 @@ def render_html(
         explained=reading.explained_differences(report),
         more_evidence=reading.more_evidence(report),
         open_gaps=reading.open_gaps(report),
+        not_found=reading.not_found(report, labels),
         matrix=reading.matrix_view(report, labels),
         closed_gaps=reading.closed_gaps(report, labels),
         has_analysis=any(row.status is Status.ANALYSIS for row in report.statements()),

@@ -213,6 +213,24 @@ def test_a_gap_of_which_a_section_says_that_nothing_was_found_is_no_open_questio
     assert gap.description not in told
 
 
+def test_what_reading_did_not_find_is_listed_once_the_most_important_of_each_sub_question_first() -> None:
+    """A reader takes silence for completeness."""
+    report = built()
+    [first, second, *_] = report.sub_queries
+    lacking = [
+        ["Who repairs the turbines is not said.", *(f"What pump {n} weighs is not said." for n in range(2, 9))],
+        ["What a licence costs is not said.", "How long a repair takes is not said."],
+    ]
+    outcomes = [row.model_copy(update={"limits": own}) for row, own in zip([first, second], lacking, strict=True)]
+    gap = report.gaps[0].model_copy(update={"description": "How long does a repair take?", "addressed": False})
+    told = report.model_copy(update={"sub_queries": outcomes, "gaps": [gap]})
+    listed = [lacking[0][0], lacking[1][0], *lacking[0][1:7], "further points: 1"]
+    assert "\n- Not found in what was read:\n  - " + "\n  - ".join(listed) + "\n" in render_markdown(told)
+    basis = LexborHTMLParser(render_html(told, texts=finished_research.texts())).css("#basis li li")
+    assert [row.text() for row in basis] == listed
+    assert ENGLISH.not_found_in_reading not in render_markdown(report)
+
+
 @pytest.mark.parametrize("is_compared", [False, True])
 def test_what_is_said_of_a_disagreement_stands_once_in_the_section_that_compares_its_sides(
     is_compared: bool,

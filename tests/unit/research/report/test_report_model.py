@@ -387,4 +387,6 @@ def test_what_the_text_answers_is_no_longer_told_as_open():
     assert said["gap-2"] == (False, "What pays the interest?")
     assert said["gap-3"] == (False, gaps[2]["description"])
     assert report.sub_queries[0].limits == limits[1:]
-    assert next(row.value for row in report.confidence.factors if row.name == "Open questions") == "2"
+    factors = {row.name: row.value for row in report.confidence.factors}
+    assert factors["Open questions"] == "2"
+    assert factors["Not found in what was read"] == "1"

@@ -48,6 +48,8 @@ _AUTHORITATIVE_HOSTS = hosts(
 )
 _MAKERS_ENDINGS = (".com", ".dev", ".io", ".net", ".org")
 _SHORTEST_NAME = 3
+_LANGUAGE = re.compile(r"\A(?:golang|libjs|node|php|python|ruby)\d*-")
+"""How the names of packages of libraries begin in Debian and its descendants."""
 _AND = re.compile(rf"\s(?:&|{'|'.join(joining for joining, *_ in listed('joining').values())})\s")
 """The first word of each language's list."""
 _SECONDARY_HOSTS = frozenset({"britannica.com", "scholarpedia.org", "wikidata.org", "wikipedia.org"})
@@ -85,8 +87,9 @@ def is_makers_site(url: str | None, names: Collection[str]) -> bool:
 
 
 def is_maker(publisher: str | None, names: Collection[str]) -> bool:
-    """Whether a publisher is called like a thing of one of these names, but for a number, as a package `sqlite3` is."""
-    called = (publisher or "").casefold().rstrip("0123456789.-_ ")
+    """Whether a publisher is called like a thing of one of these names, but for what a package's name adds: a number, as
+    in `sqlite3`, and of a library the language that it is for, as in `python3-django`."""
+    called = _LANGUAGE.sub("", (publisher or "").casefold()).rstrip("0123456789.-_ ")
     return bool(called) and called in {name.casefold() for name in names}
 
 

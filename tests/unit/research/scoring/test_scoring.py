@@ -16,7 +16,7 @@ from graph_research.research.models.source import Quality, Source, Tier
 from graph_research.research.scoring.claim import claim_level, confidence_level, job_confidence, score_claim
 from graph_research.research.scoring.origin import independent, origin, origins
 from graph_research.research.scoring.source import composite, recency, score_source
-from graph_research.research.scoring.tiers import is_makers_site, preliminary_quality, tier_of_address
+from graph_research.research.scoring.tiers import is_maker, is_makers_site, preliminary_quality, tier_of_address
 from graph_research.text.relevance.query import parse
 
 NOW = datetime(2024, 7, 1, tzinfo=UTC)
@@ -251,6 +251,22 @@ def test_documents_that_name_nobody_are_one_origin_whatever_their_folders_are_ca
 )
 def test_the_site_of_a_maker_whom_the_question_names_is_official(url: str, expected: bool) -> None:
     assert is_makers_site(url, parse("How do SQLite and PostgreSQL differ?").names) is expected
+
+
+@pytest.mark.parametrize(
+    ("publisher", "expected"),
+    [
+        ("Flask", True),
+        ("flask2", True),
+        ("python3-flask", True),
+        ("python-flask", True),
+        ("python3", False),
+        ("awesome-flask", False),
+        (None, False),
+    ],
+)
+def test_a_package_of_a_library_is_called_by_its_language_and_name(publisher: str | None, expected: bool) -> None:
+    assert is_maker(publisher, ["Flask"]) is expected
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
-"""The date that a document gives itself: "Stand: März 2025", "This page was last modified on 2022-06-15"."""
+"""The date that a document gives itself: "Stand: März 2025", "This page was last modified on 2022-06-15", or a day
+alone below its heading."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from graph_research.text.document import Document
 from graph_research.text.language.dates import dates_in, iso_from_parts
@@ -30,10 +32,12 @@ def stated_date(document: Document) -> str:
     """The date of which a document says near its beginning or its end that it is its own, as ISO 8601; empty without
     one.
 
-    That it was changed then may stand in a sentence; "as of" ends a short block of its own, since a sentence tells with
-    it of what date a number is.
+    A day below a heading is the block's whole text. That the document was changed then may stand in a sentence; "as of"
+    ends a short block of its own, since a sentence tells with it of what date a number is.
     """
     text = document.text
+    if day := next(_below_headings(document), ""):
+        return day
     for part in dict.fromkeys((text[-_SHARE_CHARS:].lower(), text[:_SHARE_CHARS].lower())):
         for match in _changes(part):
             date = next(dates_in(part[match.end() : match.end() + _AFTER_CHARS]), None)
@@ -42,6 +46,18 @@ def stated_date(document: Document) -> str:
     near = [block for block in document.blocks if block.start < _SHARE_CHARS or block.end > len(text) - _SHARE_CHARS]
     lines = (text[block.start : block.end] for block in near if block.end - block.start <= _LINE_CHARS)
     return next((date for line in lines if _YEAR.search(line) for date in _as_of(line)), "")
+
+
+def _below_headings(document: Document) -> Iterator[str]:
+    """The days that stand alone below a heading near the beginning."""
+    for heading, block in pairwise(document.blocks):
+        if heading.start >= _SHARE_CHARS:
+            return
+        if heading.kind == "heading" and block.kind == "paragraph" and block.end - block.start <= _LINE_CHARS:
+            line = document.text[block.start : block.end]
+            date = next(dates_in(line), None)
+            if date and date.start == 0 and date.year and date.month and date.day and _END.fullmatch(line, date.end):
+                yield iso_from_parts(date.year, date.month, date.day) or ""
 
 
 def _changes(text: str) -> Iterator[re.Match[str]]:

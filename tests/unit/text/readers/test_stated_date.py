@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from graph_research.text.readers.markdown import markdown_document
 from graph_research.text.readers.plain import plain_document
 
 
@@ -40,3 +41,17 @@ from graph_research.text.readers.plain import plain_document
 )
 def test_a_document_is_dated_by_a_line_about_itself(text: str, date: str) -> None:
     assert plain_document(text).date == date
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("# Larch 4.2\n\n6 April 2021\n\nLarch 4.2 has a new parser. Last updated 26 May 2026.", "2021-04-06"),
+        ("# Notes\n\n## Larch 4.2\n\n*April 6, 2021*\n\nA new parser.\n\n## Larch 4.1\n\nMay 4, 2020", "2021-04-06"),
+        ("# Larch 4.2\n\nApril 2021\n\nA new parser.", ""),
+        ("# Larch 4.2\n\n6 April 2021 is the last day of its support.", ""),
+        ("# Larch 4.2\n\nA new parser.\n\n6 April 2021", ""),
+    ],
+)
+def test_a_day_alone_below_a_heading_is_the_documents_own(text: str, date: str) -> None:
+    assert markdown_document(text).date == date

@@ -32,6 +32,7 @@ from graph_research.graph.export import picture_of, render_svg
 from graph_research.graph.statuses import CallStatus, Cause, RunStatus
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.llm.model_data import Prices
+from graph_research.research.models.phase import PHASES
 from graph_research.research.report.build import archived, build_report, cited_texts
 from graph_research.research.report.formats import REPORT_FORMATS, ProvedReport
 from graph_research.research.report.model import Report
@@ -257,7 +258,10 @@ def _facts(
         status=record.status,
         cause=record.cause,
         error=error,
-        models={role: ", ".join(request.roles.get(role) or request.models) for role in ROLES},
+        models={
+            role: ", ".join(request.roles.get(role) or request.models)
+            for role in (*ROLES, *(phase for phase in PHASES if request.roles.get(phase)))
+        },
         search=request.search,
         skipped_searches=request.skipped,
         saved=list(dict.fromkeys([*request.economies, *savings_of(calls)])),

@@ -30,10 +30,10 @@ _FAILURES: Mapping[str, str] = {
 class RunFacts:
     """What the caller knows of the run from its store.
 
-    `models` maps role to the spec that serves it, `search` names the providers, `skipped_searches` those that
-    could not be asked, each with the reason; `saved` is what was left out to keep within the limits of the run.
-    `status` and `cause` are the run's, `error` is what went wrong, also of one that completed; `archive_error` is why
-    files of the archive could not be written.
+    `models` maps role, and phase that has models of its own, to the specs that serve it, `search` names the providers,
+    `skipped_searches` those that could not be asked, each with the reason; `saved` is what was left out to keep within
+    the limits of the run. `status` and `cause` are the run's, `error` is what went wrong, also of one that completed;
+    `archive_error` is why files of the archive could not be written.
     Times are ISO 8601 in UTC. `possibly_paid_twice` counts calls that had been sent when a process died.
     """
 

@@ -95,3 +95,6 @@ def test_a_phase_may_have_a_model_of_its_own_for_roles_that_have_none(user: User
     assert done["status"] == "completed"
     assert served["models"]["scripted:planner.json"] == 1
     assert served["models"]["extractive"] >= 3
+    report = json.loads(Path(done["report"]["json"]).read_text())
+    assert report["models"]["planning"].endswith("planner.json, extractive")
+    assert report["model"].endswith("planner.json")

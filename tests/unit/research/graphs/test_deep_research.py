@@ -643,6 +643,7 @@ async def test_an_interactive_run_waits_for_the_answer_and_every_agent_is_asked_
     assert result.status == "completed"
     for agent in ("planner", "analyzer", "outliner", "section_writer", "editor"):
         assert "(The one at Tarn)" in bench.model.asked(agent)[0].user
+    assert "Some plant." not in bench.model.asked("planner")[0].user
     assert len(bench.model.asked("clarifier")) == 1
     assert [request.query for request in bench.web.requests][:2] == [QUESTION, f"{QUESTION} (The one at Tarn)"]
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.graph.statuses import Cause, RunStatus
+from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.research.evidence.cited import Cited
 from graph_research.research.models.draft import StatementKind
 from graph_research.research.models.plan import SubQueryStatus
@@ -34,16 +35,19 @@ def notice_of(
         _how_it_was_revised(version, revisions, labels),
         _how_it_ended(state, run, labels),
         _how_it_searched(state, sub_queries, labels),
-        _who_wrote(draft_notice, cited, labels),
+        _who_wrote(draft_notice, run, cited, labels),
     )
     return side_by_side(filter(None, notices))
 
 
-def _who_wrote(draft_notice: str, cited: Cited, labels: Labels) -> str:
-    """The draft's own notice; of one that code selected, to which the user or a model added sentences, what still
-    holds."""
+def _who_wrote(draft_notice: str, run: RunFacts, cited: Cited, labels: Labels) -> str:
+    """The draft's own notice; of one that code selected, what still holds where the user or a model added sentences, or
+    where a model did other work."""
     by_code = draft_notice in (labels.selected_by_code, labels.written_by_no_model)
-    return labels.quotes_by_code if by_code and _ADDED & {row.kind for row in cited.statements()} else draft_notice
+    if by_code and _ADDED & {row.kind for row in cited.statements()}:
+        return labels.quotes_by_code
+    is_helped = any(use.models.keys() - {EXTRACTIVE} for use in run.model_roles.values())
+    return labels.written_by_no_model if by_code and is_helped else draft_notice
 
 
 def _how_it_searched(state: Mapping[str, Any], sub_queries: Sequence[SubQueryOutcome], labels: Labels) -> str:

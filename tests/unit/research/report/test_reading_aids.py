@@ -18,7 +18,7 @@ from graph_research.research.report.documents.markdown import render_markdown
 from graph_research.research.report.labels import languages
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
-from graph_research.research.report.model import CitedBlock, NamedVersion, Report
+from graph_research.research.report.model import CitedBlock, NamedVersion, Report, RoleUse
 from graph_research.research.report.page.flow import Stage, flow_of
 from graph_research.research.report.page.html import render_html
 from tests.support.research import finished_research, written_report
@@ -229,6 +229,17 @@ def test_what_reading_did_not_find_is_listed_once_the_most_important_of_each_sub
     basis = LexborHTMLParser(render_html(told, texts=finished_research.texts())).css("#basis li li")
     assert [row.text() for row in basis] == listed
     assert ENGLISH.not_found_in_reading not in render_markdown(report)
+
+
+@pytest.mark.parametrize(("served_by", "is_told"), [("extractive", True), ("openai:planner", False)])
+def test_that_no_model_took_part_is_only_said_where_none_did(served_by: str, is_told: bool) -> None:
+    """A report that code selects may follow a plan of a model."""
+    counts = {"calls": 1, "repair_turns": 0, "too_long": 0, "input_tokens": 1, "output_tokens": 1, "cost_usd": None}
+    use = RoleUse(models={served_by: 1}, failures=[], **counts)
+    run = finished_research.facts(model_roles={"research": use})
+    draft = {**finished_research.state()["draft"], "notice": ENGLISH.selected_by_code}
+    notice = finished_research.report_of(finished_research.state(draft=draft), run).notice
+    assert notice == (ENGLISH.selected_by_code if is_told else ENGLISH.written_by_no_model)
 
 
 @pytest.mark.parametrize("is_compared", [False, True])

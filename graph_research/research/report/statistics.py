@@ -74,7 +74,8 @@ def _statements(cited: Cited) -> dict[str, int]:
 
 
 def content_fidelity_of(state: Mapping[str, Any], lengths: Mapping[str, int] | None = None) -> ContentFidelity:
-    """The records of a state's `content_fidelity`, and what they say together; absent channels count as empty.
+    """The records of a state's `content_fidelity`, and what they say together; absent channels count as empty. A phase
+    that is repeated replaces its records; a source counts as far as any of its prompts showed it.
 
     Earlier versions stored no records and no lengths of sources: then what the sources themselves say of what was shown
     counts, and `lengths` are the characters of the archived texts by archive hash.
@@ -100,8 +101,8 @@ def content_fidelity_of(state: Mapping[str, Any], lengths: Mapping[str, int] | N
 
 
 def _item_fidelity(source: Source, fullest: FidelityRecord | None, characters: int) -> ItemFidelity:
-    shown = fullest.compression_ratio if fullest else source.metadata.get("shown_share", 1.0)
-    share = known_share(source.fidelity, shown)
+    before = source.metadata.get("shown_share", 0.0 if fullest else 1.0)
+    share = known_share(source.fidelity, max(before, fullest.compression_ratio) if fullest else before)
     original = characters // CHARS_PER_TOKEN
     return ItemFidelity(
         original_tokens=original,

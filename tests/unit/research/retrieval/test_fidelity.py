@@ -320,6 +320,15 @@ def test_each_source_has_the_share_that_the_phase_which_showed_most_showed_of_it
     assert (shown["score"], shown["band"]) == (0.4167, "compressed")
 
 
+@pytest.mark.requirement("13.8")
+def test_a_repeated_phase_that_shows_less_takes_nothing_from_what_was_shown_before() -> None:
+    source = archived(PlainContext(), 1, sentences=100)
+    [shown], _ = record_shown([source], {source.id: source.characters // 2}, phase="analysis", iteration=1)
+    _, [again] = record_shown([shown], {source.id: source.characters // 100}, phase="analysis", iteration=1)
+    [item] = content_fidelity_of({"sources": [shown.to_json()], "content_fidelity": [again.to_json()]}).items.values()
+    assert (item.current_level, item.compression_ratio) == ("compressed", 0.5)
+
+
 def test_a_source_known_by_its_abstract_only_never_counts_as_full() -> None:
     abstract = Source(id="src-0000000000", archive_hash="sha256:" + "0" * 64, characters=1_000, fidelity="key_points")
     assert fidelity_score([abstract]) == 0.2

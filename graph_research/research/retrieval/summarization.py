@@ -56,24 +56,35 @@ class InTime(WrappedModel):
 
 @dataclass
 class _Slot:
-    """The reply to one key, None until there is one."""
+    """The reply to one key, None until there is one, and by spec the models that gave none in time."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     reply: ModelReply | None = None
+    unavailable: dict[str, ProviderUnavailable] = field(default_factory=dict)
 
 
 class SharedReplies:
-    """The latest replies of models by key, so that callers that ask the same at the same time share one reply."""
+    """The latest replies of models by key, so that callers that ask the same share one reply, or wait but once for a
+    model that gives none."""
 
     def __init__(self) -> None:
         self._slots: OrderedDict[Hashable, _Slot] = OrderedDict()
 
+    def is_first(self, key: Hashable) -> bool:
+        """Whether the caller is the first one who asks under `key`."""
+        is_new = key not in self._slots
+        self._slot(key)
+        return is_new
+
     def of(self, model: Model, key: Hashable) -> Model:
         """The model, which answers a request under `key` with the first reply that any model gave under that key."""
+        return _Sharing(model, self._slot(key))
+
+    def _slot(self, key: Hashable) -> _Slot:
         slot = self._slots.setdefault(key, _Slot())
         while len(self._slots) > _MOST_SHARED:
             self._slots.popitem(last=False)
-        return _Sharing(model, slot)
+        return slot
 
 
 class _Sharing(WrappedModel):
@@ -84,8 +95,15 @@ class _Sharing(WrappedModel):
         self._slot = slot
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        async with self._slot.lock:
-            if self._slot.reply is not None:
-                return replace(self._slot.reply, usage=Usage())
-            self._slot.reply = await self.model.complete(request)
-            return self._slot.reply
+        slot = self._slot
+        async with slot.lock:
+            if slot.reply is not None:
+                return replace(slot.reply, usage=Usage())
+            if self.spec in slot.unavailable:
+                raise slot.unavailable[self.spec]
+            try:
+                slot.reply = await self.model.complete(request)
+            except ProviderUnavailable as error:
+                slot.unavailable[self.spec] = error
+                raise
+            return slot.reply

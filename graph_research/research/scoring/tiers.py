@@ -87,8 +87,8 @@ def is_makers_site(url: str | None, names: Collection[str]) -> bool:
 
 
 def is_maker(publisher: str | None, names: Collection[str]) -> bool:
-    """Whether a publisher is called like a thing of one of these names, but for what a package's name adds: a number, as
-    in `sqlite3`, and of a library the language that it is for, as in `python3-django`."""
+    """Whether a publisher is called like a thing of one of these names, but for what the name of a package adds: a
+    number, as in `sqlite3`, and of a library the language that it is for, as in `python3-django`."""
     called = _LANGUAGE.sub("", (publisher or "").casefold()).rstrip("0123456789.-_ ")
     return bool(called) and called in {name.casefold() for name in names}
 

@@ -37,9 +37,11 @@ _OUTPUT_TOKENS = 4_096
 
 @dataclass(frozen=True, kw_only=True)
 class _Summary:
-    """The summary of one source; `source` is None where the model gave nothing usable."""
+    """The summary of one source; `source` is None where the model gave nothing usable. One that another researcher
+    asked for `is_shared`, and counts in that one's account."""
 
     source: Source | None
+    is_shared: bool = False
     tokens: int = 0
     dropped: int = 0
     degraded: tuple[dict[str, Any], ...] = ()
@@ -48,8 +50,9 @@ class _Summary:
 def source_summarizer(services: Services) -> Handler:
     """Summarize the sources whose texts do not fit a prompt, and where topics are read or sources digested have no
     found passage that does, at the same time as far as the settings allow. One text is summarized once a run: a summary
-    of an earlier round (`summarized`) is taken over, and researchers at the same time share one. A source whose summary
-    fails or takes too long stays as it is, and that is recorded; the text in the archive never changes."""
+    of an earlier round (`summarized`) is taken over, and researchers at the same time share one, or its failure. A
+    source whose summary fails or takes too long stays as it is, and that is recorded; the text in the archive never
+    changes."""
     shared = SharedReplies()
     agent = Agent(
         name="source_summarizer",
@@ -78,7 +81,7 @@ def source_summarizer(services: Services) -> Handler:
 
         async def summarize_one(source: Source) -> _Summary:
             key = (ctx.run_id, source.archive_hash, handoff["original_query"])
-
+            is_shared = cached and not shared.is_first(key)
             limit = TimeLimit(settings.summarization_timeout)
 
             def hurried(model: Model) -> Model:
@@ -87,7 +90,8 @@ def source_summarizer(services: Services) -> Handler:
 
             async with slots:
                 own = replace(services, models=services.models.wrapped(hurried))
-                return await _summary(agent, own, source, documents[source.id], handoff, ctx)
+                summary = await _summary(agent, own, source, documents[source.id], handoff, ctx)
+            return replace(summary, is_shared=is_shared)
 
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(summarize_one(source)) for source in long]
@@ -171,12 +175,14 @@ def _summarized(source: Source, summary: str, excerpts: list[dict[str, str]]) ->
 
 def _output(summaries: list[_Summary], reused: list[Source], handoff: Mapping[str, Any]) -> dict[str, Any]:
     done = [summary.source for summary in summaries if summary.source is not None]
+    own = [summary for summary in summaries if not summary.is_shared]
+    failed = sum(summary.source is None for summary in own)
     account = {
         "kind": "summary",
         "sub_query_id": (handoff.get("sub_query") or {}).get("id") or "",
-        "done": len(done),
-        "failed": len(summaries) - len(done),
-        "excerpts_dropped": sum(summary.dropped for summary in summaries),
+        "done": len(own) - failed,
+        "failed": failed,
+        "excerpts_dropped": sum(summary.dropped for summary in own),
     }
     return {
         "sources": [source.to_json() for source in [*reused, *done]],

@@ -342,6 +342,18 @@ async def test_researchers_at_the_same_time_share_the_summary_of_a_text(context:
     assert one["sources"] == other["sources"]
     assert len(model.requests) == 1
     assert min(one["tokens"], other["tokens"]) == 0
+    assert [output["condensed"][0]["done"] for output in (one, other)] == [1, 0], "of one source"
+
+
+@pytest.mark.requirement("9.1", "B40")
+async def test_a_source_whose_summary_fails_is_asked_for_once_and_counted_once(context: PlainContext) -> None:
+    slow, other = Counting(seconds=9.0, spec="slow"), Counting(seconds=9.0, spec="other")
+    services = make_services([slow, other], source_chars=12_000, summarization_timeout=0.01)
+    handle = source_summarizer(services)
+    outputs = [await handle({"original_query": "q", "sources": [row(context, 1)]}, context) for _ in range(3)]
+    assert (len(slow.requests), len(other.requests)) == (1, 1)
+    assert [output["condensed"][0]["failed"] for output in outputs] == [1, 0, 0]
+    assert all("took longer than" in output["degraded"][0]["reason"] for output in outputs)
 
 
 # ── Extraction ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research.agents.writing.comparisons import Checked, Said, SaidElsewhere, checked_units, decisions
-from graph_research.research.agents.writing.further_passages import NearPassages
+from graph_research.research.agents.writing.comparisons import Beside
 from graph_research.research.agents.writing.passages import Passages, nearer
 from graph_research.research.agents.writing.section_text import answered_statement
 from graph_research.research.code_blocks import without_objections
@@ -22,7 +19,6 @@ from graph_research.research.llm.prompt_fitting import ALL_ROWS, Section
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent, AgentResult
 from graph_research.research.models.draft import (
-    DraftSection,
     Statement,
     StatementKind,
     StatementVerdict,
@@ -31,9 +27,6 @@ from graph_research.research.models.draft import (
 )
 from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
-from graph_research.text.language.opposites import DEFAULT, denies, is_absolute, permits, tells_exception
-from graph_research.text.language.words import language_of, term_weights
-from graph_research.text.relevance.entries import names_in
 
 _SECTIONS = (
     Section(name="comparisons", noun="comparison", text="text", keep=0),
@@ -42,9 +35,6 @@ _SECTIONS = (
     Section(name="statements", noun="sentence", keep=1),
 )
 """The text around quotes gives way first; a sentence that has no room is not verified."""
-_AROUND_CHARS, _ENOUGH_CHARS = 300, 400
-"""So much of the text on either side of a quote is looked at for what the quote lacks; a quote that is longer than the
-second lacks nothing."""
 _STATED = "stated"
 """What the answer says of a sentence that is supported and infers nothing."""
 
@@ -97,7 +87,7 @@ def verifier(services: Services) -> Handler:
         if by_code or not asked:
             return {}, {}, []
         rows = _numbered(asked)
-        beside = await _Beside.of(handoff, asked, passages, ctx)
+        beside = await Beside.of(handoff, asked, passages, ctx)
         material = beside.material(rows)
         asking = partial(_ask, agent, services, handoff, ctx)
         results = [await asking(material)]
@@ -134,147 +124,6 @@ def _numbered(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[dict
                 }
             )
     return rows
-
-
-@dataclass(frozen=True)
-class _Beside:
-    """What the prompt shows beside the statements: the passages that they cite, and what may say otherwise, as ids of
-    passages and as `comparisons`, by the id of the statement. Those of the editor have the sections' `decisions`, and
-    passages without the text around their quotes, which the sections were checked with."""
-
-    passages: Sequence[Mapping[str, Any]]
-    others: Mapping[str, Sequence[str]]
-    comparisons: Mapping[str, Sequence[Said]]
-    decisions: Sequence[Mapping[str, Any]]
-
-    @classmethod
-    async def of(
-        cls,
-        handoff: Mapping[str, Any],
-        asked: Sequence[tuple[Statement, Mapping[str, Any]]],
-        passages: Passages,
-        ctx: Context,
-    ) -> _Beside:
-        sections = [DraftSection.model_validate(row) for row in handoff.get("sections") or []]
-        by_editor = bool(sections) and {row.id for row, _ in asked}.isdisjoint(
-            row.id for section in sections for row in section.statements()
-        )
-        cited = [name for row, _ in asked for name in row.evidence_ids]
-        rows = _around_what_is_said(asked, passages)
-        units = checked_units({**given, "id": row.id} for row, given in asked)
-        comparisons = await asyncio.to_thread(_comparisons, handoff, sections, units)
-        compared = {name for unit in units if unit.ids[0] in comparisons for name in unit.ids}
-        others: Mapping[str, list[str]] = {}
-        if absolute := _absolute(asked):
-            near = await NearPassages.of(handoff, ctx)
-            others = await asyncio.to_thread(_others, absolute, compared, passages, near)
-            rows += near.rows(cited)
-        return cls(
-            passages=rows,
-            others=others,
-            comparisons=comparisons,
-            decisions=decisions(sections, [row for row, _ in asked]) if by_editor else [],
-        )
-
-    def material(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The passages and comparisons with the short names that the prompt shows, and the statements with those that
-        they cite and those that they are compared with."""
-        names = {row["id"]: f"p{n}" for n, row in enumerate(self.passages, 1)}
-        said = list(dict.fromkeys(one for row in rows for one in self.comparisons.get(row["id"], ())))
-        named = {one: f"c{n}" for n, one in enumerate(said, 1)}
-
-        def known(ids: Iterable[str]) -> list[str]:
-            return [names[one] for one in ids if one in names]
-
-        return {
-            "passages": [{**row, "name": names[row["id"]]} for row in self.passages],
-            "comparisons": [{"name": named[one], "text": one.text} for one in said],
-            "decisions": [{**row, "text": "\n".join(row["lines"])} for row in self.decisions],
-            "statements": [
-                {
-                    **row,
-                    "others": list(others),
-                    "cites": known(row["evidence_ids"]),
-                    "compares": [*known(others), *compared],
-                }
-                for row in rows
-                for others in [self.others.get(row["id"], ())]
-                for compared in [[named[one] for one in self.comparisons.get(row["id"], ())]]
-            ],
-        }
-
-
-def _around_what_is_said(
-    asked: Sequence[tuple[Statement, Mapping[str, Any]]], passages: Passages
-) -> list[dict[str, Any]]:
-    """The passages that the statements cite, with the text before and behind a quote up to the sentence that holds a
-    word which a statement that cites the quote says and none of its quotes, or that denies something or tells of an
-    exception."""
-    cited = [name for row, _ in asked for name in row.evidence_ids]
-    quotes = {row["id"]: row["quote"] for row in passages.rows(cited, 0)}
-    lacking: dict[str, set[str]] = {}
-    for statement, given in asked:
-        quoted = " ".join(quotes[name] for name in statement.evidence_ids if name in quotes)
-        said = term_weights(f"{given.get('context') or ''} {statement.text}").keys() - term_weights(quoted).keys()
-        for name in statement.evidence_ids:
-            lacking.setdefault(name, set()).update(said)
-
-    def is_needed(name: str, around: str) -> bool:
-        language = language_of(around)
-        is_said = not lacking[name].isdisjoint(term_weights(around))
-        return is_said or denies(around, language) or tells_exception(around, language)
-
-    return passages.rows(
-        cited, _AROUND_CHARS, enough_chars=_ENOUGH_CHARS, followed=_permitting(asked), is_needed=is_needed
-    )
-
-
-def _comparisons(
-    handoff: Mapping[str, Any], sections: Sequence[DraftSection], units: Sequence[Checked]
-) -> dict[str, list[Said]]:
-    said = SaidElsewhere(handoff.get("findings") or [], handoff.get("topics") or [], sections, str(handoff["question"]))
-    return said.beside(units)
-
-
-def _absolute(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[tuple[Statement, str]]:
-    """The statements that one exception makes wrong, each with its context."""
-    rows = [(row, given.get("context") or "") for row, given in asked if not given.get("is_code")]
-    texts = [f"{context} {row.text}" for row, context in rows]
-    return [pair for pair, text in zip(rows, texts, strict=True) if is_absolute(text, language_of(text))]
-
-
-def _permitting(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> set[str]:
-    """The evidence of the statements that permit something or call it safe, behind which a condition may follow."""
-    return {
-        name
-        for row, given in asked
-        if permits(f"{given.get('context') or ''} {row.text}", language_of(row.text))
-        for name in row.evidence_ids
-    }
-
-
-def _others(
-    absolute: Sequence[tuple[Statement, str]], compared: Collection[str], passages: Passages, near: NearPassages
-) -> dict[str, list[str]]:
-    """For each of the statements the ids of passages that it does not cite and that may tell of an exception; of one
-    with nothing to compare also that of the passage nearest to it."""
-    others: dict[str, list[str]] = {}
-    for row, context in absolute:
-        shown = passages.rows(row.evidence_ids)
-        found = [*_defining(f"{context} {row.text}", shown, near), *near.limiting(row.text, context, shown)]
-        if row.id not in compared:
-            found = [*near.bearing(f"{context} {row.text}", shown), *found]
-        others[row.id] = list(dict.fromkeys(found))
-    return others
-
-
-def _defining(text: str, shown: Sequence[Mapping[str, Any]], near: NearPassages) -> list[str]:
-    """Where a text says what the default of settings is, the ids of the definitions of those of which no passage that
-    it cites stands under their name."""
-    if not DEFAULT.search(text):
-        return []
-    headings = " ".join(row["heading"] for row in shown)
-    return near.definitions(text, shown, besides=[name for name in names_in(text) if name in headings])
 
 
 async def _ask(

@@ -18,6 +18,7 @@ from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.notes import notes_of
 from graph_research.research.agents.writing.passages import Passages
 from graph_research.research.models.draft import BlockType, DraftSection, Statement, StatementKind
+from graph_research.research.models.evidence import Evidence
 from graph_research.text.bm25 import rarer_more
 from graph_research.text.language.opposites import DEFAULT, denies, is_absolute, permits, tells_exception
 from graph_research.text.language.words import held_weight, language_of, term_weights, whole_word_weights
@@ -216,12 +217,14 @@ def _decided(section: DraftSection, cited: Collection[str]) -> Iterator[str]:
 class Beside:
     """What the prompt shows beside the statements: the passages that they cite, and what may say otherwise, as ids of
     passages and as `comparisons`, by the id of the statement. Those of the editor have the sections' `decisions`, and
-    passages without the text around their quotes, which the sections were checked with."""
+    passages without the text around their quotes, which the sections were checked with. `found` is the evidence of
+    the `others`."""
 
     passages: Sequence[Mapping[str, Any]]
     others: Mapping[str, Sequence[str]]
     comparisons: Mapping[str, Sequence[Said]]
     decisions: Sequence[Mapping[str, Any]]
+    found: Mapping[str, Evidence]
 
     @classmethod
     async def of(
@@ -241,16 +244,30 @@ class Beside:
         comparisons = await asyncio.to_thread(_comparisons, handoff, sections, units)
         compared = {name for unit in units if unit.ids[0] in comparisons for name in unit.ids}
         others: Mapping[str, list[str]] = {}
+        found: Mapping[str, Evidence] = {}
         if absolute := _absolute(asked):
             near = await NearPassages.of(handoff, ctx)
             others = await asyncio.to_thread(_others, absolute, compared, passages, near)
             rows += near.rows(cited)
+            found = near.evidence
         return cls(
             passages=rows,
             others=others,
             comparisons=comparisons,
             decisions=decisions(sections, [row for row, _ in asked]) if by_editor else [],
+            found=found,
         )
+
+    def further(self, statement: Statement, passages: Passages, handoff: Mapping[str, Any]) -> list[Evidence]:
+        """The evidence, besides its own, of what a statement is shown with: the sentences and rows around its quotes,
+        the passages that it is compared with, and those of compared findings."""
+        own = [row for row in self.passages if row["id"] in statement.evidence_ids]
+        said = {name for one in self.comparisons.get(statement.id, ()) for name in one.evidence_ids}
+        return [
+            *passages.around(own, handoff["question"]),
+            *(self.found[name] for name in self.others.get(statement.id, ())),
+            *(Evidence.model_validate(row) for row in handoff["evidence"] if row["id"] in said),
+        ]
 
     def material(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The passages and comparisons with the short names that the prompt shows, and the statements with those that

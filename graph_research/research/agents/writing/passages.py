@@ -10,6 +10,7 @@ from typing import Any
 
 from graph_research.research.evidence.citations import passage_in
 from graph_research.research.evidence.claim_support import CitedPassage
+from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.source import Source, folders_apart
 from graph_research.text.document import Document
@@ -17,6 +18,8 @@ from graph_research.text.errors import LocatorInvalid
 from graph_research.text.language.questions import points_back
 from graph_research.text.language.words import language_of
 from graph_research.text.locators import resolve
+from graph_research.text.relevance.ranking import analysed
+from graph_research.text.relevance.units import Unit
 from graph_research.text.sentences import SENTENCE_ENDS, sentence_spans
 
 _AROUND_CHARS = 150
@@ -94,6 +97,18 @@ class Passages:
                 }
             )
         return rows
+
+    def around(self, shown: Iterable[Mapping[str, Any]], question: str) -> list[Evidence]:
+        """The sentences and table rows that `rows` shows around quotes, wholly or in part, as evidence of their own."""
+        finder = QuoteFinder(question, self._sources, self._documents)
+        return finder.evidence(
+            [
+                {"source_id": row["source_id"], "quote": unit.text, "start": unit.start}
+                for row in shown
+                if row["start"] is not None
+                for unit in _units_around(row, self._documents[row["source_id"]])
+            ]
+        )
 
     def _known(self, evidence_ids: Iterable[str]) -> list[Evidence]:
         return [self._evidence[name] for name in evidence_ids if name in self._evidence]
@@ -176,6 +191,17 @@ def contained(evidence: Sequence[Evidence], documents: Mapping[str, Document]) -
         if best != name:
             holding[name] = best
     return holding
+
+
+def _units_around(row: Mapping[str, Any], document: Document) -> list[Unit]:
+    """The units of which a row's `text` shows something before or behind its quote."""
+    start = row["start"] + row["text"].index("⟦")
+    end, stop = start + len(row["quote"]), row["start"] + len(row["text"]) - len("⟦⟧")
+    return [
+        unit
+        for unit in analysed(document).units
+        if unit.start < stop and row["start"] < unit.end and not start <= unit.start < unit.end <= end
+    ]
 
 
 def _one_line(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
@@ -25,6 +25,7 @@ from graph_research.research.models.draft import (
     VerdictWord,
     is_checked_by_code,
 )
+from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
 
@@ -39,44 +40,64 @@ _STATED = "stated"
 """What the answer says of a sentence that is supported and infers nothing."""
 
 
+class _Answer(NamedTuple):
+    """The model's verdicts on the statements, and what it says of each of their rows, both by id, and what it was shown
+    beside them."""
+
+    verdicts: Mapping[str, StatementVerdict]
+    said: Mapping[str, Sequence[Mapping[str, Any]]]
+    beside: Beside | None = None
+    degraded: Sequence[Mapping[str, Any]] = ()
+
+
+class _Correction(NamedTuple):
+    """What takes the place of a statement, with a verdict of its own, and the passage that it cites besides the
+    statement's, if it needs one."""
+
+    statement: Statement
+    verdict: StatementVerdict
+    further: Evidence | None
+
+
 def verifier(services: Services) -> Handler:
     """`checks` has a row for each statement of the batch with what code objects to, a note on a cell that the model
     finds in the wrong column, the rest of a block to copy of which lines fail, and of a statement that is supported in
     part the `correction` that the model and code find supported whole. `statement_verdicts` has those that they came
-    with and what the model says of those without one, and of the corrections; without a model of the role
-    `verification` nobody does, and the statements stay cited."""
+    with and what the model says of those without one, and of the corrections, `evidence` the passages that these cite
+    besides; without a model of the role `verification` nobody does, and the statements stay cited."""
     agent = Agent(name="verifier", role="verification", phase="synthesis", sections=_SECTIONS, settle=_settled)
 
     async def verify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         statements = [Statement.model_validate(row) for row in handoff["batch"]]
         passages = await read_passages(handoff, [name for row in statements for name in row.evidence_ids], ctx)
-        verdicts, said, degraded = await _verdicts(handoff, statements, passages, ctx)
-        notes, rests = _misplaced(said), _rests(handoff, statements, passages, said)
-        corrections = _corrections(handoff, statements, passages, said, verdicts)
+        answer = await _answer(handoff, statements, passages, ctx)
+        notes, rests = _misplaced(answer.said), _rests(handoff, statements, passages, answer.said)
+        corrections = await _corrections(handoff, statements, passages, answer, ctx)
         return {
             "checks": [
                 {
                     "id": name,
                     "problem": problem,
-                    "correction": corrections[name][0].to_json() if name in corrections else None,
+                    "correction": corrections[name].statement.to_json() if name in corrections else None,
                     "note": notes.get(name, ""),
                     "rest": rests.get(name, ""),
                 }
-                for name, problem in _problems(handoff, statements, passages, verdicts).items()
+                for name, problem in _problems(handoff, statements, passages, answer.verdicts).items()
             ],
             "statement_verdicts": [
                 *(row["verdict"] for row in handoff["batch"] if row.get("verdict")),
-                *(verdict.to_json() for verdict in verdicts.values()),
-                *(verdict.to_json() for _, verdict in corrections.values()),
+                *(verdict.to_json() for verdict in answer.verdicts.values()),
+                *(correction.verdict.to_json() for correction in corrections.values()),
             ],
-            "degraded": degraded,
+            "evidence": [row.further.to_json() for row in corrections.values() if row.further],
+            "degraded": answer.degraded,
         }
 
-    async def _verdicts(
+    async def _answer(
         handoff: Mapping[str, Any], statements: Sequence[Statement], passages: Passages, ctx: Context
-    ) -> tuple[dict[str, StatementVerdict], Mapping[str, Sequence[Mapping[str, Any]]], list[dict[str, Any]]]:
-        """The model's verdicts on the statements, and what it says of each of their rows, both by id. Code alone checks
-        quotes, limits and labels, and what cites no passage."""
+    ) -> _Answer:
+        """What the model says of the statements. Code alone checks quotes, limits and labels, and what cites no
+        passage."""
         by_code = agent.is_by_code(services, ctx)
         asked = [
             (row, given)
@@ -85,7 +106,7 @@ def verifier(services: Services) -> Handler:
             and (row.kind is StatementKind.TRANSITION or passages.cited(row.evidence_ids))
         ]
         if by_code or not asked:
-            return {}, {}, []
+            return _Answer({}, {})
         rows = _numbered(asked)
         beside = await Beside.of(handoff, asked, passages, ctx)
         material = beside.material(rows)
@@ -97,7 +118,7 @@ def verifier(services: Services) -> Handler:
             results.append(await asking(_settled({**material, "statements": again})))
             said = _said(results, rows)
         degraded = [row for result in results for row in result.degradations(agent.name, ctx)]
-        return _verdicts_of(said, rows, results[0].model), said, degraded
+        return _Answer(_verdicts_of(said, rows, results[0].model), said, beside, degraded)
 
     return verify
 
@@ -189,26 +210,45 @@ def _rests(
     return rests
 
 
-def _corrections(
-    handoff: Mapping[str, Any],
-    statements: Sequence[Statement],
-    passages: Passages,
-    said: Mapping[str, Sequence[Mapping[str, Any]]],
-    verdicts: Mapping[str, StatementVerdict],
-) -> dict[str, tuple[Statement, StatementVerdict]]:
-    """By the id of a statement that is supported in part what the model says that its passages bear out, with a verdict
-    of its own, where code objects to nothing in it."""
-    corrections: dict[str, tuple[Statement, StatementVerdict]] = {}
-    for row, given in zip(statements, handoff["batch"], strict=True):
-        text = next((one["says"] for one in said.get(row.id, ()) if one.get("says") and not one["is_code"]), "")
-        verdict = verdicts.get(row.id)
-        if verdict is None or verdict.verdict is not VerdictWord.PARTLY or not text.strip():
-            continue
-        corrected = answered_statement({**row.to_json(), "text": text, "place": row.place})
-        agreed = StatementVerdict(id=corrected.id, verdict=VerdictWord.SUPPORTED, model=verdict.model)
-        if corrected.id != row.id and not _problem(corrected, given, passages, handoff, agreed):
-            corrections[row.id] = (corrected, agreed)
+async def _corrections(
+    handoff: Mapping[str, Any], statements: Sequence[Statement], passages: Passages, answer: _Answer, ctx: Context
+) -> dict[str, _Correction]:
+    """By the id of a statement that is supported in part what the model says that its passages bear out, where code
+    objects to nothing in it: with the passages of the statement, else with the first further one that was shown beside
+    it."""
+    partly = [
+        (row, given, text, further)
+        for row, given in zip(statements, handoff["batch"], strict=True)
+        if (text := _says_instead(row, answer)) and answer.beside
+        for further in [answer.beside.further(row, passages, handoff)]
+    ]
+    evidence = [*handoff["evidence"], *(one.to_json() for *_, further in partly for one in further)]
+    named = [name for row, *_, further in partly for name in (*row.evidence_ids, *(one.id for one in further))]
+    wider = await read_passages({**handoff, "evidence": evidence}, named, ctx)
+    corrections: dict[str, _Correction] = {}
+    for row, given, text, further in partly:
+        model = answer.verdicts[row.id].model
+        tried = (_corrected(row, text, model, one) for one in (None, *further))
+        holding = (one for one in tried if not _problem(one.statement, given, wider, handoff, one.verdict))
+        if (correction := next(holding, None)) and correction.statement.text != row.text:
+            corrections[row.id] = correction
     return corrections
+
+
+def _says_instead(row: Statement, answer: _Answer) -> str:
+    """What the model says that the passages bear out of a statement that they support in part, if it is no code."""
+    verdict = answer.verdicts.get(row.id)
+    if verdict is None or verdict.verdict is not VerdictWord.PARTLY:
+        return ""
+    said = (one["says"].strip() for one in answer.said.get(row.id, ()) if one.get("says") and not one["is_code"])
+    return next(said, "")
+
+
+def _corrected(row: Statement, text: str, model: str, further: Evidence | None) -> _Correction:
+    ids = [*row.evidence_ids, *([further.id] if further else [])]
+    statement = answered_statement({**row.to_json(), "text": text, "evidence_ids": ids, "place": row.place})
+    verdict = StatementVerdict(id=statement.id, verdict=VerdictWord.SUPPORTED, model=model)
+    return _Correction(statement, verdict, further)
 
 
 def _verdicts_of(

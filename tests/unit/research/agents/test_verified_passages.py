@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 
 from graph_research.providers.llm.scripted import ScriptedModel
@@ -57,6 +58,35 @@ async def test_around_a_quote_stands_what_a_sentence_says_beyond_it_and_what_den
     )
     [row] = model.asked("verifier")[0].material["passages"]
     assert row["text"].strip() == shown
+
+
+async def test_what_stands_around_a_quote_may_be_stated_and_is_then_cited() -> None:
+    earlier = "In 2.6 and earlier it holds 90 locks."
+    document = html_document(f"<p>A lock file has room for 400 locks.</p><p>{earlier}</p><p>It is a file.</p>")
+    source = Source(id="src-0000000001", title="Locks", archive_hash=document.hash, characters=len(document.text))
+    finder = QuoteFinder("", {source.id: source}, {source.id: document})
+    [evidence] = finder.evidence([{"source_id": source.id, "quote": "A lock file has room for 400 locks."}])
+    said = {"text": "A lock file holds 400 locks.", "kind": "fact", "evidence_ids": [evidence.id]}
+    section = {"id": "s", "heading": "Locks", "blocks": [{"type": "paragraph", "sentences": [said]}]}
+    says = "A lock file holds 400 locks, in 2.6 and earlier 90."
+    ctx = PlainContext()
+    ctx.put_text(document.text)
+    layout = ctx.put_text(orjson.dumps(document.layout()).decode())
+    model = ScriptedModel({"verifier": [{"verdicts": [{"n": 1, "verdict": "partly", "reason": "r", "says": says}]}]})
+    output = await verifier(make_services([model]))(
+        {
+            "question": "How many locks does a lock file hold?",
+            "batch": statement_batches([section], [], [])[0],
+            "sections": [section],
+            "evidence": [evidence.to_json()],
+            "sources": [source.model_copy(update={"layout_hash": layout}).to_json()],
+        },
+        ctx,
+    )
+    [further] = output["evidence"]
+    assert further["quote"] == earlier
+    correction = output["checks"][0]["correction"]
+    assert (correction["text"], correction["evidence_ids"]) == (says, [evidence.id, further["id"]])
 
 
 def test_a_heading_far_above_a_quote_tells_what_it_is_about() -> None:

@@ -539,6 +539,22 @@ async def test_what_the_passages_bear_out_of_a_sentence_takes_its_place_where_co
     assert not any("left out" in row for row in report.limitations)
 
 
+async def test_what_takes_the_place_of_a_sentence_may_cite_a_passage_that_the_verifier_compared_it_with() -> None:
+    limit = "In the mode called shared a reader of Larch may block the writer for 40 seconds."
+    says = "A reader of Larch blocks the writer for 40 seconds in shared mode, else never."
+    pages = {**STORES.pages, "https://larch.example/modes": ("Modes of Larch", limit)}
+    script = replace(STORES, pages=pages).script(
+        section_writer=[adding(denial)],
+        verifier=[objecting(DENIAL, "not in each mode", verdict="partly", says=says)],
+        section_mender=[{"sentences": [{"n": 1, "action": "keep", "reason": "It says so."}]}],
+    )
+    report, _ = await report_of(Bench(script, search=replace(STORES, pages=pages).search))
+    [row] = [row for row in report.statements() if row.text == says]
+    assert (row.status, row.problem) == (Status.VERIFIED, "")
+    cited = {citation.id: citation.quote for citation in report.citations}
+    assert [cited[name] for name in row.citations] == [CALM, limit]
+
+
 UNFOUND = "Whether a reader of Larch may block the writer was not found."
 
 

@@ -252,8 +252,11 @@ def _difference(one: _Reading, other: _Reading) -> list[_Reading]:
 def _scaled(reading: _Reading, factor: float) -> list[_Reading]:
     """The reading times a constant, which may also only turn its unit into another of its kind: milliseconds / 1000 are
     seconds. Of a rate it may turn the period into another: 1 / 86400 of what there is in a day is what there is in a
-    second."""
+    second. A number without a unit that is divided by the size of one may be in that unit: 7200 / 3600 are 2 hours."""
     scaled = [reading.times(factor)]
+    if not (reading.unit or reading.constant):
+        sizes = [(unit, size) for unit, size in _SIZES if size != 1.0 and isclose(size * factor, 1.0)]
+        scaled += [replace(reading, unit=unit, factor=size) for unit, size in sizes]
     if any(unit == reading.unit and isclose(size * factor, reading.factor) for unit, size in _SIZES):
         scaled.append(replace(reading, factor=reading.factor / factor))
     if reading.per:

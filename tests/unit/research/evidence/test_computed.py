@@ -21,6 +21,7 @@ QUOTES = [
     "There are 30 pages here and 18 there.",
     "It handles about 400K to 500K HTTP requests per day, 15-25% of which are dynamic.",
     "The share rose from 12 to 20 percent.",
+    "Default: max_body 536870912, max_wait 7200",
 ]
 
 
@@ -68,6 +69,9 @@ def gives(expression: str, text: str) -> bool:
         ("1000 / 100", "10 ms"),
         ("1 / 100", "0.01 s"),
         ("86400 / 500000", "0.17 s"),
+        ("536870912 / (1024 * 1024)", "512 MiB"),
+        ("536870912 / 1024 / 1024", "512 MiB"),
+        ("7200 / 3600", "2 hours"),
         ("500000 * 0.25 / 24", "5,200 an hour"),
     ],
 )
@@ -92,6 +96,8 @@ def test_a_result_may_be_written_in_any_scale_and_unit_of_its_kind(expression: s
         ("1000 / 100", "10 s"),
         ("60 / 100", "0.6 s"),
         ("500000 * 0.25 / 24", "5,100 an hour"),
+        ("536870912 / (1024 * 1024)", "513 MiB"),
+        ("7200 / 3600", "2 minutes"),
     ],
 )
 def test_another_number_scale_or_unit_is_not_the_result(expression: str, text: str) -> None:

@@ -34,6 +34,13 @@ _PROGRAMS = frozenset(
 """Languages of blocks in which a name before `=` is a variable."""
 _SET = re.compile(r"(?<![\w.])([^\W\d][\w.]*)\s*=(?!=)")
 """A name before a sign that gives it a value, as settings files and SQL write it."""
+_SPACED = frozenset(
+    {"apache", "apacheconf", "conf", "config", "haproxy", "htaccess", "httpd", "nginx", "redis", "squid"}
+    | {"ssh", "ssh_config", "sshconfig", "sshd", "sshd_config"}
+)
+"""Languages of blocks in which a line begins with the name of a setting, whatever stands behind it."""
+_FIRST = re.compile(r"^[^\S\n]*([^\W\d][\w.-]*)(?![^\n]*\{\s*$)", re.MULTILINE)
+"""The first word of a line, but of one that opens a section with a brace."""
 _STATEMENT = re.compile(r"^\s*(?:select|insert|update|delete|merge)\b[^;]*", re.IGNORECASE | re.MULTILINE)
 """A statement that reads or changes rows sets their columns, and no setting."""
 _WORD_OF_CODE = re.compile(r"[\w.]+")
@@ -68,14 +75,15 @@ def notes_on_code(section: DraftSection) -> dict[str, str]:
     at least half of its row labels."""
     blocks = list(filter(_is_code, section.blocks))
     code = [row for block in blocks for row in block.sentences]
-    settings = [settings_in(row.text, block.language) for block in blocks for row in block.sentences]
+    languages = [block.language for block in blocks for _ in block.sentences]
+    settings = [settings_in(row.text, language) for row, language in zip(code, languages, strict=True)]
     named, missing = _settings_of_tables(section, "\n".join(row.text for row in code).casefold()) if code else ([], [])
     notes = {code[-1].id: [_UNSET.format(settings="; ".join(missing))]} if missing else {}
     names = {word for label in named for word in _WORD.findall(label.casefold())}
     told = _told_of(section)
     values = [_values_set(row.text, names) for row in code]
     for place, (row, given, own) in enumerate(zip(code, settings, values, strict=True)):
-        remarked = _remarked(row.text)
+        remarked = _remarked(row.text, languages[place])
         untold = [name for name in given if name.casefold() not in told and name not in remarked]
         if untold and any(map(_SETTING.fullmatch, named)):
             notes.setdefault(row.id, []).append(_UNEXPLAINED.format(settings=", ".join(untold)))
@@ -90,20 +98,21 @@ def notes_on_code(section: DraftSection) -> dict[str, str]:
 
 def settings_in(code: str, language: str) -> list[str]:
     """The names that a block in a language sets, each once: those that it gives a value, but for a program's variables
-    and the columns of a statement."""
+    and the columns of a statement, or with which its lines begin where the language writes `Name value`."""
     if language.lower() in _PROGRAMS:
         return []
-    return list(dict.fromkeys(_SET.findall(_STATEMENT.sub("", _COMMENT.sub("", code)))))
+    names = _FIRST if language.lower() in _SPACED else _SET
+    return list(dict.fromkeys(names.findall(_STATEMENT.sub("", _COMMENT.sub("", code)))))
 
 
-def _remarked(code: str) -> set[str]:
+def _remarked(code: str, language: str) -> set[str]:
     """The settings whose line has a comment in words, or stands below a line that is one."""
     found: set[str] = set()
     is_below = False
     for line in code.splitlines():
         comment, text = _COMMENT.search(line), _COMMENT.sub("", line)
         is_said = comment is not None and "=" not in comment[0] and len(_LETTERS.findall(comment[0])) >= _LEAST_WORDS
-        found.update(_SET.findall(text) if is_said or is_below else ())
+        found.update(settings_in(text, language) if is_said or is_below else ())
         is_below = is_said and not text.strip()
     return found
 

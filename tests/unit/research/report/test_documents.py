@@ -270,6 +270,9 @@ def test_below_a_block_to_copy_each_source_stands_with_the_settings_that_it_tell
     told = fact("turbines = 16\nhours = 412  # a year\ninterest = on", TURBINES, INTEREST)
     whole = report(conclusions=[{"type": "code", "language": "ini", "sentences": [told]}])
     assert "Sources: `turbines`, `hours` [1]; `interest` [2]" in rendered("md", whole).decode()
+    spaced = fact("# hours = 9\n<Site interest>\nturbines 16 hours=412\n</Site>\ninterest on", TURBINES, INTEREST)
+    server = report(conclusions=[{"type": "code", "language": "Apache", "sentences": [spaced]}])
+    assert "Sources: `turbines` [1]; `interest` [2]" in rendered("md", server).decode(), "a line begins with its name"
     cells = [fact("hours", TURBINES), fact("412 a year", TURBINES)]
     table = {"type": "table", "header": ["Setting", "Value"], "rows": [cells]}
     beside = report(conclusions=[{"type": "code", "language": "ini", "sentences": [told]}, table])

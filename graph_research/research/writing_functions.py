@@ -226,25 +226,39 @@ def without_repeated(
     inconsistencies: Rows,
     missing: Rows,
     answered: Rows,
+    contradictions: Rows = (),
 ) -> list[Row]:
     """The sections without the sentences and rows that are `repeated`, or cut: no place tells the same, and a block to
     copy no longer sets what the row is about. One stays where the place that tells the same is left out itself, or
-    fails a check or agrees less than it does, and where something depends on it: what is `missing` stands behind it, or
-    a gap or limit is `answered` by it."""
+    fails a check or agrees less than it does, and where something depends on it: what is `missing` stands behind it, a
+    gap or limit is `answered` by it, or it alone settles one of the `contradictions`."""
     failing = {row["id"] for row in checks if row["problem"]}
     failing |= {row["id"] for row in verdicts if row["verdict"] != VerdictWord.SUPPORTED}
     failing |= {name for row in inconsistencies for name in row["change"]}
     kept = {row["after"] for row in missing}
     kept |= {name for row in answered for name in row["statements"]}
+    parts = [DraftSection.model_validate(row) for row in sections]
+    settling = _settling(parts, contradictions)
     gone: set[str] = set()
     for row in repeated:
         cut, told = set(row["statements"]), set(row["told"])
-        if not cut & kept and not told & gone and (cut & failing or not told & failing):
+        is_needed = cut & kept or (cut & settling and not told & settling)
+        if not is_needed and not told & gone and (cut & failing or not told & failing):
             gone |= cut
             kept |= told
     cut = {name for row in repeated if not row["told"] for name in row["statements"]} & gone
-    parts = map(DraftSection.model_validate, sections)
     return [part.model_copy(update={"blocks": _shorter(part.blocks, gone, cut)}).to_json() for part in parts]
+
+
+def _settling(sections: Sequence[DraftSection], contradictions: Rows) -> set[str]:
+    """The analysis that cites two sides of a contradiction which a section settles: it says which of them holds."""
+    sides = [
+        [set(side["evidence_ids"]) for side in row["sides"]] for row in contradictions if row.get("settled", False)
+    ]
+    analysis = (row for part in sections for row in part.statements() if row.kind is StatementKind.ANALYSIS)
+    return {
+        row.id for row in analysis if any(sum(bool(side & {*row.evidence_ids}) for side in one) > 1 for one in sides)
+    }
 
 
 def _shorter(blocks: Sequence[Block], gone: Set[str], cut: Set[str]) -> list[Block]:

@@ -55,6 +55,29 @@ def left(repeated: list[tuple[str, str]], **depends: list[Any]) -> list[str]:
     return [row.text for row in DraftSection.model_validate(kept).statements()]
 
 
+@pytest.mark.parametrize(
+    ("told_kind", "is_settled", "expected"),
+    [
+        (StatementKind.FACT, True, ["They differ.", "So the newer holds."]),
+        (StatementKind.FACT, False, ["They differ."]),
+        (StatementKind.ANALYSIS, True, ["They differ."]),
+    ],
+)
+def test_the_sentence_that_alone_settles_a_contradiction_is_not_left_out(
+    told_kind: StatementKind, is_settled: bool, expected: list[str]
+) -> None:
+    told = said("They differ.", "ev-1", "ev-2", kind=told_kind)
+    settling = said("So the newer holds.", "ev-1", "ev-2", kind=StatementKind.ANALYSIS)
+    sides = [{"evidence_ids": ["ev-1"]}, {"evidence_ids": ["ev-2", "ev-3"]}]
+    [kept] = without_repeated(
+        [section("Locks", told, settling).to_json()],
+        [{"statements": [settling.id], "told": [told.id]}],
+        *([], [], [], [], []),
+        contradictions=[{"sides": sides, "settled": is_settled}],
+    )
+    assert [row.text for row in DraftSection.model_validate(kept).statements()] == expected
+
+
 def name(text: str) -> str:
     return said(text).id
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
+from graph_research.research.agents.writing.passages import opens_pointing_back
 from graph_research.research.agents.writing.section_text import HEADER
 from graph_research.research.code_blocks import without_lines_of
 from graph_research.research.evidence.findings import CONFIDENCE_RANK
@@ -163,7 +164,7 @@ class _Parts:
                 if self.handoff["by_code"]
                 else self.baseline.model_copy(update={"notice": self.labels.written_by_no_model})
             )
-        summary = self._sure(self.handoff["summary"], keep_first=True)
+        summary = self._sure(self._with_stand_ins(self.handoff["summary"], written), keep_first=True)
         by_model = self._proved(summary) > 0
         if not by_model:
             summary = max(self._leading(written), self.baseline.summary, key=self._proved)
@@ -248,6 +249,36 @@ class _Parts:
         blocks = [Block.model_validate(row) for row in rows]
         kept = {row.id for row in islice(statements_of(blocks), 1)} if keep_first else set()
         return rewritten(blocks, lambda row: None if (row := self._corrected(row)).id in self.failing - kept else row)
+
+    def _with_stand_ins(
+        self, rows: Iterable[Mapping[str, Any]], sections: Iterable[DraftSection]
+    ) -> list[Mapping[str, Any]]:
+        """The blocks of the summary, in whose lists an item that fails whole has given way to the sentence of a section
+        that is proved, understood by itself and cites most of the same, at least half of it, if there is one: else the
+        summary would say nothing of a part of the question that a section answers."""
+        blocks = [Block.model_validate(row) for row in rows]
+        said = {row.text for row in statements_of(blocks)}
+        prose = (
+            row for section in sections for block in section.blocks if block.type in _PROSE for row in block.prose()
+        )
+        known = [row for row in prose if self._is_proved(row) and row.text not in said]
+        known = [row for row in known if not opens_pointing_back(row.text)]
+
+        def standing(item: list[Statement]) -> list[Statement]:
+            cited = {name for row in item for name in row.evidence_ids}
+            best = max(known, key=lambda row: len(cited.intersection(row.evidence_ids)), default=None)
+            is_lost = self.failing.issuperset(row.id for row in item) and not any(self._has_other(row) for row in item)
+            return (
+                [best]
+                if best and is_lost and 2 * len(cited.intersection(best.evidence_ids)) >= len(cited) > 0
+                else item
+            )
+
+        return [block.model_copy(update={"items": list(map(standing, block.items))}).to_json() for block in blocks]
+
+    def _has_other(self, row: Statement) -> bool:
+        """Whether something else takes the place of a statement that fails."""
+        return row.id in self.corrections or row.id in self.replaced
 
     def _leading(self, sections: Iterable[DraftSection]) -> list[Block]:
         """What each section that a model wrote begins with, where that states something and does not fail, as a list: a

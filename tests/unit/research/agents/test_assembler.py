@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from graph_research.research.agents.writing.assembler import assembler
+from graph_research.research.models.draft import Statement
 from tests.support.research.harness import PlainContext, make_services
 
 PIECES = [f"ev-000000000{n}" for n in range(9)]
@@ -33,6 +34,8 @@ async def assembled(
     length: str = "1000",
     conclusions: Sequence[dict[str, Any]] = (),
     listed: Sequence[Sequence[dict[str, Any]]] = (),
+    summary: Sequence[Sequence[dict[str, Any]]] = (),
+    failing: Sequence[dict[str, Any]] = (),
     **block: Any,
 ) -> dict[str, Any]:
     """The draft of a report with one section."""
@@ -62,8 +65,11 @@ async def assembled(
         "sections": [section],
         "fabricated": 0,
         "found": True,
+        "title": "",
         "conclusions": [{"type": "list", "items": listed} if listed else {"sentences": list(conclusions)}],
-        **{key: [] for key in ("checks", "statement_verdicts", "summary", "openings")},
+        **{key: [] for key in ("statement_verdicts", "openings")},
+        "summary": [{"type": "list", "items": summary}] if summary else [],
+        "checks": [{"id": Statement.model_validate(row).id, "problem": "it fails"} for row in failing],
     }
     draft: dict[str, Any] = (await assembler(make_services({}))(handoff, PlainContext()))["draft"]
     return draft
@@ -101,6 +107,24 @@ async def test_without_a_summary_the_answer_is_what_the_section_begins_with_anal
         [["So one writer at a time."]]
     ]
     assert draft["found"]
+
+
+@pytest.mark.parametrize(
+    ("cited", "sentence", "expected"),
+    [
+        (PIECES[:3], "Larch locks files.", ["Larch is fast.", "Larch locks files."]),
+        (PIECES[2:5], "Larch locks files.", ["Larch is fast."]),
+        (PIECES[:3], "This locks files.", ["Larch is fast."]),
+    ],
+)
+async def test_where_an_item_of_the_summary_fails_the_sentence_that_cites_most_of_the_same_stands(
+    cited: list[str], sentence: str, expected: list[str]
+) -> None:
+    holds = {**fact("Larch is fast."), "evidence_ids": PIECES[5:6]}
+    fails = {**fact("Larch locks 7 files."), "evidence_ids": cited}
+    told = [fact("It opens one."), {**fact(sentence), "evidence_ids": PIECES[:2]}]
+    draft = await assembled(told, summary=[[holds], [fails]], failing=[fails])
+    assert [row["text"] for block in draft["summary"] for item in block["items"] for row in item] == expected
 
 
 @pytest.mark.parametrize(

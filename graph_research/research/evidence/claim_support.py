@@ -47,6 +47,8 @@ _REFERS = re.compile(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]
 """The end of a text before the number of a row, step or section of the report ("rows 1 to 6")."""
 _JUDGED = deferred(rf"(?:#|--|;|//|%)[^\n]*{word_of('judgement')}", re.IGNORECASE)
 """A comment that says in one of the languages with labels that the writer chose the value of its line."""
+_FRAME = re.compile(r"</?[^\W\d][^<>=\"\n]*>")
+"""The name of a section or of a place to fill in, with where it is, but no value of an attribute: `<Host *:443>`."""
 _NUMBER_OR_UNIT = re.compile(r"\s+|(?<=\d)(?=[^\W\d_])")
 _NUMBER_AND_UNIT = re.compile(r"(\d[\d.,]*)\s?([^\W\d_]+)")
 _LISTED_IN_PARENTHESES = re.compile(r"\(([^()]*,[^()]*)\)")
@@ -124,9 +126,9 @@ def judge(
 
     A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
     tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
-    meaning, but nothing before it. Code has no names, and in a line of it whose comment, or the comment above it, says
-    `judgement` or `assumed`, in whatever language, the writer chose the value. What the user wrote is not judged. A
-    cell without a letter or digit asserts nothing.
+    meaning, but nothing before it. Code has no names and no numbers in the names of its sections, and in a line of it
+    whose comment, or the comment above it, says `judgement` or `assumed`, in whatever language, the writer chose the
+    value. What the user wrote is not judged. A cell without a letter or digit asserts nothing.
     """
     if kind is StatementKind.USER:
         return Judgement(Status.USER, 0.0)
@@ -254,8 +256,8 @@ class _Ground:
     def missing(self, text: str, kind: StatementKind) -> list[str]:
         """The numbers, dates, multiples and names of a text that stand in nothing it may rest on, as written."""
         is_analysis = kind is StatementKind.ANALYSIS
-        if self.is_code and is_analysis:
-            text = _without_judged_lines(text)
+        if self.is_code:
+            text = _FRAME.sub("", _without_judged_lines(text) if is_analysis else text)
         measured = _with_unit(text, self.context)
         known = [*self.quotes, self.question] if is_analysis else self.quotes
         unknown = unstated(measured, known, self.beside)

@@ -403,3 +403,18 @@ def test_a_noun_of_a_short_text_is_no_name_in_the_language_of_the_report(
 
     assert judged.problem == ""
     assert swapped.problem == "not in the cited quotes: MongoDB"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("# inside <Host *:8443>\nturbines 16", ""),
+        ("<Host *:8443>\nturbines 16\n</Host>", ""),
+        ("# port 8443\nturbines 16", "not in the cited quotes: 8443"),
+        ('<host port="8443"/>\nturbines 16', "not in the cited quotes: 8443"),
+        ("turbines 17", "not in the cited quotes: 17"),
+    ],
+)
+def test_a_number_in_the_name_of_a_section_of_code_is_no_value(line: str, problem: str) -> None:
+    passages = [CitedPassage(1, "The default is turbines 16.", valid=True)]
+    assert judge(line, StatementKind.ANALYSIS, passages, is_code=True).problem == problem

@@ -69,12 +69,12 @@ def _check_choice(
         rows = truth_table([parts or [] for parts in conditions], lambda node: type_of(node, channels), budget.left)
         budget.left -= len(rows) * len(edges)
     except TooManyAtoms:
+        what = "guards" if complete else "guards for events"
+        message = f'node "{source}": its {what} are not checked: more than {MOST_ATOMS} comparisons, or too many cases'
+        help = "split the choice over two nodes"
         if complete and conditions[-1]:
-            message = (
-                f'node "{source}": its guards are not checked: more than {MOST_ATOMS} comparisons, or too many cases'
-            )
-            help = "split the choice over two nodes, or end with an edge without `when`"
-            yield Finding.at(edges[0].place, "guards-not-checked", message, help, warning=True)
+            help += "; an edge without `when` at the end is sure to apply"
+        yield Finding.at(edges[0].place, "guards-not-checked", message, help, warning=True)
         return
     forks = source in graph.spec.nodes and graph.spec.nodes[source].fork_all
     if complete:

@@ -218,7 +218,9 @@ class _Subjects:
             left, right = subject.text.split(_PAIR)
             return f"{left} {('<', '==', '>')[value + 1]} {right}"
         if value is _OTHER:
-            return f"{subject.text} not {' or '.join(show_value(constant) for constant in subject.constants)}"
+            return (
+                f"{subject.text} not {' or '.join(show_value(constant) for constant in _distinct(subject.constants))}"
+            )
         if isinstance(value, bool) and not subject.constants and subject.type.solid != {"boolean"}:
             return f"{subject.text} {'holds' if value else 'does not hold'}"
         return f"{subject.text} = {show_value(value)}"

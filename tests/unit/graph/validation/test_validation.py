@@ -92,6 +92,7 @@ def test_complementary_guards_need_no_last_edge(first: str, second: str) -> None
         ("n == 1", "n == 2", "n = 0"),
         ("n > m", "n < m", "m == n"),
         ("s == 'x'", "s == 'y'", 's not "x" or "y"'),
+        ("s == 'x' and flag", "s == 'x'", 's not "x", flag = true'),
         ("n > 0 and flag", "n <= 0 and flag", "n = -1, flag = false"),
     ],
 )

@@ -25,6 +25,7 @@ from graph_research.graph.history.bundle_archive import (
     is_member_name,
     opened,
 )
+from graph_research.graph.history.step_hashes import first_wrong_hash
 from graph_research.graph.state.position import Position
 from graph_research.graph.state.rows import CallRow, Instruction, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.values.codec import references, text_hash
@@ -290,7 +291,7 @@ def _is_part(entry: Any) -> bool:
 
 
 def _check_rows(first: Write) -> None:
-    """The log counts up, and every position can be read."""
+    """The log counts up, every position can be read, and every update gives the hash of its step."""
     steps, calls = [row.step for row in first.steps], [row.seq for row in first.calls]
     if not steps or steps[0] != 0 or steps != sorted(set(steps)) or calls != sorted(set(calls)):
         raise BundleInvalid("the steps or calls are out of order")
@@ -302,6 +303,9 @@ def _check_rows(first: Write) -> None:
             Position.from_bytes(data, b"")
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise BundleInvalid("a step's position cannot be read") from problem
+    if (wrong := first_wrong_hash(first.steps)) is not None:
+        what = f'of "{wrong.address.path}"' if wrong.node else "that starts a graph"
+        raise BundleInvalid(f"the update of step {wrong.step}, {what}, does not give its hash")
 
 
 def _check_texts(run: RunRow, first: Write) -> None:

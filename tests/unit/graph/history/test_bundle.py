@@ -155,6 +155,26 @@ def test_an_archive_repacked_without_changes_is_accepted(whole: bytes, tmp_path:
     assert unpack(file).run.run_id == "p"
 
 
+def test_an_update_that_its_hash_does_not_tell_of_is_refused_whatever_made_it(whole: bytes, tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        rows = [json.loads(line) for line in archive.read("steps.jsonl").splitlines()]
+    made = [number for number, row in enumerate(rows) if row["status"] in ("started", "finished") and row["delta"]]
+    kinds = {(bool(rows[number]["scope"]), rows[number]["item"] is None) for number in made}
+    assert kinds == {(False, True), (False, False), (True, True)}, "of the graph, of items and of subgraphs"
+    for number in made:
+        forged = [
+            {**row, "delta": row["delta"] + " " * (at == number)} if row["delta"] else row
+            for at, row in enumerate(rows)
+        ]
+
+        def change(members: dict[str, bytes], rows: list[Any] = forged) -> None:
+            members["steps.jsonl"] = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+        refused(
+            rebuilt(whole, change), tmp_path, f"the update of step {rows[number]['step']}, .* does not give its hash"
+        )
+
+
 async def test_metadata_for_readers_of_the_file_change_nothing_that_is_read_back(
     store: Checkpointer, tmp_path: Path
 ) -> None:

@@ -69,20 +69,18 @@ _CANCEL_SECONDS = 15.0
 
 class Application:
     """The runs of one data home. All that are driven here share one HTTP client with its rate limits and circuit
-    breakers, and the digests that they make. An async context manager."""
+    breakers, and those of one user the digests that they make. An async context manager."""
 
-    def __init__(
-        self, workspace: Workspace, *, metrics: RunMetrics | None = None, is_of_several_users: bool = False
-    ) -> None:
-        """`metrics` counts the events of the runs that are driven here. Where they are of several users no run uses
-        the digests of another: it would tell that somebody has asked the same of the same text."""
+    def __init__(self, workspace: Workspace, *, metrics: RunMetrics | None = None) -> None:
+        """`metrics` counts the events of the runs that are driven here."""
         self.workspace = workspace
         self._metrics = metrics
         self.prices = prices_of(workspace.settings)
         self.store: Store
         self._clients: Clients
         self._closing = AsyncExitStack()
-        self._digests = None if is_of_several_users else DigestCache()
+        self._digests: dict[str, DigestCache] = {}
+        """By user: those of another would tell that somebody has asked the same of the same text."""
         self._limits: dict[str, LimitReached] = {}
         """The budgets that ended runs here; calls whose answer was withheld count too, and are not in the store."""
 
@@ -147,18 +145,26 @@ class Application:
         retry: bool = True,
         hooks: Hooks | None = None,
         on_index: Indexing | None = None,
+        user: str | None = "",
     ) -> AsyncGenerator[Event, None]:
         """Drive a stored run until it ends or waits, and yield its events, each after it was stored and audited.
 
         The folders of a new run's library are indexed first, until it is cancelled; a new run that has nothing to
         search is removed, and `LibraryEmpty` raised. A limit given here replaces the run's own for good, and so does
         `steps`: whether it pauses before every node. An `offline` run is only to end, without models and searches.
-        Without `retry` a run that has ended meanwhile stays as it is.
+        Without `retry` a run that has ended meanwhile stays as it is. It uses the digests of earlier runs of its
+        `user`; None: of none.
         """
         limits = (max_cost, max_tokens, timeout_seconds)
         try:
             async with self.reopened(
-                run_id, accept_changes=accept_changes, limits=limits, steps=steps, offline=offline, hooks=hooks
+                run_id,
+                accept_changes=accept_changes,
+                limits=limits,
+                steps=steps,
+                offline=offline,
+                hooks=hooks,
+                user=user,
             ) as (run, metadata):
                 new = await self._is_new(run_id)
                 searches = new and run.may_search and not await self.store.cancel_requested(run_id)
@@ -312,6 +318,7 @@ class Application:
         steps: bool | None = None,
         offline: bool = False,
         hooks: Hooks | None = None,
+        user: str | None = None,
     ) -> AsyncIterator[tuple[Run, dict[str, Any] | None]]:
         """A stored run with the models and searches that it was created with, and its new metadata where `limits`
         (`max_cost`, `max_tokens`, `timeout_seconds`) or `steps` change its request."""
@@ -321,7 +328,10 @@ class Application:
             refuse_foreign(record, stored)
         request = replace(with_limits(stored, *limits), steps=stored.steps if steps is None else steps)
         agreed = accept_changes or not is_foreign(record)
-        async with self._assembled(run_id, request, offline=offline, hooks=hooks, agreed=agreed) as (run, clients):
+        async with self._assembled(run_id, request, offline=offline, hooks=hooks, agreed=agreed, user=user) as (
+            run,
+            clients,
+        ):
             calls = await self.store.calls(run_id)
             run.budget.count_recorded(calls)
             clients.pages.keep_recorded(calls)
@@ -336,6 +346,7 @@ class Application:
         offline: bool = False,
         hooks: Hooks | None = None,
         agreed: bool = True,
+        user: str | None = None,
     ) -> AsyncIterator[tuple[Run, Clients]]:
         async with self._clients.of_run() as clients:
             allowed = clients if agreed else without_pages(clients)
@@ -347,7 +358,7 @@ class Application:
                 request,
                 offline=offline,
                 hooks=hooks,
-                digests=self._digests,
+                digests=None if user is None else self._digests.setdefault(user, DigestCache()),
             )
             yield run, allowed
 

@@ -95,21 +95,25 @@ async def with_progress(events: AsyncIterator[Event]) -> AsyncIterator[Event]:
 class JobRequest:
     """What a job is asked for. `limits` replace those of a run that exists already; `folder` is the working directory
     whose settings and definitions hold, None: the worker's own, also where these have changed since the run began;
-    `out` a folder for the report's files, None: they are not written."""
+    `out` a folder for the report's files, None: they are not written; `user` whose digests of earlier runs it may use,
+    None: nobody's."""
 
     run: RunRequest
     folder: str | None = None
     out: str | None = None
     limits: RequestLimits = NO_LIMITS
+    user: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return {"run": self.run.to_json(), "folder": self.folder, "out": self.out, "limits": list(self.limits)}
+        where = {"folder": self.folder, "out": self.out}
+        return {"run": self.run.to_json(), **where, "limits": list(self.limits), "user": self.user}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> JobRequest:
         cost, tokens, seconds = data.get("limits") or NO_LIMITS
         run = RunRequest.from_json(data["run"])
-        return cls(run=run, folder=data.get("folder"), out=data.get("out"), limits=(cost, tokens, seconds))
+        more = {name: data.get(name) for name in ("folder", "out", "user")}
+        return cls(run=run, limits=(cost, tokens, seconds), **more)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,7 +219,7 @@ async def _exists(app: Application, run_id: str) -> bool:
 def _options(answer: str | None, asked: JobRequest) -> dict[str, Any]:
     """How a run is driven: a job without a folder goes on after its graph or prompts have changed."""
     limits = dict(zip(("max_cost", "max_tokens", "timeout_seconds"), asked.limits, strict=True))
-    return {"answer": answer, "accept_changes": asked.folder is None, "retry": False, **limits}
+    return {"answer": answer, "accept_changes": asked.folder is None, "retry": False, "user": asked.user, **limits}
 
 
 async def _drive(

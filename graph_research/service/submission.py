@@ -51,7 +51,7 @@ def new_job(
     workspace: Workspace, submission: JobSubmission, *, user: str, job_id: str, idempotency_key: str | None
 ) -> NewJob:
     """The job of a submission. `RequestInvalid`, `LibraryEmpty` and others say what cannot be done."""
-    request = JobRequest(run=run_request(workspace, submission, user=user)).to_json()
+    request = JobRequest(run=run_request(workspace, submission, user=user), user=user).to_json()
     return NewJob(
         id=job_id,
         user=user,
@@ -275,7 +275,7 @@ async def _submit_created(
     if not job:
         await check_quota(backend.jobs, user)
         run_id = await create(new_run_id())
-        request = JobRequest(run=await backend.app.request(run_id), limits=new.limits).to_json()
+        request = JobRequest(run=await backend.app.request(run_id), limits=new.limits, user=user).to_json()
         queued = NewJob(
             id=run_id, user=user, question=new.question, request={**request, _ASKED: asked}, idempotency_key=key
         )

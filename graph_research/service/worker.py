@@ -39,7 +39,7 @@ async def open_worker(
     home, concurrency = workspace.home, workspace.settings.research_max_concurrency
     async with (
         open_jobs(home.runs_db, partial(connections_to, home)) as jobs,
-        Application(for_jobs(workspace), metrics=metrics, is_of_several_users=True) as app,
+        Application(for_jobs(workspace), metrics=metrics) as app,
     ):
         await app.store.run_rows(None, 1)  # makes the file or the tables that both stores are in
         await jobs.counts()  # refuses what a newer version has made

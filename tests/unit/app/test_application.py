@@ -81,19 +81,27 @@ async def test_nothing_is_indexed_and_no_report_is_written_before_it_is_asked_fo
 
 
 @pytest.mark.requirement("11.20")
-@pytest.mark.parametrize("of_several_users", [False, True])
+@pytest.mark.parametrize(
+    ("users", "hits"),
+    [
+        (["", ""], [False, True]),
+        (["ada", "ada"], [False, True]),
+        (["ada", "bob"], [False, False]),
+        ([None] * 2, [False] * 2),
+    ],
+)
 async def test_a_later_run_about_the_same_question_uses_the_digests_of_an_earlier_one_but_not_another_users(
-    user: User, of_several_users: bool
+    user: User, users: list[str | None], hits: list[bool]
 ) -> None:
     space = workspace(user, library=["library"], deep_research_digest_policy="always", max_iterations=1)
-    hits: list[set[bool]] = []
-    async with Application(space, is_of_several_users=of_several_users) as app:
-        for _ in range(2):
+    seen: list[set[bool]] = []
+    async with Application(space) as app:
+        for asking in users:
             run_id = await app.create(request_for(space, QUESTION, now=NOW))
-            async with aclosing(app.drive(run_id)) as events:
+            async with aclosing(app.drive(run_id, user=asking)) as events:
                 notes = [event.data async for event in events if isinstance(event, Note)]
-            hits.append({note["cache_hit"] for note in notes if "cache_hit" in note})
-    assert hits == [{False}, {not of_several_users}]
+            seen.append({note["cache_hit"] for note in notes if "cache_hit" in note})
+    assert seen == [{hit} for hit in hits]
 
 
 async def test_a_new_run_that_finds_nothing_to_search_is_removed(user: User) -> None:

@@ -28,7 +28,7 @@ from graph_research.app.wiring.search import Searches
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import UserMistake
 from graph_research.graph.errors import GraphChanged, StoreUnreachable, UnknownRun
-from graph_research.graph.events import Event, NodeStarted, Progress, RunEnded, RunResumed
+from graph_research.graph.events import Event, NodeStarted, Note, Progress, RunEnded, RunResumed
 from graph_research.graph.state.rows import Write
 from graph_research.jobs.job import JobStatus, NewJob
 from graph_research.jobs.sqlite import SqliteJobStore
@@ -136,6 +136,21 @@ async def test_a_job_that_is_driven_again_after_its_end_has_the_same_result(user
         assert await app.store.events("job") == events
     assert second == first
     assert len(reports.sources) == 1
+
+
+@pytest.mark.requirement("11.20", "22.2")
+async def test_a_job_uses_the_digests_of_an_earlier_one_of_its_user(user: User) -> None:
+    options = {"library": [str(user.folder / "library")], "deep_research_digest_policy": "always", "max_iterations": 1}
+    space = workspace(user, **options)
+    async with Application(space) as app:
+        for job, asking in (("first", "ada"), ("again", "ada"), ("others", "bob")):
+            await run(app, job, request_for(space, QUESTION, now=NOW), user=asking)
+        notes = {job: await app.store.events(job) for job in ("first", "again", "others")}
+    hits = {
+        job: {event.data["cache_hit"] for event in events if isinstance(event, Note) and "cache_hit" in event.data}
+        for job, events in notes.items()
+    }
+    assert hits == {"first": {False}, "again": {True}, "others": {False}}
 
 
 async def test_a_run_that_asks_waits_and_goes_on_with_each_answer(user: User) -> None:

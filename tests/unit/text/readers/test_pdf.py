@@ -167,6 +167,15 @@ def test_pages_and_characters_beyond_the_limit_are_left_out_with_a_warning() -> 
     assert document.warnings == ("stopped after 100 characters, on page 1 of 3",), "it says how far it was read, once"
 
 
+@pytest.mark.requirement("12.2")
+def test_what_stands_between_pages_counts_as_characters_too() -> None:
+    whole = len(read(report()).text)
+    for chars in range(whole - 40, whole):
+        document = read(report(), Limits(chars=chars))
+        assert len(document.text) <= chars
+        assert document.warnings
+
+
 def test_an_encrypted_pdf_says_so() -> None:
     writer = PdfWriter(clone_from=PdfReader(io.BytesIO(report(1))))
     writer.encrypt("secret", algorithm="RC4-128")

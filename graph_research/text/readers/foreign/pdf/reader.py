@@ -20,6 +20,7 @@ from pypdf.errors import PyPdfError
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.language.dates import iso_date
+from graph_research.text.pages import page_separator
 from graph_research.text.readers.foreign.package import named_authors
 from graph_research.text.readers.foreign.pdf.accents import composed, loose_accents
 from graph_research.text.readers.foreign.pdf.layout import PdfLine, has_table, pdf_document, style_of
@@ -130,6 +131,8 @@ class _Extraction:
             if not _is_legible(lines):
                 self.illegible += 1
                 lines = []
+            if number > 1:
+                room -= len(page_separator(number))
             pages.append(_cut(lines, room))
             room -= sum(len(line.text) + 1 for line in lines)
             if room <= 0:

@@ -52,6 +52,29 @@ def coerced(value: Any, schema: Mapping[str, Any], *, root: Mapping[str, Any] | 
     return _as_scalar(value, types)
 
 
+def without_misfits(value: Any, schema: Mapping[str, Any], *, root: Mapping[str, Any] | None = None) -> Any:
+    """`value` without the members that may be left out and are of another type, or another choice, than `schema` has
+    for them; `value` is no deeper than what `coerced` goes into."""
+    root = schema if root is None else root
+    schema = _resolved(schema, root)
+    if isinstance(value, list):
+        return [without_misfits(item, schema.get("items") or {}, root=root) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    properties, required = schema.get("properties") or {}, schema.get("required") or []
+    return {
+        key: without_misfits(member, properties.get(key) or {}, root=root)
+        for key, member in value.items()
+        if key in required or _fits_roughly(member, _resolved(properties.get(key) or {}, root))
+    }
+
+
+def _fits_roughly(value: Any, schema: Mapping[str, Any]) -> bool:
+    if "enum" in schema:
+        return value in schema["enum"]
+    return "type" not in schema or _is_of(value, schema["type"])
+
+
 def _as_array(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
     items = schema.get("items") or {}
     if value is None:

@@ -25,7 +25,7 @@ from graph_research.research.llm.prompt_fitting import (
     shortened,
 )
 from graph_research.research.llm.prompt_templates import PromptRenderer
-from graph_research.research.llm.schema_coercion import coerced, wrapped_in
+from graph_research.research.llm.schema_coercion import coerced, without_misfits, wrapped_in
 from graph_research.research.llm.services import Services
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.ids import ShortIds
@@ -118,7 +118,8 @@ class Agent:
 
         Templates see `material`, which is JSON. Models in this process also get `local` (documents). `windows` is what
         the run has learned of its models' windows. An answer to which `review` objects is sent back once where a repair
-        turn is left; what comes of it is used, also where the review objects again.
+        turn is left; what comes of it is used, also where the review objects again. Of an answer that still does not
+        fit after the last turn, what may be left out and does not fit is left out, where the rest fits.
 
         Raises the models' `ProviderError` when none can be reached. Where no reply fits, the prompt fits no window, the
         models decline, or the model in this process stands behind one that cannot be reached, the `fallback` answers,
@@ -145,6 +146,8 @@ class Agent:
             kind = DegradationKind.BUDGET if isinstance(error, BudgetReached) else DegradationKind.FALLBACK
             result = await self._fallen_back(services, request, ctx, fallback)
             return _degraded(result, session, _without_server_text(error), 1, kind)
+        if answer.value is None and (rest := _fitting_rest(answer.text, contract, ids)) is not None:
+            answer = replace(answer, value=rest, problem="")
         if answer.value is None:
             if not (fallback or self.quotes):
                 raise AnswerUnreadable(
@@ -321,6 +324,15 @@ def _read(
         if isinstance(value, dict) and contract.fits(value):
             return value, ""
     return None, problem
+
+
+def _fitting_rest(reply: str, contract: Contract, ids: ShortIds) -> dict[str, Any] | None:
+    """The likeliest candidate of a reply that fits once what may be left out and does not fit is left out."""
+    for candidate in map(ids.expand, _candidates(reply, closed=True)):
+        value = without_misfits(coerced(candidate, contract.schema), contract.schema)
+        if isinstance(value, dict) and contract.fits(value):
+            return value
+    return None
 
 
 def _reviewed(read: tuple[dict[str, Any] | None, str], review: Review | None) -> tuple[dict[str, Any] | None, str]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.research.llm.schema_coercion import coerced, wrapped_in
+from graph_research.research.llm.schema_coercion import coerced, without_misfits, wrapped_in
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -64,6 +64,13 @@ def test_a_value_that_can_only_mean_one_thing_is_coerced(value: Any, meant: Any)
 def test_what_is_not_certain_stays_as_it_is(value: Any) -> None:
     kept = coerced(value, SCHEMA)
     assert kept == value or kept == {"rows": [], "note": "a", "NOTE": "b"}
+
+
+def test_members_that_may_be_left_out_and_do_not_fit_are_left_out() -> None:
+    rows = [{"priority": "first", "sourceId": "s", "category": None}, {"confidence": "rather high"}]
+    rest = {"rows": [{"sourceId": "s", "category": None}, {}]}
+    assert without_misfits({"rows": rows, "note": 7}, SCHEMA) == rest
+    assert without_misfits({"rows": "a text"}, SCHEMA) == {"rows": "a text"}, "it may not be left out"
 
 
 def test_a_key_that_is_written_twice_in_other_cases_is_taken_once_and_nothing_is_lost() -> None:

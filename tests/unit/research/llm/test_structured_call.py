@@ -66,6 +66,17 @@ async def test_an_answer_that_does_not_fit_is_sent_back_once_with_what_is_wrong(
     assert '{"research_brief": "b", "sub_queries": "none"}' in second.user
 
 
+@pytest.mark.requirement("2.10")
+async def test_after_the_repair_turn_a_member_that_may_be_left_out_does_not_cost_the_whole_answer(
+    context: PlainContext,
+) -> None:
+    rows = [*PLAN["sub_queries"], {"query": "another query", "priority": "high", "look_for": "height"}]
+    services = make_services({"planner": [{**PLAN, "sub_queries": rows}]})
+    result = await AGENT.call(services, MATERIAL, context, fallback=lambda: PLAN)
+    assert result.output["sub_queries"] == [*PLAN["sub_queries"], {"query": "another query", "look_for": ["height"]}]
+    assert (result.degraded, result.attempts) == (None, 2)
+
+
 async def test_a_prompt_has_short_ids_and_what_comes_of_the_answer_whole_ones(context: PlainContext) -> None:
     answer = {**PLAN, "research_brief": "After find-0123."}
     services = make_services({"planner": [{"research_brief": "find-0123 leaves the rest open."}, answer]})

@@ -59,9 +59,10 @@ def clarify(material: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _subject(query: Query) -> str:
-    """The question's subject, else its two rarest words."""
-    if query.subject:
-        return query.subject
+    """The question's subject, else of several things that it asks the phrase that all are about, else its two rarest
+    words."""
+    if query.subject or (len(query.parts) > 1 and query.phrase):
+        return query.subject or query.phrase
     rarest = sorted(words(query.text, query.language), key=lambda word: -word.weight)[:2]
     return " ".join(query.text[word.start : word.end] for word in sorted(rarest, key=lambda word: word.start))
 

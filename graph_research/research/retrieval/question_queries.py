@@ -50,12 +50,19 @@ def _words_of_names(query: Query) -> set[str]:
     return {names[word.start : word.end].casefold() for word in words(names, query.language) if word.weight}
 
 
+def _in_context(part: Query, query: Query) -> str:
+    """A part as a search for it. Where the question has no name, a phrase of it stands for the single word that the
+    part got to be understood by."""
+    is_alone = part.text == part.own or query.subject or " " not in query.phrase
+    return part.text if is_alone else f"{query.phrase} {part.own}"
+
+
 def _of_parts(query: Query, most: int) -> list[tuple[str, str]]:
     """A query for each part, the last ones joined where there are too many; of things compared, one for each."""
     if len(query.parts) > 1:
         own = [part.own for part in query.parts]
         asked = own if len(own) <= most else [*own[: most - 1], ", ".join(own[most - 1 :])]
-        texts = {part.own: part.text for part in query.parts}
+        texts = {part.own: _in_context(part, query) for part in query.parts}
         return [(texts.get(o, f"{query.subject} {o}".strip()), f"The question asks “{o}”.") for o in asked]
     if len(query.names) < 2:
         return []

@@ -113,6 +113,20 @@ class Query:
             end = word.end
         return self.text[start:end]
 
+    @cached_property
+    def phrase(self) -> str:
+        """The first two of the content words that stand together around the rarest one of its first part ("heat
+        pumps"), that word alone where none stands beside it, "" without any."""
+        text = self.parts[0].own
+        told = [word for word in words(text, self.language) if word.weight > 0.0]
+        if not told:
+            return ""
+        first = told.index(max(told, key=lambda word: word.weight))
+        while first > 0 and text[told[first - 1].end : told[first].start] == " ":
+            first -= 1
+        beside = [word for word in told[first + 1 : first + 2] if text[told[first].end : word.start] == " "]
+        return text[told[first].start : (beside or told[first:])[0].end]
+
     def _with(self, subject: str, piece: str) -> str:
         """A part that names nothing, with the subject of the question."""
         named = subject.casefold() in piece.casefold() or _names(piece, self.language)

@@ -63,3 +63,25 @@ def test_no_query_stands_twice_and_the_question_comes_first() -> None:
 )
 def test_a_query_for_a_name_of_the_question_has_no_words_that_say_nothing(question: str, queries: list[str]) -> None:
     assert [query for query, _ in queries_of(question, 5)[1:]] == queries
+
+
+@pytest.mark.requirement("2.2", "18.1")
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "How long do heat pumps last and what do they cost?",
+            ["How long do heat pumps last", "heat pumps what do they cost"],
+        ),
+        (
+            "How do salt marshes store carbon, and how fast do they grow?",
+            ["How do salt marshes store carbon", "salt marshes how fast do they grow"],
+        ),
+        (
+            "What did the Tarn plant cost, and when did it open?",
+            ["What did the Tarn plant cost", "Tarn plant when did it open"],
+        ),
+    ],
+)
+def test_a_part_that_leaves_out_what_it_is_about_is_searched_for_with_it(question: str, parts: list[str]) -> None:
+    assert [query for query, _ in queries_of(question, 5)][1:] == parts

@@ -33,6 +33,7 @@ from graph_research.graph.context import SystemClock
 from graph_research.graph.errors import InputInvalid
 from graph_research.graph.statuses import RunStatus
 from graph_research.providers.errors import BudgetReached
+from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.report.statistics import FETCH
 from graph_research.text.wording import counted
 
@@ -99,6 +100,18 @@ def _say_why_pages_failed(failures: Sequence[Mapping[str, Any]]) -> None:
         say(f"page not read: {in_line(first)[:_REASON_CHARS]}" + (f" ({len(others)} more likewise)" if others else ""))
     if more > 0:
         say(f"pages not read for {counted(more, 'more reason')}; `graph-research show` has them all")
+
+
+def _say_what_fitted_no_window(degraded: Sequence[Mapping[str, Any]]) -> None:
+    """The first few steps that no model took since their prompts fitted no window, each with its remedy."""
+    refused = {(row["node"], row["agent"]) for row in degraded if row.get("kind") == DegradationKind.WINDOW}
+    said = dict.fromkeys(
+        f"{row['agent']}: {in_line(row['reason'])[:_REASON_CHARS]}"
+        for row in degraded
+        if row.get("kind") == DegradationKind.FALLBACK and (row["node"], row["agent"]) in refused
+    )
+    for reason in list(said)[:_MOST_REASONS]:
+        say(reason)
 
 
 async def go_on(
@@ -199,7 +212,9 @@ async def _drive(
     if interrupted:
         raise CommandEnded(INTERRUPTED)
     if isinstance(result, ResearchResult):
-        _say_what_failed(research_state(await app.store.state(run_id)).get("search_failures") or [], result)
+        state = research_state(await app.store.state(run_id))
+        _say_what_failed(state.get("search_failures") or [], result)
+        _say_what_fitted_no_window(state.get("degraded") or [])
     if code := end_of(result):
         raise CommandEnded(code)
 

@@ -120,6 +120,14 @@ def test_a_limit_too_small_for_any_report_is_refused_with_the_least_that_works(
     assert user.run("list", "--json").json == []
 
 
+@pytest.mark.requirement("14.2", "B11")
+def test_a_step_whose_prompt_fits_no_window_is_named_with_what_to_do(user: User) -> None:
+    script = {**WASTEFUL, "reflector": ["{}"], "planner": [{"error": "context_exceeded"}]}
+    said = research(user, "narrow", script).err
+    assert "planner: the prompt fits the window of no model of this role; use a model with a larger window" in said
+    assert "set this one's in model_context_overrides" in said
+
+
 def test_without_a_model_no_budget_is_too_small(user: User) -> None:
     asked = ["run", QUESTION, "--library", "library", "--llm", "extractive", "--run-id", "free", "--max-tokens", "1"]
     assert user.run(*asked, "--json").json["status"] == "completed"

@@ -27,10 +27,11 @@ that this reading saw."""
 def aspects_of(
     queries: Sequence[str], checklist: Sequence[Mapping[str, Any]] = (), other_topics: Sequence[Mapping[str, Any]] = ()
 ) -> list[Aspect]:
-    """What passages are chosen by: the queries of the topic with what it looks for, those of each other one, and the
-    checklist. Each of these counts 1 together."""
-    asked = [queries, *(topic["queries"] for topic in other_topics), [row["text"] for row in checklist]]
-    return [Aspect(text, 1.0 / len(texts)) for texts in asked for text in texts]
+    """What passages are chosen by: the queries of the topic with what it looks for, those of each other one in the
+    sources that this one found as well, and the checklist. Each of these counts 1 together."""
+    others = [(topic["queries"], frozenset(topic["source_ids"])) for topic in other_topics]
+    asked = [(queries, None), *others, ([row["text"] for row in checklist], None)]
+    return [Aspect(text, 1.0 / len(texts), sources) for texts, sources in asked for text in texts]
 
 
 def chars_of_each(settings: ResearchSettings, lengths: Iterable[int], most_chars: int | None = None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,10 +22,12 @@ _MOST_KEPT = 64  # documents whose passages are kept: several steps read the sam
 
 
 class Aspect(NamedTuple):
-    """A text that says what is looked for, and how much it counts beside others."""
+    """A text that says what is looked for, how much it counts beside others, and in which documents: in all where that
+    is None."""
 
     text: str
     weight: float = 1.0
+    sources: Collection[str] | None = None
 
 
 class CoveringPassage(NamedTuple):
@@ -65,10 +67,10 @@ def covering_passages(
     of its text.
 
     A passage is worth the sum of BM25 over the terms of each aspect, with a term's rarity among the passages of all
-    documents; terms of the headings above it count `AROUND`. A term counts less the more earlier passages hold it
-    (`REPEATED`), so that passages on something else come before more of the same. On each aspect a passage counts more
-    the more its document's passages are worth on that aspect on average, so that a text on it comes before a chance
-    mention.
+    documents; terms of the headings above it count `AROUND`. An aspect counts in its own `sources` only. A term counts
+    less the more earlier passages hold it (`REPEATED`), so that passages on something else come before more of the
+    same. On each aspect a passage counts more the more its document's passages are worth on that aspect on average, so
+    that a text on it comes before a chance mention.
     """
     read = {source: _read(document) for source, document in documents.items()}
     candidates = _candidates(read, aspects)
@@ -116,13 +118,14 @@ def _candidates(read: Mapping[str, _Read], aspects: Sequence[Aspect]) -> list[_C
     }
     candidates: list[_Candidate] = []
     for source, document in read.items():
-        wanted = shares[document.language]
+        own = [n for n, aspect in enumerate(aspects) if aspect.sources is None or source in aspect.sources]
+        wanted = [shares[document.language][n] for n in own]
         terms = dict.fromkeys(term for share in wanted for term in share)
         values = [
             _values(counted, heading, terms, mean_length or 1.0)
             for counted, heading in zip(document.counts, document.headings, strict=True)
         ]
-        weights = _weights(aspects, wanted, values)
+        weights = _weights([aspects[n] for n in own], wanted, values)
         candidates += [
             _Candidate(source, span, {term: weights[term] * value for term, value in found.items()})
             for span, found in zip(document.spans, values, strict=True)

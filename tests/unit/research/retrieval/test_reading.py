@@ -122,6 +122,19 @@ def test_a_text_on_one_aspect_counts_for_that_aspect_only() -> None:
 
 
 @pytest.mark.requirement("13.5")
+def test_what_another_topic_asks_counts_in_the_sources_that_it_found() -> None:
+    chapters = [(f"Supper {n}", f"Supper {n} is cooked at seven. {FILLER}") for n in range(9)]
+    documents = {
+        "found": page(*chapters, ("Boats", f"A boat is lent for two hours. {FILLER}")),
+        "other": page(*chapters, ("Boats", f"Boats are painted in a boat shed. {FILLER}")),
+    }
+    sources = [source(id_, document) for id_, document in documents.items()]
+    boats = {"query": "boats", "queries": ["how long a boat is lent"], "source_ids": ["found"]}
+    reading = Reading(sources, documents, aspects_of(["supper"], other_topics=[boats]))
+    assert "two hours" in reading.text("found", 700)
+    assert "boat" not in reading.text("other", 700)
+
+
 def test_a_protected_source_that_says_nothing_on_the_question_keeps_a_headline() -> None:
     locks = page(*((f"Locks {n}", f"A lock of kind {n} is held by a writer. {FILLER}") for n in range(20)))
     other = page(*((f"Weather {n}", f"It may rain on day {n}. {FILLER}") for n in range(20)))

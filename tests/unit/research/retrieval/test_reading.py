@@ -121,7 +121,6 @@ def test_a_text_on_one_aspect_counts_for_that_aspect_only() -> None:
     assert on_columns[0] == "columns"
 
 
-@pytest.mark.requirement("13.5")
 def test_what_another_topic_asks_counts_in_the_sources_that_it_found() -> None:
     chapters = [(f"Supper {n}", f"Supper {n} is cooked at seven. {FILLER}") for n in range(9)]
     documents = {
@@ -135,6 +134,7 @@ def test_what_another_topic_asks_counts_in_the_sources_that_it_found() -> None:
     assert "boat" not in reading.text("other", 700)
 
 
+@pytest.mark.requirement("13.5")
 def test_a_protected_source_that_says_nothing_on_the_question_keeps_a_headline() -> None:
     locks = page(*((f"Locks {n}", f"A lock of kind {n} is held by a writer. {FILLER}") for n in range(20)))
     other = page(*((f"Weather {n}", f"It may rain on day {n}. {FILLER}") for n in range(20)))

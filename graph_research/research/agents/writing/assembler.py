@@ -268,11 +268,10 @@ class _Parts:
             cited = {name for row in item for name in row.evidence_ids}
             best = max(known, key=lambda row: len(cited.intersection(row.evidence_ids)), default=None)
             is_lost = self.failing.issuperset(row.id for row in item) and not any(self._has_other(row) for row in item)
-            return (
-                [best]
-                if best and is_lost and 2 * len(cited.intersection(best.evidence_ids)) >= len(cited) > 0
-                else item
-            )
+            if not (best and is_lost and 2 * len(cited.intersection(best.evidence_ids)) >= len(cited) > 0):
+                return item
+            known.remove(best)
+            return [best]
 
         return [block.model_copy(update={"items": list(map(standing, block.items))}).to_json() for block in blocks]
 

@@ -1,4 +1,5 @@
-"""Bytes of a text file become characters: byte order mark, UTF-8, declared charset, then Windows-1252 or Latin-1."""
+"""Bytes of a text file become characters: byte order mark, UTF-8, declared charset, then the one that a text mostly
+without Latin letters is likeliest in, else Windows-1252 or Latin-1."""
 
 from __future__ import annotations
 
@@ -23,6 +24,8 @@ _CHARSETS = re.compile(
     re.IGNORECASE,
 )
 _HEAD_BYTES = 2048
+_SAMPLE_BYTES = 20_000
+_LATIN_LETTER = re.compile(rb"[A-Za-z]")
 
 
 def decode(data: bytes, charset: str | None = None) -> str:
@@ -39,12 +42,23 @@ def decode(data: bytes, charset: str | None = None) -> str:
         raise DocumentUnreadable("the file is binary, not text")
     declared = _known(charset or "") or _declared(data)
     seven_bit = [declared] if declared.startswith("iso-2022") else []
-    for encoding in [*seven_bit, "utf-8", declared or "utf-8", "cp1252"]:
+    for encoding in [*seven_bit, "utf-8", declared or _likeliest(data), "cp1252"]:
         try:
             return data.decode(encoding)
         except (UnicodeDecodeError, LookupError):
             continue
     return data.decode("latin-1")
+
+
+def _likeliest(data: bytes) -> str:
+    """The charset of a text most of whose letters are not Latin. Of one with a few accents it would be a guess."""
+    sample = data[: data.rfind(b"\n", 0, _SAMPLE_BYTES) + 1] or data  # within a line it might end within a character
+    if sum(byte > 127 for byte in sample) <= len(_LATIN_LETTER.findall(sample)):
+        return "utf-8"
+    from charset_normalizer import from_bytes  # takes long to import, and few files need it
+
+    found = from_bytes(sample).best()
+    return _known((found.encoding if found else "").replace("_", "-")) or "utf-8"
 
 
 def _declared(data: bytes) -> str:

@@ -73,6 +73,8 @@ def _member(data: bytes, name: str, depth: int = 1) -> Document:
 
 
 def _read(data: bytes, media_type: str, name: str, limits: Limits, depth: int = 0) -> Document:
+    if not data:
+        raise DocumentUnreadable("it is empty")
     media_type = type_of_bytes(data, media_type)
     if media_type == registry.GZIP:
         return _member(unpack_gzip(data, limits), PurePath(name).stem, depth + 1)

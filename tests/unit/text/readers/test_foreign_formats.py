@@ -673,3 +673,9 @@ def test_what_is_not_of_its_format_is_refused_in_plain_words(media_type: str, da
         read_here(data, media_type, "file.txt.gz")
     assert refused.value.message.startswith("it ")
     assert "Error" not in refused.value.message
+
+
+def test_an_empty_file_is_called_empty_whatever_its_format() -> None:
+    for media_type in ("application/pdf", "application/rtf"):
+        with pytest.raises(DocumentUnreadable, match="it is empty"):
+            read_here(b"", media_type, "file")

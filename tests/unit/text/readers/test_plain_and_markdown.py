@@ -225,6 +225,9 @@ def test_thousands_of_signs_in_one_paragraph_are_read_as_plain_text() -> None:
     assert markdown_document("[" * 20_000).text == "[" * 20_000
 
 
+DAM = "Плотина даёт 412 гигаватт-часов в год. Она построена в 1987 году. Рыба проходит через турбины без вреда."
+
+
 @pytest.mark.parametrize(
     ("data", "text"),
     [
@@ -235,6 +238,9 @@ def test_thousands_of_signs_in_one_paragraph_are_read_as_plain_text() -> None:
         ('<meta charset="latin-1">é'.encode(), '<meta charset="latin-1">é'),
         (b"caf\xe9 \x93quoted\x94", "café “quoted”"),
         (b"\x81\x8d \xe9", "\x81\x8d é"),
+        (DAM.encode("koi8-r"), DAM),
+        (DAM.encode("cp1251"), DAM),
+        ("该水坝每年发电。鱼类可以安全通过。\n".encode("gbk") * 900, "该水坝每年发电。鱼类可以安全通过。\n" * 900),
         (b'<meta charset="rot13"> caf\xe9', '<meta charset="rot13"> café'),
     ],
 )

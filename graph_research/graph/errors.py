@@ -34,7 +34,7 @@ class Finding:
     help: str = ""
 
     @classmethod
-    def at(cls, place: Place, code: str, message: str, help: str = "", *, warning: bool = False) -> Finding:
+    def at(cls, place: Place, code: str, message: str, help: str, *, warning: bool = False) -> Finding:
         """The finding `code` at `place`; an error unless `warning`."""
         return cls(
             file=place.file,

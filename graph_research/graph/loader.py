@@ -109,10 +109,11 @@ class _Loader:
             return self.loaded[name], []
         if name in ancestors:
             chain = " -> ".join((*ancestors, name))
-            return None, [Finding.at(place, "recursive-graph", f"a graph cannot contain itself: {chain}")]
+            help = "take one of these nodes out; what repeats goes into a loop"
+            return None, [Finding.at(place, "recursive-graph", f"a graph cannot contain itself: {chain}", help)]
         found = self.registry.graphs.find(name)
         if found is None:
-            help = did_you_mean(name, self.registry.graphs.names())
+            help = did_you_mean(name, self.registry.graphs.names(), f"write it as graphs/{name}.yaml beside this one")
             return None, [Finding.at(place, "unknown-graph", f'no graph "{name}"', help)]
         graph, findings = self.load(*found, ancestors)
         if graph is not None:

@@ -60,7 +60,7 @@ def truncate(text: str, most_chars: int = 80) -> str:
 
 _LEAST_SIMILARITY = 0.6
 _MOST_PARTS = 3
-_MOST_LISTED = 8
+_MOST_LISTED = 24
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
@@ -81,11 +81,11 @@ def unknown_name_help(name: str, known: Iterable[str]) -> str:
     return f"write {word}" if word else did_you_mean(name, known)
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`did you mean "gather"?`, or the known names where none is near and they are few."""
+def did_you_mean(name: str, known: Iterable[str], new: str = "") -> str:
+    """`did you mean "gather"?`; where none is near, the known names and, in `new`, how to add one."""
     names = sorted(known)
     if match := closest(name, names):
         return f'did you mean "{match}"?'
-    if 0 < len(names) <= _MOST_LISTED:
-        return "known: " + ", ".join(names)
-    return ""
+    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    listed = f"known: {', '.join(names[:_MOST_LISTED])}{more}" if names else ""
+    return "; ".join(filter(None, (listed, new)))

@@ -138,11 +138,11 @@ def compile_for(text: str, root: Graph, scope: Mapping[str, Any] | None = None) 
     try:
         expression = compile_expression(Expression(text, Place("expression", 1, 1)), root.registry.functions)
     except GraphInvalid as invalid:
-        raise BreakpointInvalid(f"{text[:80]!r}: {invalid.message}", help=invalid.help or "correct it") from invalid
+        raise BreakpointInvalid(f"{text[:80]!r}: {invalid.message}", help=invalid.help) from invalid
     names = set(scope) if scope is not None else {name for graph in root.walk() for name in graph.spec.channels}
     unknown = sorted(expression.names - names - _ALWAYS_KNOWN)
     if unknown:
-        hint = unknown_name_help(unknown[0], names) or f"names are {', '.join(sorted(names))[:200]}"
+        hint = unknown_name_help(unknown[0], names | _ALWAYS_KNOWN)
         raise BreakpointInvalid(f'{text[:80]!r}: there is no name "{unknown[0]}"', help=hint)
     return expression
 
@@ -175,7 +175,7 @@ def _check_node(path: str, root: Graph) -> None:
     name = plain_path(path).rpartition("/")[2]
     names = sorted({node for graph in root.walk() for node in graph.spec.nodes})
     if name not in names:
-        hint = did_you_mean(name, names) or f"nodes are {', '.join(names)[:200]}"
+        hint = did_you_mean(name, names)
         raise BreakpointInvalid(f'no node "{name}" in {root.spec.file}', help=hint)
 
 

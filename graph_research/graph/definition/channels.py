@@ -80,14 +80,16 @@ def schema_channels(name: str, place: Place, schemas: Resolver, reader: TreeRead
     """The channels of the JSON Schema `name`; what is wrong with it is found at `place`, where the graph names it."""
     resource = schemas.find(name)
     if resource is None:
-        reader.report(place, "unknown-schema", f'no schema "{name}"', did_you_mean(name, schemas.names()))
+        reader.report(place, "unknown-schema", f'no schema "{name}"', schema_help(name, schemas))
         return {}
     try:
         schema = json.loads(resource[0])
         Contract(schema, name, schemas)
         properties = schema["properties"].items()
     except (SchemaInvalid, ValueError, KeyError, AttributeError, TypeError) as problem:
-        reader.report(place, "schema-invalid", f'schema "{name}" ({resource[1]}) cannot be used: {problem}', "")
+        reader.report(
+            place, "schema-invalid", f'schema "{name}" ({resource[1]}) cannot be used: {problem}', "correct the schema"
+        )
         return {}
     shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
     channels = {}
@@ -95,6 +97,11 @@ def schema_channels(name: str, place: Place, schemas: Resolver, reader: TreeRead
         properties_of = {**value, **(shared if "#/" in json.dumps(value) else {})} if isinstance(value, dict) else {}
         channels[key] = _channel(key, properties_of, reader, "state", place)
     return channels
+
+
+def schema_help(name: str, schemas: Resolver) -> str:
+    """What to do where no schema has this name."""
+    return did_you_mean(name, schemas.names(), f"write it as schemas/{name}.json beside the graph")
 
 
 def _channel(name: str, written: Mapping[str, Any], reader: TreeReader, path: str, place: Place) -> ChannelSpec:

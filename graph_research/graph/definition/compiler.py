@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from graph_research.graph.definition.channels import schema_help
 from graph_research.graph.definition.spec import GraphSpec, NodeSpec
 from graph_research.graph.errors import Finding, GraphInvalid, HandoffInvalid
 from graph_research.graph.expressions.compiled import Compiled, ExpressionGroup, compile_expression
@@ -220,7 +221,12 @@ class _Compiler:
         channels: dict[str, Typed] = {}
         for name, channel in self.spec.channels.items():
             for kind in sorted(set(type_names(channel.schema)) - types.keys()):
-                self._report(channel.place, "unknown-type", f'no type "{kind}"', did_you_mean(kind, types))
+                self._report(
+                    channel.place,
+                    "unknown-type",
+                    f'no type "{kind}"',
+                    did_you_mean(kind, types, "register it: load_graph(…, types={NAME: CLASS})"),
+                )
             if (type_ := typed(channel.schema, types)) is None:
                 continue
             channels[name] = type_
@@ -291,14 +297,18 @@ class _Compiler:
         for name, place in schema_names(self.spec):
             resource = self.registry.schemas.find(name)
             if resource is None:
-                self._report(
-                    place, "unknown-schema", f'no schema "{name}"', did_you_mean(name, self.registry.schemas.names())
-                )
+                help = schema_help(name, self.registry.schemas)
+                self._report(place, "unknown-schema", f'no schema "{name}"', help)
                 continue
             try:
                 contracts[name] = contracts.get(name) or Contract(json.loads(resource[0]), name, self.registry.schemas)
             except (SchemaInvalid, ValueError, AttributeError) as problem:
-                self._report(place, "schema-invalid", f'schema "{name}" ({resource[1]}) cannot be used: {problem}', "")
+                self._report(
+                    place,
+                    "schema-invalid",
+                    f'schema "{name}" ({resource[1]}) cannot be used: {problem}',
+                    "correct the schema",
+                )
         return contracts
 
     def channels(self) -> dict[str, Contract]:
@@ -307,7 +317,7 @@ class _Compiler:
             try:
                 contracts[name] = Contract(channel.schema, name, self.registry.schemas, what="channel")
             except SchemaInvalid as problem:
-                self._report(channel.place, "schema-invalid", f'channel "{name}": {problem}', "")
+                self._report(channel.place, "schema-invalid", f'channel "{name}": {problem}', "correct its type")
         return contracts
 
     def _report(self, place: Place, code: str, message: str, help: str) -> None:

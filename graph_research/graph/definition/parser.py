@@ -53,6 +53,7 @@ _OPTIONS: Mapping[str, frozenset[str]] = {
 _OF_EACH = ("as", "at_once", "on_item_error")
 _NODE_KEYS = (*_KINDS, *sorted({key for keys in _OPTIONS.values() for key in keys}))
 _EDGE_KEYS = ("from", "to", "when", "loop", "on")
+_NEEDED = {"graph": "NAME", "start": "NODE", "nodes": "{NODE: {end: completed}}"}
 
 
 def read_text(path: Path) -> str | Finding:
@@ -100,11 +101,13 @@ class _GraphReader(TreeReader):
     def graph(
         self, tree: YamlMapping, text: str, file: str, schemas: Resolver, types: Collection[str]
     ) -> GraphSpec | None:
-        top = self.keys(tree, "", "the graph", _TOP, ("graph", "start", "nodes"))
+        top = self.keys(tree, "", "the graph", _TOP, _NEEDED)
         nodes = self.named(top.get("nodes"), "nodes", "node")
         if not nodes:
             if isinstance(top.get("nodes"), YamlMapping):
-                self.report(self.places["nodes"], "missing-key", "a graph has at least one node")
+                self.report(
+                    self.places["nodes"], "missing-key", "a graph has at least one node", "add `NODE: {end: completed}`"
+                )
             return None
         loops = self.named(top.get("loops"), "loops", "loop")
         state, version = top.get("state"), top.get("version")
@@ -136,7 +139,7 @@ class _GraphReader(TreeReader):
 
     def loop(self, name: str, tree: Tree) -> LoopSpec:
         path = f"loops/{name}"
-        keys = self.keys(tree, path, f'loop "{name}"', ("while", "most", "per"), ("most",))
+        keys = self.keys(tree, path, f'loop "{name}"', ("while", "most", "per"), {"most": "10"})
         return LoopSpec(
             name=name,
             while_=self.expression(keys.get("while"), "while"),
@@ -251,7 +254,7 @@ class _GraphReader(TreeReader):
 
     def edge(self, index: int, tree: Tree) -> EdgeSpec | None:
         path = f"edges/{index}"
-        keys = self.keys(tree, path, "an edge", _EDGE_KEYS, ("from", "to"))
+        keys = self.keys(tree, path, "an edge", _EDGE_KEYS, {"from": "NODE", "to": "NODE"})
         source, target = self.text(keys.get("from"), "from"), self.text(keys.get("to"), "to")
         events = self.texts(keys.get("on"), f"{path}/on", "on")
         for number, event in enumerate(events):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from graph_research.errors import NAME_PATTERN
@@ -14,7 +15,12 @@ from graph_research.graph.source import Expression, Place
 
 _RESOURCE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}([./][A-Za-z0-9_-]{1,64}){0,4}")
 
-_MOST_LISTED = 8
+_REMEDIES = {
+    "an object": "write it as `key: value` lines",
+    "a string": "write text; a number, true, false or null is text in quotes",
+    "true or false": "write true or false without quotes",
+}
+"""By what a value must be, how it is written; anything else is a number."""
 
 _NEVER_NULL = ("when", "while", "ask", "each")
 
@@ -29,22 +35,27 @@ class TreeReader:
         self.findings = findings
         self.places: dict[str, Place] = {}
 
-    def report(self, place: Place, code: str, message: str, help: str = "") -> None:
+    def report(self, place: Place, code: str, message: str, help: str) -> None:
         self.findings.append(Finding.at(place, code, message, help))
 
     def keys(
-        self, tree: Tree | None, path: str, what: str, known: Collection[str], needed: Collection[str] = ()
+        self,
+        tree: Tree | None,
+        path: str,
+        what: str,
+        known: Collection[str],
+        needed: Mapping[str, str] = MappingProxyType({}),
     ) -> dict[str, Tree]:
-        """The entries of an object with fixed keys, without the unknown ones."""
-        help = f"its keys are {', '.join(known)}" if len(known) <= _MOST_LISTED else ""
-        entries = self.entries(tree, path, what, help)
+        """The entries of an object with fixed keys, without the unknown ones. `needed` has the keys that must be
+        there, each with what stands for its value."""
+        entries = self.entries(tree, path, what, f"its keys are {', '.join(known)}")
         for key in [key for key in entries if key not in known]:
             place = self.places[_join(path, key) + ":key"]
             self.report(place, "unknown-key", f'{what} has no key "{truncate(key)}"', did_you_mean(key, known))
             del entries[key]
-        for key in needed:
+        for key, value in needed.items():
             if isinstance(tree, YamlMapping) and tree.get(key) is None:
-                self.report(self.places[path], "missing-key", f"{what} needs the key `{key}`", "")
+                self.report(self.places[path], "missing-key", f"{what} needs the key `{key}`", f"add `{key}: {value}`")
         return entries
 
     def named(self, tree: Tree | None, path: str, what: str) -> dict[str, Tree]:
@@ -163,6 +174,7 @@ class TreeReader:
     def _wrong(self, tree: Tree, what: str, wanted: str, help: str = "") -> None:
         names: Mapping[type, str] = {YamlMapping: "an object", Sequence: "an array"}
         got = names.get(type(tree)) or (truncate(tree.text) if isinstance(tree, Scalar) else "")
+        help = help or _REMEDIES.get(wanted, "write one such as 3, without quotes")
         self.report(tree.place, "wrong-type", f"{what} must be {wanted}, not {got or 'empty'}", help)
 
 

@@ -128,7 +128,7 @@ class _Builder:
         self.findings: list[Finding] = []
         self._documents = 0
 
-    def finding(self, line: int, column: int, code: str, message: str, help: str = "") -> Finding:
+    def finding(self, line: int, column: int, code: str, message: str, help: str) -> Finding:
         return Finding.at(Place(self.file, line, column), code, message, help)
 
     def build(self, events: Iterator[Any]) -> Tree | None:
@@ -153,7 +153,11 @@ class _Builder:
         elif count > _MOST_EVENTS:
             problem = "too-large", f"more than {_MOST_EVENTS:,} values", "split the graph"
         elif depth > _MOST_DEPTH:
-            problem = "too-deep", f"nested deeper than {_MOST_DEPTH} levels", ""
+            problem = (
+                "too-deep",
+                f"nested deeper than {_MOST_DEPTH} levels",
+                "write it flatter",
+            )
         elif isinstance(event, yaml.AliasEvent):
             help = 'write "*" in quotes' if event.anchor == "" else "write the value out"
             problem = "alias", f"the alias *{event.anchor} is not allowed", help
@@ -231,7 +235,7 @@ def _syntax_finding(builder: _Builder, text: str, problem: yaml.MarkedYAMLError)
     context, what = problem.context or "", problem.problem or "broken"
     written = dict(enumerate(text.splitlines())).get(line, "")
     before = written[:column]
-    code, help = "yaml-syntax", ""
+    code, help = "yaml-syntax", "correct the quotes, brackets and indentation there"
     if "alias" in context:
         help = 'write "*" in quotes; where it multiplies, quote the expression as a whole'
     elif written[column : column + 1] == "\t":

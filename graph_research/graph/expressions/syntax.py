@@ -7,7 +7,7 @@ import inspect
 import math
 import re
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +18,8 @@ from graph_research.graph.source import Expression, Place
 
 _MOST_CHARS = 2_000
 _MOST_DEPTH = 40
+_REGISTER = "register a function for it: load_graph(…, functions={NAME: FUNCTION})"
+_FORBIDDEN = "forbidden-expression"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _ALLOWED_NODES = (
@@ -138,51 +140,62 @@ def _is_async(function: Callable[..., Any]) -> bool:
     return any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None))))  # noqa: B004 -- the method itself
 
 
-def _functions_near(name: str, functions: Collection[str]) -> str:
-    return did_you_mean(name, functions) or f"known: {', '.join(sorted(functions))}"
-
-
 def _problem(node: ast.AST, functions: Mapping[str, Callable[..., Any]]) -> tuple[str, str, str] | None:
     """`(code, message, help)` of what is wrong with one syntax node, its children aside."""
     match node:
         case ast.Call(func=ast.Name(id=name)) if name not in functions:
-            return "unknown-function", f'unknown function "{name}"', _functions_near(name, functions)
+            return "unknown-function", f'unknown function "{name}"', did_you_mean(name, functions, _REGISTER)
         case ast.Call(func=ast.Name(id=name)) if _is_async(functions[name]):
             message = f'function "{name}" is async, and an expression cannot wait for it'
             return "function-async", message, "register a plain function, or call it in a handler"
         case ast.Call(func=ast.Name()):
             return None
         case ast.Call():
-            return "forbidden-expression", "only plain functions can be called, no methods", "register a function"
+            return _FORBIDDEN, "only plain functions can be called, no methods", _REGISTER
+    forbidden = _forbidden(node)
+    return forbidden and (_FORBIDDEN, *forbidden)
+
+
+def _forbidden(node: ast.AST) -> tuple[str, str] | None:
+    """`(message, help)` of what an expression may not contain, calls aside."""
+    match node:
         case ast.Attribute(attr=key) if key.startswith("_"):
-            return "forbidden-expression", f'"{key}": a key with a leading underscore cannot be looked up', ""
+            return (
+                f'"{key}": a key with a leading underscore cannot be looked up',
+                "give the key another name",
+            )
         case ast.Constant(value=value) if not isinstance(value, (str, int, float, type(None))):
-            return "forbidden-expression", f"the constant {value!r} is not a JSON value", ""
+            return (
+                f"the constant {value!r} is not a JSON value",
+                "use a text, a number, True, False, None, a list or an object",
+            )
         case ast.Constant(value=str(value)) if _SURROGATE.search(value):
             return (
-                "forbidden-expression",
                 f"the string {value!a:.40} holds an unpaired surrogate",
                 "write the whole character",
             )
         case ast.Constant(value=int(value)) if value.bit_length() > MOST_INTEGER_BITS:
-            return "forbidden-expression", f"the number {truncate(str(value), 30)} is too large", ""
+            return (
+                f"the number {truncate(str(value), 30)} is too large",
+                f"integers have at most {MOST_INTEGER_BITS} bits; a text may hold more digits",
+            )
         case ast.Constant(value=float(value)) if not math.isfinite(value):
-            return "forbidden-expression", "the number is too large", ""
+            return "the number is too large", "numbers end near 1.8e308"
         case ast.keyword(arg=None):
-            return "forbidden-expression", "`**` cannot be used in a call", ""
+            return "`**` cannot be used in a call", "write the arguments out"
         case ast.Dict(keys=keys) if None in keys:
-            return "forbidden-expression", "`**` cannot be used in an object", "use a channel with `reduce: merge`"
+            return "`**` cannot be used in an object", "use a channel with `reduce: merge`"
         case ast.Compare(ops=ops, comparators=values) if any(
             isinstance(op, (ast.Is, ast.IsNot)) and not (isinstance(value, ast.Constant) and value.value is None)
             for op, value in zip(ops, values, strict=True)
         ):
-            return "forbidden-expression", "`is` compares with None only", "use `==`"
+            return "`is` compares with None only", "use `==`"
         case ast.comprehension(is_async=1):
-            return "forbidden-expression", "`async` is not allowed", ""
+            return "`async` is not allowed", "leave `async` out"
         case ast.comprehension(target=target) if not all(map(_is_target, ast.walk(target))):
-            return "forbidden-expression", "a comprehension binds names only", ""
+            return "a comprehension binds names only", "write `for NAME in LIST`"
         case _ if not isinstance(node, _ALLOWED_NODES):
-            return "forbidden-expression", f"{_spelled(node)} is not allowed in an expression", ""
+            return f"{_spelled(node)} is not allowed in an expression", _REGISTER
     return None
 
 
@@ -193,6 +206,13 @@ def _is_target(node: ast.AST) -> bool:
 def _spelled(node: ast.AST) -> str:
     names: dict[type[ast.AST], str] = {
         ast.Pow: "`**`",
+        ast.MatMult: "`@`",
+        ast.BitAnd: "`&`",
+        ast.BitOr: "`|`",
+        ast.BitXor: "`^`",
+        ast.LShift: "`<<`",
+        ast.RShift: "`>>`",
+        ast.Invert: "`~`",
         ast.Lambda: "`lambda`",
         ast.NamedExpr: "`:=`",
         ast.JoinedStr: "an f-string",

@@ -186,7 +186,7 @@ async def _edit(store: Checkpointer, graph: Graph, run_id: str, step: int, value
     try:
         return dict(graph.to_stored(edit, {}, graph.spec.start))
     except HandoffInvalid as problem:
-        raise InputInvalid(f"a channel cannot be set: {problem.message}") from problem
+        raise InputInvalid(f"a channel cannot be set: {problem.message}", help="give a value of its type") from problem
 
 
 def _mark(place: _ForkPoint, step: int, data: bytes | None, now: float) -> StepRow:

@@ -10,6 +10,8 @@ from graph_research.graph.definition.reduced_values import value_misfit
 from graph_research.graph.errors import HandoffInvalid, InputInvalid
 from graph_research.graph.values.codec import duplicate, unstorable
 
+_OF_ITS_TYPE = "give a value of its type"
+
 
 def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
     """Every channel's value at the start: what is given, else its default. Raises `InputInvalid`.
@@ -32,18 +34,19 @@ def first_values(graph: Graph, given: Mapping[str, Any]) -> dict[str, Any]:
         given = duplicate(given)
     for name, value in given.items():
         if reasons := graph.channels[name].misfits(value) or value_misfit(channels[name], value):
-            raise InputInvalid(
-                f'input "{name}" of graph "{graph.spec.name}": {reasons}', help="give a value of its type"
-            )
+            raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}": {reasons}', help=_OF_ITS_TYPE)
     try:
         values = duplicate({name: given.get(name, channel.default) for name, channel in channels.items()})
         return dict(graph.to_stored(values, {}, graph.spec.start))
     except HandoffInvalid as problem:
-        raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}') from problem
+        raise InputInvalid(f'input of graph "{graph.spec.name}": {problem.message}', help=_OF_ITS_TYPE) from problem
 
 
 def refuse_unstorable(graph: Graph, given: Mapping[str, Any]) -> None:
     """Raise `InputInvalid` where an input holds what no store can keep, such as NaN."""
     for name, value in given.items():
         if found := unstorable(value):
-            raise InputInvalid(f'input "{name}" of graph "{graph.spec.name}" holds {found}, which cannot be stored')
+            raise InputInvalid(
+                f'input "{name}" of graph "{graph.spec.name}" holds {found}, which cannot be stored',
+                help="give valid text or JSON",
+            )

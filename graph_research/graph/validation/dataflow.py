@@ -147,7 +147,9 @@ class _NodeChecker:
                     yield from self._never_written(compiled, f'{owner} needs "{name}", taken from')
             elif closed:
                 place = compiled.expression.key or compiled.expression.place
-                yield Finding.at(place, "unknown-field", f'{owner} has no "{name}"', did_you_mean(name, known))
+                yield Finding.at(
+                    place, "unknown-field", f'{owner} has no "{name}"', did_you_mean(name, known, "leave it out")
+                )
         written = (self.node.input and self.node.input.with_) or {}
         for name in sorted(required - fields.keys() - written.keys()):
             given = self.node.input and self.node.input.with_ is not None
@@ -176,7 +178,7 @@ class _NodeChecker:
             try:
                 registry.handoff_checks[target]({name: value})
             except UserMistake as mistake:
-                yield Finding.at(place, "type-mismatch", mistake.message, mistake.help)
+                yield Finding.at(place, "type-mismatch", mistake.message, mistake.help or "correct the value")
 
     def _check_templates(self, prompt: str) -> Iterator[Finding]:
         """What the prompt's templates take from the handoff, and whether they can be read at all."""

@@ -10,7 +10,7 @@ from graph_research.graph.definition.channels import RESERVED_NAMES
 from graph_research.graph.definition.compiler import Graph, schema_names
 from graph_research.graph.definition.spec import EdgeSpec, LoopSpec, NodeSpec
 from graph_research.graph.errors import Finding
-from graph_research.graph.messages import did_you_mean
+from graph_research.graph.messages import closest, did_you_mean
 from graph_research.graph.registry import ResourceKind
 from graph_research.graph.source import Place
 from graph_research.graph.statuses import Cause
@@ -18,6 +18,13 @@ from graph_research.graph.validation.handlers import is_not_async
 
 _EVENTS = frozenset({Cause.ERROR, Cause.TIMEOUT})
 """What `retry.on` may name beside classes of errors."""
+_NEW = {
+    "unknown-node": "add it under `nodes`",
+    "unknown-loop": "declare it under `loops`",
+    "unknown-channel": "declare it under `state`",
+    "unknown-handler": "register it: load_graph(…, handlers={NAME: FUNCTION})",
+}
+"""By the code of a finding, how to add what it misses."""
 _PYTHON = [kind for kind in vars(builtins).values() if isinstance(kind, type) and issubclass(kind, Exception)]
 _ENGINE = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
 
@@ -45,7 +52,7 @@ def check_references(graph: Graph) -> Iterator[Finding]:
 
 def _known(name: str, known: Collection[str], place: Place, code: str, message: str) -> Iterator[Finding]:
     if name not in known:
-        yield Finding.at(place, code, message.replace("{}", name), did_you_mean(name, known))
+        yield Finding.at(place, code, message.replace("{}", name), did_you_mean(name, known, _NEW[code]))
 
 
 def _check_edge(graph: Graph, edge: EdgeSpec) -> Iterator[Finding]:
@@ -81,7 +88,9 @@ def _check_bound(graph: Graph, key: str, name: str, place: Place) -> Iterator[Fi
     code, label = "loop-most" if key == "most" else "at-once", f'`{key}` is "{name}"'
     help = "give a number, or an input channel that no node writes"
     if channel is None:
-        yield Finding.at(place, "unknown-channel", f"{label}: no such channel", did_you_mean(name, graph.spec.channels))
+        yield Finding.at(
+            place, "unknown-channel", f"{label}: no such channel", did_you_mean(name, graph.spec.channels, help)
+        )
         return
     writer = next((node for node in graph.spec.nodes if name in graph.writes(node)), None)
     if writer:
@@ -109,11 +118,12 @@ def _check_target(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
         and node.target
         and not any(registry.prompts.find(name) for name in (node.target, f"{node.target}/user"))
     ):
-        help = did_you_mean(node.target, {name.removesuffix("/user") for name in registry.prompts.names()})
+        prompts = {name.removesuffix("/user").removesuffix("/system") for name in registry.prompts.names()}
+        help = did_you_mean(node.target, prompts, f"write it as prompts/{node.target}.j2 beside the graph")
         yield Finding.at(place, "unknown-prompt", f'no prompt "{node.target}"', help)
     if node.role and registry.roles and node.role not in registry.roles:
         message = f'node "{node.name}" has the role "{node.role}", which no model can be given'
-        help = did_you_mean(node.role, registry.roles) or f"known: {', '.join(registry.roles)}"
+        help = did_you_mean(node.role, registry.roles)
         yield Finding.at(spec.place(f"nodes/{node.name}/role"), "unknown-role", message, help, warning=True)
     if node.kind == "ask" and not node.into:
         yield Finding.at(
@@ -152,7 +162,7 @@ def _check_retry(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
     known = _names_of(graph.registry.errors) | _KNOWN_ERRORS
     for index, name in enumerate(node.retry.on):
         if name not in known:
-            near = did_you_mean(name, known)
+            near = f'did you mean "{match}"?' if (match := closest(name, known)) else ""
             declare = "declare an error of your own with `load_graph(…, errors=[…])`"
             message = f'node "{node.name}" tries again on "{name}": no such error is known'
             place = graph.spec.place(f"nodes/{node.name}/retry/on/{index}")

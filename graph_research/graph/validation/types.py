@@ -127,6 +127,9 @@ _RESULTS: Mapping[str, Type] = {
     "sorted": _only("array"),
     "str": _only("string"),
 }
+_ALIKE = "take two numbers, strings or arrays: str(…) and float(…) convert"
+_NUMBERS = "take two numbers: float(…) converts"
+_CORRECT = "correct the expression, or the type of a channel in it"
 _NUMERIC = ("number", "boolean")
 
 
@@ -136,7 +139,7 @@ class _Checker:
         self.functions = functions
         self.findings: list[Finding] = []
 
-    def report(self, node: ast.AST, code: str, message: str, help: str = "", *, warning: bool = False) -> None:
+    def report(self, node: ast.AST, code: str, message: str, help: str, *, warning: bool = False) -> None:
         if self.expression:
             place = place_in(self.expression, node)
             self.findings.append(Finding.at(place, code, message, help, warning=warning))
@@ -199,7 +202,7 @@ class _Checker:
                 node,
                 "unknown-field",
                 f'no key "{key}" is known here',
-                did_you_mean(key, properties),
+                did_you_mean(key, properties) or "leave it out: no key is known",
                 warning=not closed,
             )
         return ANY
@@ -216,7 +219,8 @@ class _Checker:
         groups = [_NUMERIC, ("string",), ("array",)] if isinstance(node.op, ast.Add) else [_NUMERIC]
         possible = [group for group in groups if left.meets(*group) and right.meets(*group)]
         if not possible:
-            self._misfit(node, f"{left} and {right} cannot be {_OPERATIONS.get(type(node.op), 'computed')}")
+            help = _ALIKE if isinstance(node.op, ast.Add) else _NUMBERS
+            self._misfit(node, f"{left} and {right} cannot be {_OPERATIONS.get(type(node.op), 'computed')}", help)
             return ANY
         kinds = {"number" if group == _NUMERIC else group[0] for group in possible}
         return Type(frozenset(kinds), left.schema if kinds == {"array"} and left.schema == right.schema else {})
@@ -238,7 +242,7 @@ class _Checker:
             elif not isinstance(operator, (ast.Is, ast.IsNot)):
                 groups = (_NUMERIC, ("string",), ("array",))
                 if not any(left.meets(*group) and right.meets(*group) for group in groups):
-                    self._misfit(node, f"{left} and {right} cannot be ordered")
+                    self._misfit(node, f"{left} and {right} cannot be ordered", _ALIKE)
         return _only("boolean")
 
     def _equality(self, node: ast.AST, left: Type, right: Type) -> None:
@@ -246,22 +250,20 @@ class _Checker:
             return
         groups = (_NUMERIC, ("string",), ("array",), ("object",))
         if not any(left.meets(*group) and right.meets(*group) for group in groups):
-            self._misfit(node, f"{left} never equals {right}")
+            self._misfit(node, f"{left} never equals {right}", "convert one with str(…) or float(…)")
         for one, other in ((left, right), (right, left)):
             allowed = one.schema.get("enum")
             if isinstance(allowed, list) and "const" in other.schema and other.schema["const"] not in allowed:
                 wrong = other.schema["const"]
-                help = (
-                    did_you_mean(wrong, [name for name in allowed if isinstance(name, str)])
-                    if isinstance(wrong, str)
-                    else ""
-                )
+                names = [name for name in allowed if isinstance(name, str)]
+                near = did_you_mean(wrong, names) if isinstance(wrong, str) else ""
+                help = near or f"its values are {show_value(allowed)}"
                 self._misfit(node, f"{show_value(wrong)} is never a value here", help)
 
     def _membership(self, node: ast.AST, left: Type, right: Type) -> None:
         self._expect(node, right, "string", "array", "object", doing="searched with `in`")
         if right.solid in ({"string"}, {"object"}) and not left.meets("string"):
-            self._misfit(node, f"{left} is never in {right}")
+            self._misfit(node, f"{left} is never in {right}", "make it a string: str(…)")
 
     def _call(self, node: ast.Call, scope: Mapping[str, Type]) -> Type:
         types = [self.infer(argument, scope) for argument in node.args]
@@ -335,7 +337,7 @@ class _Checker:
             return ANY
         return None
 
-    def _misfit(self, node: ast.AST, message: str, help: str = "") -> None:
+    def _misfit(self, node: ast.AST, message: str, help: str = _CORRECT) -> None:
         text = ast.unparse(node)
         self.report(node, "type-mismatch", f"`{truncate(text)}`: {message}", help)
 

@@ -378,8 +378,8 @@ def test_a_template_is_checked_with_its_graph_before_a_model_is_asked(user: User
         'warning: judge.yaml:10:13: node "ask_model" does not give "author", which prompts/opinion.j2:2 uses; '
         "add it to `with` of `input`",
         'warning: judge.yaml:11:11: node "ask_model" has the role "reviewer", which no model can be given; known: '
-        "research, summarization, compression, reflection, report, verification, clarification, planning, gathering, "
-        "analysis, synthesis, refinement",
+        "analysis, clarification, compression, gathering, planning, refinement, reflection, report, research, "
+        "summarization, synthesis, verification",
     ]
 
 

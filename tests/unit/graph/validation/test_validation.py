@@ -34,6 +34,7 @@ def test_a_broken_graph_is_refused_at_the_right_line(path: Path) -> None:
     assert sorted((finding.line, finding.code) for finding in findings) == sorted(expected)
     assert any(finding.severity == "error" for finding in findings)
     assert all(finding.file == str(path) and finding.message for finding in findings)
+    assert [str(finding) for finding in findings if not finding.help] == []
 
 
 def test_the_messages_of_all_broken_graphs_read_well(snapshot: Any) -> None:

@@ -184,7 +184,7 @@ async def deep_research(
     request = request_for(
         workspace, question, graph=graph, roles=named, now=now, max_cost=max_cost, max_tokens=max_tokens
     )
-    chosen = run_id or new_run_id()
+    chosen = new_run_id() if run_id is None else run_id
     folder = report_folder(workspace, chosen, Path(out) if out else None)
     async with Application(workspace) as app:
         await app.create(request, run_id=chosen)

@@ -53,7 +53,7 @@ async def start(
     """Create a run and drive it, with `plan_only` as far as its plan. `CommandEnded` has an exit code that is not 0,
     here as in `go_on` and `start_fork`."""
     async with Application(workspace) as app:
-        chosen = run_id or new_run_id()
+        chosen = new_run_id() if run_id is None else run_id
         folder = None if request.question is None else report_folder(workspace, chosen, out)
         await app.create(request, run_id=chosen)
         await _drive(app, chosen, folder, new=True, json=json, plan_only=plan_only)

@@ -97,7 +97,7 @@ class Runtime:
         Raises `InputInvalid`, `RunExists`, `RunBusy`, `NameInvalid`. `metadata` is JSON of the caller, stored with
         the run.
         """
-        name = check_name(run_id or self._new_run_id(), "run")
+        name = self._name(run_id)
 
         async def prepare(session: RunSession) -> RunLoop:
             return await self._begin(session, input, metadata or {})
@@ -112,7 +112,7 @@ class Runtime:
         metadata: Mapping[str, Any] | None = None,
     ) -> str:
         """Store a run that stands at its start and return its id; `resume` drives it. Raises as `stream`."""
-        name = check_name(run_id or self._new_run_id(), "run")
+        name = self._name(run_id)
         lease = await self.checkpointer.lease(name)
         try:
             await self._begin(self._session(name), input, metadata or {})
@@ -158,7 +158,7 @@ class Runtime:
         """Make a new run that stands where `run_id` stood after `step`, with this runtime's graph and the edited
         `values` (whole channels), and return its id; `resume` runs it on. What the parent recorded is given again to
         calls whose request is unchanged. Raises as `history.fork.fork`."""
-        name = check_name(new_run_id or self._new_run_id(), "run")
+        name = self._name(new_run_id)
         now = self._clock.now().timestamp()
         await fork(self.checkpointer, self.graph, run_id, step, run_id=name, now=now, values=values, metadata=metadata)
         return name
@@ -171,7 +171,7 @@ class Runtime:
         metadata: Mapping[str, Any] | None = None,
     ) -> RunResult:
         """Start a run and drive it to its end or to a stop; errors inside the run are in the result."""
-        name = check_name(run_id or self._new_run_id(), "run")
+        name = self._name(run_id)
         await self._drive(self._session(name), lambda session: self._begin(session, input, metadata or {}))
         return await self.result(name)
 
@@ -225,6 +225,10 @@ class Runtime:
                 drive.exception()
             if self._streams.get(run_id) is stream:
                 del self._streams[run_id]
+
+    def _name(self, run_id: str | None) -> str:
+        """The id of a new run: the one that is given, else one that is made up."""
+        return check_name(self._new_run_id() if run_id is None else run_id, "run")
 
     def _session(self, run_id: str, event_channel: EventChannel | None = None) -> RunSession:
         self._starting[run_id] = False

@@ -34,7 +34,7 @@ async def queued(
     workspace: Workspace, request: RunRequest, *, run_id: str | None = None, out: Path | None = None
 ) -> tuple[str, Path]:
     """Check a run as if it began, queue it, start a worker where none is alive: its id, and where its report goes."""
-    chosen = run_id or new_run_id()
+    chosen = new_run_id() if run_id is None else run_id
     folder = report_folder(workspace, chosen, out)
     async with Application(workspace) as app:
         async with app.prepared(request, run_id=chosen):

@@ -84,7 +84,7 @@ class Debugger:
         self, input: Mapping[str, Any], *, run_id: str | None = None, metadata: Mapping[str, Any] | None = None
     ) -> Stop:
         """Start a run and hold it before its first node. Raises `InputInvalid`, `RunExists`."""
-        self._open(run_id or self._new_run_id(), [])
+        self._open(self._new_run_id() if run_id is None else run_id, [])
         self._follower.begin(self.run_id, input, metadata)
         return await self._run(lambda event: isinstance(event, NodeStarted), StopReason.ENTRY)
 

@@ -123,8 +123,13 @@ async def test_an_id_is_used_once_and_must_be_a_name(store: Checkpointer) -> Non
     await drive.run({}, run_id="r")
     with pytest.raises(RunExists, match="r exists already"):
         await drive.run({}, run_id="r")
-    with pytest.raises(NameInvalid):
-        await drive.run({}, run_id="../r")
+    for wrong in ("../r", ""):
+        with pytest.raises(NameInvalid):
+            await drive.run({}, run_id=wrong)
+        with pytest.raises(NameInvalid):
+            await drive.create({}, run_id=wrong)
+        with pytest.raises(NameInvalid):
+            await drive.fork("r", 1, new_run_id=wrong)
     with pytest.raises(UnknownRun):
         await collect(drive.resume("other"))
 

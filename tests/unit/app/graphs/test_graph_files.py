@@ -18,6 +18,7 @@ from graph_research.app.request import request_for
 from graph_research.app.runs.run import RunResult
 from graph_research.app.workspace import Workspace, open_workspace
 from tests.support.cli.cli_process import NOW, User
+from tests.support.graph.countdown_graph import COUNTDOWN
 
 ROOT = Path(__file__).parents[4]
 EXAMPLES = ROOT / "examples" / "graphs"
@@ -182,6 +183,23 @@ def test_a_new_graph_runs_at_once_and_shows_its_outputs(user: User) -> None:
     done = user.run("graph", "run", "canal/canal.yaml", "--run-id", "first")
     assert 'answer: "The canal has 17 locks, of which two are listed buildings."' in done.out
     assert "text:" not in done.out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("graph", "run", "canal.yaml"),
+        ("run", "How many locks?", "--graph", "canal.yaml"),
+        ("run", "How many locks?", "--detach"),
+        ("debug", "--graph", "canal.yaml"),
+    ],
+    ids=" ".join,
+)
+def test_an_empty_id_of_a_run_is_refused_as_any_that_is_none(user: User, command: tuple[str, ...]) -> None:
+    user.write("canal.yaml", COUNTDOWN)
+    done = user.run(*command, "--run-id", "", expect=2)
+    assert "'' is not a valid name" in done.err
+    assert user.run("list", "--json").json == []
 
 
 def test_nothing_is_overwritten(user: User) -> None:

@@ -127,9 +127,9 @@ def _list(json: Json = False) -> None:
 
 
 def _standing(run: Mapping[str, Any]) -> str:
-    if run["interrupted"]:
-        return "interrupted"
-    return f"{run['status']} ({run['cause']})" if run["cause"] else str(run["status"])
+    """The status of a run, and in brackets why it stands there."""
+    why = "interrupted" if run["interrupted"] else run["cause"]
+    return f"{run['status']} ({why})" if why else str(run["status"])
 
 
 def _history(run_id: RunId, json: Json = False) -> None:

@@ -139,7 +139,8 @@ def test_a_run_that_somebody_stopped_is_called_interrupted_at_once(user: User) -
         process.finish()
     for run_id in ("int", "killed"):
         lines = user.run("status", run_id).out.splitlines()
-        assert lines[0] == f"{run_id}: interrupted"
+        assert lines[0] == f"{run_id}: running (interrupted)"
+        assert f"{run_id}  running (interrupted)" in re.sub(" {2,}", "  ", user.run("list").out)
         assert lines[-1] == f"go on with: graph-research resume {run_id}"
         refused = user.run("report", run_id, expect=2).err
         assert "was interrupted in the phase" in refused

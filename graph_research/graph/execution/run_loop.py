@@ -101,7 +101,10 @@ class RunLoop:
         limit = run.graph.spec.limits.steps
         # on the way to the end that an event edge has led to, the limit does not apply
         if limit is not None and waiting and run.position.interruption is None and sum(run.visits.values()) > limit:
-            return failure_of(waiting[0], Cause.ERROR, NodeFailed(f"more than {limit} steps (limits.steps)"))
+            exceeded = NodeFailed(
+                f"more than {limit} steps", help="raise `limits.steps` of the graph before it goes on"
+            )
+            return failure_of(waiting[0], Cause.ERROR, exceeded)
         if run.session.replay is not None:
             return self._recorded_interruption()
         if self._cause or (self._deadline is not None and asyncio.get_running_loop().time() >= self._deadline):

@@ -10,6 +10,7 @@ from graph_research.cli.errors import ABORTED, FAILED
 from graph_research.cli.exit_status import end_of
 from graph_research.graph.errors import InputInvalid
 from tests.support.cli.cli_process import User
+from tests.support.graph.countdown_graph import COUNTDOWN
 
 REFUSES = """
 graph: refuses
@@ -30,6 +31,17 @@ def test_an_end_that_the_graph_decided_offers_no_resume(user: User) -> None:
     assert (done.json["status"], done.json["cause"]) == ("aborted", None)
     assert "as its graph decided" in done.err
     assert "resume" not in done.err
+
+
+def test_a_run_that_took_too_many_steps_goes_on_when_its_graph_allows_more(user: User) -> None:
+    short = COUNTDOWN.replace("start: tick", "start: tick\nlimits: {steps: 2}")
+    user.write("short.yaml", short)
+    for command in (("graph", "run", "short.yaml", "--run-id", "r"), ("resume", "r")):
+        told = user.run(*command, expect=FAILED).err
+        assert "r failed: tick: more than 2 steps; raise `limits.steps` of the graph" in told
+    user.write("short.yaml", short.replace("steps: 2", "steps: 20"))
+    assert "resume r --accept-changes" in user.run("resume", "r", expect=2).err
+    assert user.run("resume", "r", "--accept-changes", "--json").json["status"] == "completed"
 
 
 @pytest.mark.parametrize(("cause", "code"), [("cancelled", ABORTED), ("timeout", ABORTED), ("error", FAILED)])

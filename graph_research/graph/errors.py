@@ -56,15 +56,17 @@ class Finding:
 
 
 class GraphInvalid(UserMistake):
-    """A definition with at least one finding of severity `error`; `findings` holds all of them, warnings too."""
+    """A definition with at least one finding of severity `error`. `findings` holds all of them, warnings too; its text
+    is that of the errors, one a line."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
-        first = next((finding for finding in findings if finding.severity == Severity.ERROR), findings[0])
+        self.errors = tuple(finding for finding in findings if finding.severity == Severity.ERROR)
+        first = self.errors[0]
         super().__init__(first.message, help=first.help, file=first.file, line=first.line, column=first.column)
         self.findings = tuple(findings)
 
     def __str__(self) -> str:
-        return "\n".join(str(finding) for finding in self.findings)
+        return "\n".join(map(str, self.errors))
 
 
 class InputInvalid(UserMistake):

@@ -151,6 +151,8 @@ def test_invalid_graphs_raise_all_their_findings_and_valid_ones_keep_their_warni
         "unknown-node",
     ]
     assert (invalid.value.line, invalid.value.code) == (9, "graph-invalid")
+    told = str(invalid.value).splitlines()
+    assert [line.partition(":")[2].partition(":")[0] for line in told] == ["9", "13"]
     warned = load_graph("g.yaml", text=COUNTDOWN.read_text().replace("state: {", "state: {unused: {type: string}, "))
     assert [finding.code for finding in warned.warnings] == ["dead-channel"]
 

@@ -202,6 +202,15 @@ def test_an_empty_id_of_a_run_is_refused_as_any_that_is_none(user: User, command
     assert user.run("list", "--json").json == []
 
 
+def test_a_graph_that_does_not_run_is_told_by_its_errors(user: User) -> None:
+    text = COUNTDOWN.replace("state: {", "state: {unused: {type: string}, ").replace("to: done", "to: doen")
+    user.write("doen.yaml", text)
+    checked = user.run("graph", "validate", "doen.yaml", expect=2).out.splitlines()
+    told = user.run("graph", "run", "doen.yaml", expect=2).err.removeprefix("graph-research: ").splitlines()
+    assert any(line.startswith("warning: ") for line in checked)
+    assert told == [line.removeprefix("error: ") for line in checked if line.startswith("error: ")]
+
+
 def test_nothing_is_overwritten(user: User) -> None:
     user.run("graph", "new", "mine")
     user.write("mine/mine.yaml", "kept")

@@ -8,9 +8,11 @@ from collections.abc import Collection, Mapping
 from typing import Any, get_args
 
 from graph_research.graph.definition.reduced_values import value_misfit
+from graph_research.graph.definition.schemas import find_schema
 from graph_research.graph.definition.spec import ChannelSpec, Reducer
 from graph_research.graph.definition.tree_reader import TreeReader
 from graph_research.graph.definition.yaml_tree import Tree, to_json
+from graph_research.graph.errors import Finding
 from graph_research.graph.messages import closest, did_you_mean
 from graph_research.graph.registry import Resolver
 from graph_research.graph.source import Place
@@ -76,32 +78,23 @@ def _check_type(kind: str, place: Place, reader: TreeReader, types: Collection[s
         reader.report(place, "unknown-type", f'"{kind[:80]}" is neither a JSON type nor a registered type', help)
 
 
-def schema_channels(name: str, place: Place, schemas: Resolver, reader: TreeReader) -> dict[str, ChannelSpec]:
-    """The channels of the JSON Schema `name`; what is wrong with it is found at `place`, where the graph names it."""
-    resource = schemas.find(name)
-    if resource is None:
-        reader.report(place, "unknown-schema", f'no schema "{name}"', schema_help(name, schemas))
-        return {}
-    try:
-        schema = json.loads(resource[0])
-        Contract(schema, name, schemas)
-        properties = schema["properties"].items()
-    except (SchemaInvalid, ValueError, KeyError, AttributeError, TypeError) as problem:
-        reader.report(
-            place, "schema-invalid", f'schema "{name}" ({resource[1]}) cannot be used: {problem}', "correct the schema"
-        )
-        return {}
+def schema_channels(name: str, place: Place, schemas: Resolver, reader: TreeReader) -> dict[str, ChannelSpec] | None:
+    """The channels of the JSON Schema `name`, which the graph names at `place`; None where they cannot be known."""
+    found = find_schema(name, place, schemas)
+    if isinstance(found, Finding):
+        reader.findings.append(found)
+        return None
+    schema = found.schema
+    if not isinstance(schema.get("properties"), Mapping):
+        help = "give it `properties`, one for each channel"
+        reader.report(place, "schema-invalid", f'schema "{name}" has no properties', help)
+        return None
     shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
     channels = {}
-    for key, value in properties:
+    for key, value in found.properties.items():
         properties_of = {**value, **(shared if "#/" in json.dumps(value) else {})} if isinstance(value, dict) else {}
         channels[key] = _channel(key, properties_of, reader, "state", place)
     return channels
-
-
-def schema_help(name: str, schemas: Resolver) -> str:
-    """What to do where no schema has this name."""
-    return did_you_mean(name, schemas.names(), f"write it as schemas/{name}.json beside the graph")
 
 
 def _channel(name: str, written: Mapping[str, Any], reader: TreeReader, path: str, place: Place) -> ChannelSpec:

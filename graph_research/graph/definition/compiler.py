@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from graph_research.graph.definition.channels import schema_help
+from graph_research.graph.definition.schemas import find_schema
 from graph_research.graph.definition.spec import GraphSpec, NodeSpec
 from graph_research.graph.errors import Finding, GraphInvalid, HandoffInvalid
 from graph_research.graph.expressions.compiled import Compiled, ExpressionGroup, compile_expression
@@ -295,20 +295,11 @@ class _Compiler:
     def contracts(self) -> dict[str, Contract]:
         contracts: dict[str, Contract] = {}
         for name, place in schema_names(self.spec):
-            resource = self.registry.schemas.find(name)
-            if resource is None:
-                help = schema_help(name, self.registry.schemas)
-                self._report(place, "unknown-schema", f'no schema "{name}"', help)
-                continue
-            try:
-                contracts[name] = contracts.get(name) or Contract(json.loads(resource[0]), name, self.registry.schemas)
-            except (SchemaInvalid, ValueError, AttributeError) as problem:
-                self._report(
-                    place,
-                    "schema-invalid",
-                    f'schema "{name}" ({resource[1]}) cannot be used: {problem}',
-                    "correct the schema",
-                )
+            found = contracts.get(name) or find_schema(name, place, self.registry.schemas)
+            if isinstance(found, Finding):
+                self.findings.append(found)
+            else:
+                contracts[name] = found
         return contracts
 
     def channels(self) -> dict[str, Contract]:

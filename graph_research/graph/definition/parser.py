@@ -119,7 +119,8 @@ class _GraphReader(TreeReader):
             text=text,
             hash=_meaning_hash(tree),
             start=self.text(top.get("start"), "start") or "",
-            channels=channels,
+            channels=channels or {},
+            channels_known=channels is not None,
             state_schema=state_schema,
             loops={name: self.loop(name, value) for name, value in loops.items()},
             nodes={name: self.node(name, value) for name, value in nodes.items()},
@@ -131,11 +132,13 @@ class _GraphReader(TreeReader):
 
     def state(
         self, tree: Tree | None, schemas: Resolver, types: Collection[str]
-    ) -> tuple[str | None, Mapping[str, ChannelSpec]]:
-        if tree is None or isinstance(tree, YamlMapping):
-            return None, inline_channels(tree, self, types)
-        name = self.resource(tree, "state")
-        return name, schema_channels(name, tree.place, schemas, self) if name else {}
+    ) -> tuple[str | None, Mapping[str, ChannelSpec] | None]:
+        """The name of the state's schema, and the channels, None where they cannot be known."""
+        if isinstance(tree, Scalar):
+            name = self.resource(tree, "state")
+            return name, schema_channels(name, tree.place, schemas, self) if name else None
+        channels = inline_channels(tree, self, types)
+        return None, None if isinstance(tree, Sequence) else channels
 
     def loop(self, name: str, tree: Tree) -> LoopSpec:
         path = f"loops/{name}"

@@ -140,6 +140,8 @@ class GraphSpec:
     hash: str
     start: str
     channels: Mapping[str, ChannelSpec]
+    channels_known: bool
+    """Whether the state could be read: else `channels` is empty, and nothing that names one can be checked."""
     state_schema: str | None
     """The name of the state's JSON Schema, None for inline channels."""
     loops: Mapping[str, LoopSpec]

@@ -30,7 +30,7 @@ _ENGINE = [kind for kind in vars(errors).values() if isinstance(kind, type) and 
 
 
 def check_references(graph: Graph) -> Iterator[Finding]:
-    """Findings about unknown names, and about names in the wrong place."""
+    """Findings about unknown names but those of channels, and about names in the wrong place."""
     spec = graph.spec
     if spec.start:
         yield from _known(spec.start, spec.nodes, spec.place("start"), "unknown-node", 'start "{}": no such node')
@@ -41,13 +41,22 @@ def check_references(graph: Graph) -> Iterator[Finding]:
     yield from _check_hidden(graph)
     for node in spec.nodes.values():
         yield from _check_target(graph, node)
-        yield from _check_channels(graph, node)
         yield from _check_retry(graph, node)
-        if isinstance(node.at_once, str):
-            yield from _check_bound(graph, "at_once", node.at_once, spec.place(f"nodes/{node.name}/at_once"))
         for index, name in enumerate(node.join):
             place = spec.place(f"nodes/{node.name}/join/{index}")
             yield from _known(name, spec.nodes, place, "unknown-node", f'node "{node.name}" joins "{{}}": no such node')
+
+
+def check_channel_names(graph: Graph) -> Iterator[Finding]:
+    """Findings about channels that are written, or bound a loop or a fan-out."""
+    spec = graph.spec
+    for loop in spec.loops.values():
+        if isinstance(loop.most, str):
+            yield from _check_bound(graph, "most", loop.most, spec.place(f"loops/{loop.name}/most"))
+    for node in spec.nodes.values():
+        yield from _check_channels(graph, node)
+        if isinstance(node.at_once, str):
+            yield from _check_bound(graph, "at_once", node.at_once, spec.place(f"nodes/{node.name}/at_once"))
 
 
 def _known(name: str, known: Collection[str], place: Place, code: str, message: str) -> Iterator[Finding]:
@@ -79,8 +88,6 @@ def _check_loop(graph: Graph, loop: LoopSpec) -> Iterator[Finding]:
     if outer == loop.name:
         message = f"loops reset each other without end: {' per '.join([*chain, loop.name])}"
         yield Finding.at(spec.place(f"{path}/per"), "loop-per", message, "`per` names a loop around this one")
-    if isinstance(loop.most, str):
-        yield from _check_bound(graph, "most", loop.most, spec.place(f"{path}/most"))
 
 
 def _check_bound(graph: Graph, key: str, name: str, place: Place) -> Iterator[Finding]:

@@ -157,6 +157,31 @@ def test_invalid_graphs_raise_all_their_findings_and_valid_ones_keep_their_warni
     assert [finding.code for finding in warned.warnings] == ["dead-channel"]
 
 
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ('{"properties": {\n  "n": {"type": "integer"},\n}}', "schemas/counted.json:3:1"),
+        ('{"type": "objekt"}', "g.yaml:3:8"),
+        ('{"type": "object"}', "g.yaml:3:8"),
+        ("[]", "g.yaml:3:8"),
+    ],
+)
+def test_a_state_schema_that_cannot_be_used_is_the_only_finding_about_its_channels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, schema: str, place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("schemas").mkdir()
+    Path("schemas/counted.json").write_text(schema)
+    Path("g.yaml").write_text(
+        "graph: g\nstart: tick\nstate: counted\nloops: {down: {while: n > 0, most: bound}}\n"
+        "nodes: {tick: {set: {n: n - 1}}, done: {end: completed}}\n"
+        "edges: [{from: tick, to: tick, loop: down}, {from: tick, to: done}]\n"
+    )
+    (finding,) = check_graph("g.yaml")
+    assert f"{finding.file}:{finding.line}:{finding.column}" == place
+    assert (finding.code, bool(finding.help)) == ("schema-invalid", True)
+
+
 def test_random_bytes_are_one_message(tmp_path: Path) -> None:
     path = tmp_path / "g.yaml"
     path.write_bytes(b"graph: g\nname: \xff\xfe\x00")

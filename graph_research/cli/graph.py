@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from graph_research.app.graphs import GraphFormat, Template
 from graph_research.cli.display.output import say, show, show_document, show_json, show_table
 from graph_research.cli.errors import INVALID, CommandEnded
+from graph_research.cli.hints import help_of, in_words
 from graph_research.cli.options import (
     Json,
     Library,
@@ -28,6 +29,9 @@ from graph_research.cli.options import (
 from graph_research.cli.workspace import open_here, open_with, wait_for
 from graph_research.errors import UserMistake
 from graph_research.text.wording import counted
+
+if TYPE_CHECKING:
+    from graph_research.graph.errors import Finding
 
 Name = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A graph file, or the name of a known graph.")]
 
@@ -77,7 +81,15 @@ def _validate(name: Name, json: Json = False) -> None:
     from graph_research.app.graphs.catalog import validate
     from graph_research.graph.errors import Severity
 
-    findings = validate(open_here(reads_only=True), name)
+    workspace = open_here(reads_only=True)
+    try:
+        findings = validate(workspace, name)
+    except UserMistake as unreadable:
+        if not json:
+            raise
+        show_json([_as_finding(unreadable, name).to_json()])
+        say(f"graph-research: {in_words(unreadable)}")
+        raise CommandEnded(INVALID) from unreadable
     if json:
         show_json([finding.to_json() for finding in findings])
     else:
@@ -89,6 +101,15 @@ def _validate(name: Name, json: Json = False) -> None:
         raise CommandEnded(INVALID)
     if not json:
         show(f"{name}: valid" + (f", {counted(len(findings), 'warning')}" if findings else ""))
+
+
+def _as_finding(unreadable: UserMistake, name: str) -> Finding:
+    """Why there is no definition to check, at the beginning of where it was looked for."""
+    from graph_research.graph.errors import Finding
+    from graph_research.graph.source import Place
+
+    place = Place(unreadable.file or name, unreadable.line or 1, unreadable.column or 1)
+    return Finding.at(place, unreadable.code, unreadable.message, help_of(unreadable))
 
 
 def _export(

@@ -211,6 +211,16 @@ def test_a_graph_that_does_not_run_is_told_by_its_errors(user: User) -> None:
     assert told == [line.removeprefix("error: ") for line in checked if line.startswith("error: ")]
 
 
+@pytest.mark.parametrize(("name", "why"), [("nowhere.yaml", "there is no file"), ("nowhere", "no graph")])
+def test_a_graph_that_is_not_there_is_a_finding_for_programs(user: User, name: str, why: str) -> None:
+    done = user.run("graph", "validate", name, "--json", expect=2)
+    (finding,) = done.json
+    assert (finding["file"], finding["line"], finding["code"]) == (name, 1, "unknown-graph")
+    assert finding["severity"] == "error" and "graph-research graph list" in finding["help"]
+    assert why in finding["message"] and why in done.err
+    assert user.run("graph", "validate", name, expect=2).err == done.err
+
+
 def test_nothing_is_overwritten(user: User) -> None:
     user.run("graph", "new", "mine")
     user.write("mine/mine.yaml", "kept")

@@ -28,7 +28,10 @@ def _length(value: str) -> str:
 
 
 def _language(value: str) -> str:
-    if not _LANGUAGE.fullmatch(value):
+    """The value, if it is a BCP 47 tag whose parts are registered at IANA."""
+    from langcodes import tag_is_valid
+
+    if not _LANGUAGE.fullmatch(value) or not tag_is_valid(value):
         raise ValueError("a language code is wanted, such as en, de, fr, es, it, pt, nl, pl, zh, ja or pt-BR")
     return value
 

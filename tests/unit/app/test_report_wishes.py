@@ -54,6 +54,8 @@ def test_wishes_come_from_the_environment_and_options_win(tmp_path: Path) -> Non
         ({"length": True}, "length"),
         ({"report_type": "essay"}, "'comparison', 'timeline', 'survey' or 'memo'"),
         ({"language": "German"}, "such as en, de, fr"),
+        ({"language": "ge"}, "such as en, de, fr"),
+        ({"language": "de-Austria"}, "such as en, de, fr"),
         ({"audience": "  "}, "one line"),
     ],
 )
@@ -61,6 +63,11 @@ def test_a_wrong_wish_is_refused_with_the_choices(tmp_path: Path, options: dict[
     with pytest.raises(SettingInvalid, match=what) as caught:
         wished(tmp_path, **options)
     assert "Value error" not in str(caught.value)
+
+
+@pytest.mark.parametrize("language", ["cs", "tlh", "zh-Hant", "es-419", "DE-at", "sr-Latn-RS"])
+def test_any_registered_language_may_be_wished_for(tmp_path: Path, language: str) -> None:
+    assert wished(tmp_path, language=language)["language"] == language
 
 
 def test_wishes_of_a_command_reach_the_run(user: User) -> None:

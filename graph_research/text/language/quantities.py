@@ -65,11 +65,11 @@ THINGS = "things"
 _SPELLED = rf"(?:{'|'.join(TENS)})(?:[ -](?:{'|'.join(UP_TO_NINE)}))?|{'|'.join(SPELLED)}"
 _SCALE = "|".join(SCALES)
 _CJK = "".join(CJK_SCALES)
-# A digit glued to a letter, or to one by a hyphen or in brackets, belongs to a name (`CO2`, `IL-6`, `git-push(1)`), but
-# for a version (`v2`, `pre-2.32`).
+# A digit glued to a letter, or to one by a hyphen or in brackets, belongs to a name (`CO2`, `IL-6`, `git-push(1)`,
+# `40P01`), but for a version (`v2`, `pre-2.32`).
 _NUMBER = deferred(
     r"(?P<currency>[€$£¥])?\s?(?:(?<![A-UW-Za-uw-zÀ-ӿ])(?:(?<![A-Za-zÀ-ӿ][-–])|(?=\d+\.\d))(?<![^A-Za-z][A-Z]/)(?<!\d)(?<!\d/)(?<!\d[.,])(?!(?<=[A-Za-z]\()\d\))"
-    r"(?P<digits>\d{1,3}(?:[\u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d+)*)|"
+    r"(?!\d+(?-i:[A-Z])\d)(?P<digits>\d{1,3}(?:[\u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d+)*)|"
     rf"\b(?P<words>{_SPELLED})\b)(?:\s?(?P<cjk>[{_CJK}](?![瓦赫字])(?:\d+[{_CJK}])*)"
     rf"|[\s-]?(?P<scale>{_SCALE})\b(?:(?<=mio|mrd|mln|mld|tys|tsd)\.)?)?(?:(?P<short>k|(?(currency)m|(?!)))\b)?(?(currency)\b)"
     rf"(?:\s(?P<scale2>{_SCALE})\b)?",

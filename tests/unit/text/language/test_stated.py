@@ -28,6 +28,7 @@ def stand_in(claim: str, quote: str) -> bool:
         ("2019年3月14日に開いた。", "It opened on 14 March 2019."),
         ("Es kamen 27.400 Besucher.", "There were 27,400 visitors."),
         ("CO2, PM2.5, IL-6, COVID-19 and OCT3/4 fell.", "Pollution fell."),
+        ("Of the errors 40P01 is retried.", "A deadlock is retried."),
         ("By the M/M/1 model waits grow.", "Waits grow."),
         ("gitworkflows(7) and git-push(1) allow it.", "It is allowed."),
         ("May the birds come?", "The birds come in spring."),

@@ -3,7 +3,8 @@
 A fenced block is run by its language: `sh` blocks with bash, `python` blocks with this interpreter, in the order of the
 page and in one folder that holds a copy of `examples/` and `graphs/`, without a terminal. A comment in front of a
 block changes that: `<!-- file: NAME -->` writes the block to NAME, `<!-- edit: NAME -->` makes the change that a
-`diff` block shows, `<!-- exit: N -->` expects exit code N, `<!-- not run: why -->` skips it.
+`diff` block shows, `<!-- exit: N -->` expects exit code N, `<!-- not run: why -->` skips it. In front of a `text` block
+`<!-- printed -->` says that each of its lines was printed by the block that ran last before it.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ def edited(text: str, diff: str, place: str) -> str:
     return text
 
 
-def run(block: Block, folder: Path) -> None:
+def run(block: Block, folder: Path) -> str:
+    """What the block printed."""
     command = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}[block.language]
     done = subprocess.run(
         [*command, block.code],
@@ -90,6 +92,7 @@ def run(block: Block, folder: Path) -> None:
     assert done.returncode == expected, (
         f"{block.place} ended with {done.returncode}, not {expected}\n{done.stdout}\n{done.stderr}"
     )
+    return done.stdout + done.stderr
 
 
 @pytest.fixture
@@ -105,6 +108,7 @@ def ends_programs(tmp_path: Path) -> Iterator[None]:
 def test_every_example_of_the_page_runs(page: Path, tmp_path: Path, ends_programs: None) -> None:
     for name in ("examples", "graphs"):
         shutil.copytree(ROOT / name, tmp_path / name)
+    printed = ""
     for block in blocks_of(page):
         what, _, name = block.directive.partition(": ")
         target = tmp_path / name
@@ -113,8 +117,11 @@ def test_every_example_of_the_page_runs(page: Path, tmp_path: Path, ends_program
             target.write_text(block.code)
         elif what == "edit":
             target.write_text(edited(target.read_text(), block.code, block.place))
+        elif what == "printed":
+            missing = set(block.code.splitlines()) - set(printed.splitlines())
+            assert not missing, f"{block.place}: not printed: {sorted(missing)}; what was:\n{printed}"
         elif what != "not run" and block.language in {"sh", "python"}:
-            run(block, tmp_path)
+            printed = run(block, tmp_path)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

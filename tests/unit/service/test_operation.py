@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import re
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,8 @@ from graph_research.service.users import add_token
 from tests.support.cli.cli_process import User
 from tests.support.cli.cli_user import QUESTION
 from tests.support.service.service_client import JOBS, ServiceClient
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.requirement("22.2")
@@ -96,6 +99,14 @@ async def test_the_page_about_the_api_shows_every_route_and_loads_nothing(servic
         for method in methods:
             assert f"<code>{method.upper()} {path}</code>" in answer.text
     assert not re.findall(r"</h2>\s*<h2", answer.text), "each group has a route"
+
+
+async def test_the_reference_of_the_api_has_every_route_and_no_other(service: ServiceClient) -> None:
+    page = (ROOT / "docs" / "reference" / "rest.md").read_text()
+    cells = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `")]
+    told = {route if " " in route else f"GET {route}" for cell in cells for route in re.findall(r"`([^`]*/[^`]*)`", cell)}
+    paths = (await service.get("/openapi.json")).json()["paths"]
+    assert told == {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
 
 
 async def test_the_page_about_the_api_has_no_example_that_is_refused(

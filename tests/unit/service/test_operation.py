@@ -104,7 +104,9 @@ async def test_the_page_about_the_api_shows_every_route_and_loads_nothing(servic
 async def test_the_reference_of_the_api_has_every_route_and_no_other(service: ServiceClient) -> None:
     page = (ROOT / "docs" / "reference" / "rest.md").read_text()
     cells = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `")]
-    told = {route if " " in route else f"GET {route}" for cell in cells for route in re.findall(r"`([^`]*/[^`]*)`", cell)}
+    told = {
+        route if " " in route else f"GET {route}" for cell in cells for route in re.findall(r"`([^`]*/[^`]*)`", cell)
+    }
     paths = (await service.get("/openapi.json")).json()["paths"]
     assert told == {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
 

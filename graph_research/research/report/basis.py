@@ -35,7 +35,7 @@ def basis_of(report: Report, labels: Labels, *, is_brief: bool = False) -> list[
     told_by_read = (labels.limit_weak, unrated) if _is_unrated(cited) else ()
     told_by_confidence = (unrated,) if report.statistics.origins_cited == 1 else ()
     told = (*told_above, *told_by_read, *told_by_confidence)
-    told_elsewhere = (*told, *_of_the_making(labels), labels.limit_left_out)
+    told_elsewhere = (*told, *_standing(labels), *_of_writing(labels), labels.limit_left_out)
     return [
         *_read(report, cited, labels),
         *(() if is_brief and report.confidence.level == "high" else _confidence(report, labels)),
@@ -46,7 +46,7 @@ def basis_of(report: Report, labels: Labels, *, is_brief: bool = False) -> list[
 def making_of(report: Report, labels: Labels) -> list[str]:
     """How the sentences are proved, and what was discarded in writing, for the methodology of the page. How many
     sentences the report lacks is left to `report.json`: a reader cannot use it."""
-    discarded = (row for row in report.limitations if _is_one_of(_of_the_making(labels)[1:], row))
+    discarded = (row for row in report.limitations if _is_one_of(_of_writing(labels), row))
     return [*how_proved(report, labels), *discarded]
 
 
@@ -57,11 +57,16 @@ def how_proved(report: Report, labels: Labels) -> list[str]:
 
 def what_a_citation_shows(report: Report, labels: Labels) -> list[str]:
     """And what not; empty where nothing is cited."""
-    return [row for row in report.limitations if row == labels.limit_standing]
+    return [row for row in report.limitations if row in _standing(labels)]
 
 
-def _of_the_making(labels: Labels) -> tuple[str, ...]:
-    return (labels.limit_standing, labels.limit_length, labels.limit_quotes, labels.limit_fabricated)
+def _of_writing(labels: Labels) -> tuple[str, ...]:
+    return labels.limit_length, labels.limit_quotes, labels.limit_fabricated
+
+
+def _standing(labels: Labels) -> tuple[str, ...]:
+    """What holds of every report, and of one that has quotations alone."""
+    return labels.limit_standing, labels.limit_standing_quoted
 
 
 def _is_one_of(templates: Sequence[str], text: str) -> bool:

@@ -9,6 +9,7 @@ from graph_research.providers.errors import TO_KEEP_WITHIN, BudgetReached
 from graph_research.providers.search.base import provider_name
 from graph_research.research.decision_log import EVALUATE_PHASE
 from graph_research.research.evidence.cited import Cited
+from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.draft import Writer, stored_draft, words_of
 from graph_research.research.models.fidelity import LOW_FIDELITY
@@ -58,8 +59,9 @@ def limitations_of(
     quotes_dropped = int(state.get("quotes_dropped") or 0)
     left_out = stored_draft(state.get("draft") or {}).left_out
     skipped = [reason.partition(" (")[0] for reason in run.skipped_searches]
+    is_quoted = all(row.status is Status.PROVED for row in cited.statements() if row.citations)
     return [
-        labels.limit_standing,
+        labels.limit_standing_quoted if is_quoted else labels.limit_standing,
         *_about_sources(sources, origins, fidelity, labels),
         *_about_the_search(sub_queries, run.search, state.get("search_failures") or [], labels),
         *_about_the_limits(run.saved, labels),

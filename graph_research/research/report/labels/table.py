@@ -219,6 +219,7 @@ class Labels:
     no_open_effect: str
     limitations: str
     limit_standing: str
+    limit_standing_quoted: str
     limit_one_origin: str
     limit_undated: str
     limit_weak: str

@@ -87,7 +87,7 @@ def test_the_guided_graph_goes_on_where_nobody_is_there(user: User) -> None:
 
 
 def test_a_phase_may_have_a_model_of_its_own_for_roles_that_have_none(user: User) -> None:
-    plan = {"research_brief": "b", "sub_queries": [{"query": "x" * 12}]}
+    plan = {"research_brief": "b", "sub_queries": [{"query": "x" * 12}, {"query": "y" * 12}]}
     user.write("planner.json", json.dumps({"planner": [plan]}))
     options = ("--llm", "extractive", "--search", "local", "--library", "library", "--role")
     done = user.run("run", QUESTION, *options, "planning=scripted:planner.json,extractive", "--json").json

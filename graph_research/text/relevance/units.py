@@ -69,6 +69,7 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
             heading = text[block.start : block.end]
         is_term = block.kind == "item" and below is not None and bool(document.term_at(below.start))
         is_sentence = block.start in document.bare_headings or heading.count(" ") >= _SPACES_OF_A_SENTENCE
+        is_sentence = is_sentence or asks(heading)  # the text below answers it
         is_prose = block.kind in PROSE or (block.kind == "heading" and is_sentence)
         if is_prose and not is_term:  # a term is a unit with the sentence that explains it
             for position, (start, end) in enumerate(sentence_spans(text, block.start, block.end, language=language)):

@@ -75,6 +75,11 @@ def test_headings_and_the_title_are_context_and_no_units() -> None:
     assert [unit.text for unit in units(markdown_document("# Alder Dam\n\nIt is old.\n"))] == ["It is old."]
 
 
+def test_a_heading_that_asks_is_a_unit_before_what_answers_it() -> None:
+    document = markdown_document("# Members\n\n## May I swim?\n\nOnly at noon.\n\n## Boats\n\nThere are two.\n")
+    assert [unit.text for unit in units(document)] == ["May I swim?", "Only at noon.", "There are two."]
+
+
 @given(st.text(max_size=2_000))
 def test_a_unit_is_a_piece_of_the_text(text: str) -> None:
     document = plain_document(text)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graph_research.text.language.quantities import values
-from graph_research.text.language.words import read_sentence, words
+from graph_research.text.language.words import held_share, read_sentence, words
 from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.units import UnitKind, asks
 
@@ -21,6 +21,7 @@ what it keeps at least. Chosen on the tuning half of PubMedQA."""
 _FILLING = 0.1
 """Of the weight of a question's rarest word; a word of so little, such as "does", is none that it asks for."""
 _SAID = 1.5  # what words weigh that are no mere filling: a rare one, or several common ones
+_ALL_BUT_THE_LABEL = 0.9  # of the question's weight, for a value whose label is what is asked for
 _LABELLED = re.compile(r"([^\W\d_][^.:!?\n]{0,30}):\s+\S(?!.*[.!?。！？]$)")
 
 
@@ -85,15 +86,18 @@ def _held(query: Query, text: str) -> dict[str, float]:
 
 def states_something(query: Query, candidate: Candidate) -> bool:
     """Whether a text can answer: no heading, code or question, no labelled value (`From: Jo Ames`) whose label has no
-    word of the question, and nothing that only repeats the question: it has a value more, or further words that say
-    something together."""
+    word of the question, unless the label says something and the value has all of these (who finds a caterer? `Jo
+    Ames: find a caterer`), and nothing that only repeats the question: it has a value more, or further words that say something together."""
     if candidate.kind in ("heading", "line") or asks(candidate.text):
         return False
     language, written = read_sentence(candidate.text)
     asked = query.weights(language)
     labelled = _LABELLED.match(candidate.text)
-    if labelled and not any(word.term in asked for word in words(labelled[1], language)):
-        return False
+    label = words(labelled[1], language) if labelled else []
+    if labelled and not any(word.term in asked for word in label):
+        is_asked_for = held_share(asked, {word.term for word in written}) >= _ALL_BUT_THE_LABEL
+        if not is_asked_for or sum(word.weight for word in label) < _SAID:
+            return False
     further = [word for word in written if word.term not in asked]
     return sum(word.weight for word in further) >= _SAID or any(
         value.start <= word.start < value.end for value in values(candidate.text) for word in further

@@ -29,6 +29,14 @@ def test_a_question_for_yes_or_no_is_answered_by_a_statement_before_figures() ->
     assert chosen(parse("How many smolts died in the lagoon?"), [figures, statement])[0] == 0
 
 
+def test_a_label_is_the_answer_where_its_value_has_all_of_the_question() -> None:
+    question = parse("Who borrows a forklift from the harbour?")
+    task = Candidate("Ragnhild: borrow a forklift from the harbour", 1.0)
+    other = Candidate("Ragnhild: sweep the harbour", 1.0)
+    assert states_something(question, task)
+    assert not states_something(question, other)
+
+
 def test_a_heading_is_not_the_answer() -> None:
     heading = Candidate("How the Marrow Bay lagoon prepared for its commercial operation", 1.0, kind="heading")
     assert chosen(QUESTION, [heading, ANSWER]) == [1]

@@ -168,8 +168,11 @@ def _analysed(
     near = [_near(items, part.query, pool)[: 2 * most] for items, part in zip(ranked, parts, strict=True)]
     candidates = _in_turn(near, parts, pool, older) or _openings(pool)
     groups = _with_whole_tables(grouped(candidates, sources)[:most], allowed, query)
-    if any(part.found for part in parts):
-        parts = [replace(part, quoted=_is_quoted(number, part.query, groups)) for number, part in enumerate(parts)]
+    beside = any(part.found for part in parts)
+    parts = [
+        replace(part, quoted=(beside or part.query.is_specific) and _is_quoted(number, part.query, groups))
+        for number, part in enumerate(parts)
+    ]
     return Analysis(
         query=query,
         sources=sources,
@@ -199,7 +202,7 @@ def _is_quoted(number: int, query: Query, groups: Iterable[Group]) -> bool:
     return any(
         held_share(
             query.weights(language := language_of(lead.text)),
-            {*terms(f"{lead.title} {lead.heading} {lead.text}", language)},
+            {*terms(f"{lead.title} {lead.heading} {lead.header} {lead.text}", language)},
         )
         >= _ALL_THAT_IS_SAID
         for lead in (group.lead for group in groups)

@@ -11,10 +11,8 @@ from graph_research.text.language.quantities import Value, values
 from graph_research.text.language.questions import asked_only
 from graph_research.text.language.superlatives import Superlative, superlatives_in
 from graph_research.text.language.words import Word, stem, written_word
-from graph_research.text.relevance.query import Query
+from graph_research.text.relevance.query import SPECIFIC, Query
 from graph_research.text.relevance.ranking import Analysed, Pool
-
-_SPECIFIC = 1.5  # weight of a word that a reader would miss, such as `sharks`
 
 FOUND = 0.44
 """From this score on the texts count as answering. Chosen on the tuning halves so that 4 % of questions about something
@@ -79,7 +77,7 @@ def absent_words(pool: Pool, query: Query) -> tuple[str, ...]:
     if any(pool.extremes(query).values()):
         picking = [*superlatives_in(query.own, query.language)[:1], *values(query.own)]
     for word, held in _asked(pool, query):
-        if word.weight >= _SPECIFIC and not any(one.start <= word.start < one.end for one in picking):
+        if word.weight >= SPECIFIC and not any(one.start <= word.start < one.end for one in picking):
             missing.setdefault(written_word(text, word.start, word.end), []).append(not held)
     return tuple(written for written, pairs in missing.items() if sum(pairs) * 2 > len(pairs))
 

@@ -29,6 +29,8 @@ _MOST_CHARS = 4_000
 MOST_PARTS = 8
 SUBJECT_SHARE = 0.3  # of its weight, for a word that a part has only from the question's subject
 _MOST_AFTER_NAME = 2
+SPECIFIC = 1.5
+"""The weight of a word that a reader would miss, such as `sharks`."""
 ALL_COMMON = 0.1
 """The weight of each word of a question that has common words only."""
 _RARE = 1.0  # a capital letter makes a word of at least this weight a name, wherever it stands
@@ -57,6 +59,11 @@ class Query:
     def own_terms(self) -> frozenset[str]:
         """The terms of the part itself, in the question's language; all of them where it is the whole question."""
         return frozenset(word.term for word in self.own_words if word.weight > 0.0)
+
+    @property
+    def is_specific(self) -> bool:
+        """Whether the part itself has a word that a reader would miss, such as `sharks`."""
+        return any(word.weight >= SPECIFIC for word in self.own_words)
 
     @property
     def in_context(self) -> Query:

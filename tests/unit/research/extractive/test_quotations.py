@@ -63,6 +63,15 @@ def test_a_part_of_a_question_is_quoted_until_half_of_its_words_are_held() -> No
     assert any("6 stone wheels" in group.lead.text for group in answer)
 
 
+def test_a_short_question_with_a_telling_word_is_answered_by_what_has_all_its_words() -> None:
+    glossary = "# Words\n\nPuddling: sealing the bed of a canal with wet clay.\n\nSluice: a gate for water."
+    harvest = "# Harvest\n\nThe puddling season is over. We sold the sluice gate and some other things of the mill."
+    sources = written([glossary, harvest])
+    assert analyze({**sources, "question": "What is puddling?"}).found
+    assert not analyze({**sources, "question": "What is said?"}).found
+    assert not analyze({**sources, "question": "What is puddling steel?"}).found
+
+
 def test_a_question_of_a_text_is_quoted_with_what_answers_it() -> None:
     page = "# Questions\n\n## I pushed a bad commit. How should I undo it?\n\nMake a new one with revert.\n\nRead on."
     material = {**written([page]), "question": "How do I undo a commit that I have pushed?"}

@@ -241,6 +241,7 @@ class _Numbering:
             problem=problem,
             selectors=[] if problem else _selectors(self._archive.text(evidence.archive_hash), proof),
             place=None if problem else self._place(evidence.archive_hash, proof),
+            heading="" if problem else _heading(self._archive.document(evidence.archive_hash), proof),
         )
 
     def _place(self, archive_hash: str, proof: Proof) -> CitedPlace | None:
@@ -293,6 +294,12 @@ def passage_in(
 
 def title_with_folder(source: Described) -> str:
     return f"{source.title} ({source.folder})" if source.folder else source.title
+
+
+def _heading(document: Document, proof: Proof) -> str:
+    """The nearest heading above a passage, empty where there is none or one stands in the passage."""
+    above = document.path_at(proof.start)[-1:]
+    return "".join(above) if above == document.path_at(proof.end)[-1:] else ""
 
 
 def _selectors(text: str, proof: Proof) -> list[QuoteSelector | PositionSelector]:

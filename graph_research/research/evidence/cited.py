@@ -53,6 +53,7 @@ class Citation(Record):
 
     `problem` says why it is not valid: what is missing, or what stands there. `selectors` lead to the passage without
     this program; a citation that is not valid has none. `place` is null where the file has pages or no places.
+    `heading` is the nearest one above the passage, empty where there is none.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Citation(Record):
     problem: str = ""
     selectors: list[QuoteSelector | PositionSelector] = Field(default_factory=list)
     place: CitedPlace | None = None
+    heading: str = ""
 
 
 class CitedStatement(Record):

@@ -123,17 +123,19 @@ def identifiers(source: ReportSource) -> list[str]:
     return [said for said in (authors, "" if is_said else f"doi:{doi}") if said]
 
 
-def attribution(source: ReportSource, labels: Labels, *, by_title: bool = False) -> str:
+def attribution(source: ReportSource, labels: Labels, *, by_title: bool = False, heading: str = "") -> str:
     """Who says it and when, short enough to stand behind a quote: `National Audit Chamber, 2018`. The pages of an
     installed package are named by their titles: `Write-Ahead Logging (sqlite3), 2022`. An old version is marked. With
-    `by_title` the title says it, as where most sources of a report have one publisher."""
+    `by_title` the title says it, as where most sources of a report have one publisher. A title has the `heading` of
+    the passage behind it: `Release notes › 3.1.2`."""
     stated = one_line(source.publisher or "")
-    if by_title and source.title:
-        who = shortened(source_title(source), _SHORT_CHARS)
-    elif _PACKAGE.fullmatch(stated) and source.title:
-        who = f"{shortened(source_title(source), _SHORT_CHARS)} ({stated})"
-    else:
-        who = shortened(stated or _authors(source, labels) or source_title(source), _SHORT_CHARS)
+    title = shortened(source_title(source), _SHORT_CHARS)
+    below = shortened(one_line(heading), _SHORT_CHARS)
+    place = f"{title} › {below}" if below and below.casefold() not in source_title(source).casefold() else title
+    is_package = _PACKAGE.fullmatch(stated) is not None
+    by_title = by_title and bool(source.title)
+    named = "" if by_title or (is_package and source.title) else stated or _authors(source, labels)
+    who = shortened(named, _SHORT_CHARS) or (f"{place} ({stated})" if is_package and not by_title else place)
     year = (source.published_at or "")[:4]
     dated = f"{who}{labels.aside}{year}" if year.isdigit() else who
     return dated if source.superseded is None else f"{dated}{labels.aside}{labels.superseded}"

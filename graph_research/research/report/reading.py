@@ -166,11 +166,12 @@ def opens_with_limit(report: Report) -> bool:
 
 def naming_their_source(items: Sequence[Sequence[CitedStatement]], citations: Mapping[str, Citation]) -> frozenset[str]:
     """The ids of the quotations of a list that say whose they are: each that stands alone, but for those behind one of
-    the same source."""
-    sources = [citations[item[0].citations[0]].source_id if _is_lone_quote(item) else "" for item in items]
+    the same source and heading."""
+    first = [citations[item[0].citations[0]] if _is_lone_quote(item) else None for item in items]
+    sources = [(one.source_id, one.heading) if one else None for one in first]
     return frozenset(
         item[0].id
-        for item, source, before in zip(items, sources, ["", *sources], strict=False)
+        for item, source, before in zip(items, sources, [None, *sources], strict=False)
         if source and source != before
     )
 

@@ -267,7 +267,8 @@ class Sentences:
             return ()
         of_it = self._behind[publisher(source)]  # a name behind most of the sources does not tell them apart
         by_title = of_it > 1 and of_it * 2 > self._behind.total()
-        return line(attribution(source, self._labels, by_title=by_title), Style.EMPHASIS)
+        said = attribution(source, self._labels, by_title=by_title, heading=citation.heading)
+        return line(said, Style.EMPHASIS)
 
 
 def _marked(statement: CitedStatement, spans: Spans) -> Spans:

@@ -77,6 +77,12 @@ def test_sources_are_numbered_in_reading_order_and_each_passage_is_a_citation_of
     assert [side.evidence_ids for side in sides] == [[study.COST_AUDIT["id"]], [study.COST_REPORT["id"]]]
 
 
+def test_a_citation_has_the_heading_above_its_passage():
+    study = finished_research
+    result = cited(summary(study.quote(study.COST_AUDIT), study.quote(study.FISH)), study.COST_AUDIT, study.FISH)
+    assert [citation.heading for citation in result.citations] == ["Summary", ""]
+
+
 def test_a_citation_carries_selectors_that_find_the_passage_without_its_locator():
     (citation,) = cited(summary(finished_research.quote(finished_research.FISH)), finished_research.FISH).citations
     words, place = citation.selectors

@@ -14,6 +14,7 @@ def named(
     superseded: str | None = None,
     *,
     by_title: bool = False,
+    heading: str = "",
 ) -> str:
     source = ReportSource.model_construct(
         id="src-0000000001",
@@ -24,7 +25,7 @@ def named(
         published_at="2022-12-14",
         superseded=superseded,
     )
-    return attribution(source, labels_for("en"), by_title=by_title)
+    return attribution(source, labels_for("en"), by_title=by_title, heading=heading)
 
 
 def test_pages_of_a_package_are_told_apart_by_their_titles() -> None:
@@ -39,6 +40,13 @@ def test_a_publisher_with_a_name_stands_alone() -> None:
 def test_pages_of_one_publisher_may_be_told_apart_by_their_titles() -> None:
     assert named("Retry rules", "The Mail Project", by_title=True) == "Retry rules, 2022"
     assert named("", "The Mail Project", by_title=True) == "The Mail Project, 2022"
+
+
+def test_a_title_has_the_heading_of_the_passage_behind_it() -> None:
+    assert named("Release notes", None, heading="3.1.2") == "Release notes › 3.1.2, 2022"
+    assert named("VACUUM", "sqlite3", heading="Limits") == "VACUUM › Limits (sqlite3), 2022"
+    assert named("Release notes", None, heading="Release notes") == "Release notes, 2022"
+    assert named("Annual report", "National Audit Chamber", heading="Costs") == "National Audit Chamber, 2022"
 
 
 def test_an_old_version_is_marked() -> None:

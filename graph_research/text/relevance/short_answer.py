@@ -87,7 +87,8 @@ def _held(query: Query, text: str) -> dict[str, float]:
 def states_something(query: Query, candidate: Candidate) -> bool:
     """Whether a text can answer: no heading, code or question, no labelled value (`From: Jo Ames`) whose label has no
     word of the question, unless the label says something and the value has all of these (who finds a caterer? `Jo
-    Ames: find a caterer`), and nothing that only repeats the question: it has a value more, or further words that say something together."""
+    Ames: find a caterer`), and nothing that only repeats the question: it has a value more, or further words that say
+    something together."""
     if candidate.kind in ("heading", "line") or asks(candidate.text):
         return False
     language, written = read_sentence(candidate.text)

@@ -516,14 +516,17 @@ STATEMENT = [
 ]
 
 
-def test_years_are_a_header_over_numbers_and_labels_are_rows_of_their_own() -> None:
+@pytest.mark.parametrize("unit", ["", " EUR"])
+def test_years_are_a_header_over_numbers_and_labels_are_rows_of_their_own(unit: str) -> None:
     lefts = (40.0, 200.0, 260.0)
+    names, *below = STATEMENT
+    table = [names, *([label, *(f"{value}{unit}" if value else "" for value in values)] for label, *values in below)]
     lines = [
         (470.0 - 14 * number, [(left, text) for left, text in zip(lefts, row, strict=False) if text])
-        for number, row in enumerate(STATEMENT)
+        for number, row in enumerate(table)
     ]
     document = read(drawn(*lines))
-    whole = [row + [""] * (3 - len(row)) for row in STATEMENT]
+    whole = [row + [""] * (3 - len(row)) for row in table]
     rows = [document.columns_at(block.start) for block in document.blocks if block.kind == "table"]
     assert rows == [(), *(tuple(zip(whole[0], row, strict=True)) for row in whole[1:])]
 

@@ -146,7 +146,8 @@ def _names_values(name: Sequence[str], values: Sequence[Sequence[str]]) -> bool:
         return False
     if all(map(is_number, values)):
         return not (_is_year(name) and any(map(_is_year, values)))
-    return len(values) > 1 and all(_MEASURE.match(value[0]) for value in values) and not _MEASURE.match(name[0])
+    named = _is_year(name) or not _MEASURE.match(name[0])
+    return named and len(values) > 1 and all(_MEASURE.match(value[0]) for value in values)
 
 
 def _is_year(lines: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ from graph_research.research.checklist import question_points
 from graph_research.research.extractive.sources import labels_of, question_of
 from graph_research.research.retrieval.query_novelty import asked_before
 from graph_research.research.retrieval.question_queries import queries_of
+from graph_research.text.language.questions import asked_only
 from graph_research.text.language.words import terms, words
 from graph_research.text.relevance.query import Query, parse
 from graph_research.text.wording import shortened
@@ -63,7 +64,9 @@ def _subject(query: Query) -> str:
     words."""
     if query.subject or (len(query.parts) > 1 and query.phrase):
         return query.subject or query.phrase
-    rarest = sorted(words(query.text, query.language), key=lambda word: -word.weight)[:2]
+    asked = words(asked_only(query.text, query.language), query.language)
+    telling = [word for word in asked if word.weight > 0.0] or asked
+    rarest = sorted(telling, key=lambda word: -word.weight)[:2]
     return " ".join(query.text[word.start : word.end] for word in sorted(rarest, key=lambda word: word.start))
 
 

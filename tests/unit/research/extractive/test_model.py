@@ -229,6 +229,13 @@ def test_the_short_answer_leads_to_the_contradictions_that_the_report_lists(
     assert (labels_for("en").disputed_values in said) == is_listed
 
 
-def test_a_question_without_a_name_is_widened_by_its_rarest_words() -> None:
-    queries = [row["query"] for row in planner.plan({"question": "how do beavers build lodges?"})["sub_queries"]]
-    assert queries == ["how do beavers build lodges?", "beavers lodges overview"]
+@pytest.mark.parametrize(
+    ("question", "wider"),
+    [
+        ("how do beavers build lodges?", "beavers lodges overview"),
+        ("What is bolting?", "bolting overview"),
+        ("Combien l'école paie-t-elle par an ?", "école paie vue d'ensemble"),
+    ],
+)
+def test_a_question_without_a_name_is_widened_by_its_rarest_words(question: str, wider: str) -> None:
+    assert [row["query"] for row in planner.plan({"question": question})["sub_queries"]] == [question, wider]

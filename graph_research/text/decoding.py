@@ -52,7 +52,8 @@ def decode(data: bytes, charset: str | None = None) -> str:
 
 def _likeliest(data: bytes) -> str:
     """The charset of a text most of whose letters are not Latin. Of one with a few accents it would be a guess."""
-    sample = data[: data.rfind(b"\n", 0, _SAMPLE_BYTES) + 1] or data  # within a line it might end within a character
+    end = data.rfind(b"\n", 0, _SAMPLE_BYTES) + 1  # within a line it might end within a character
+    sample = data[:end] if 2 * end > _SAMPLE_BYTES else data
     if sum(byte > 127 for byte in sample) <= len(_LATIN_LETTER.findall(sample)):
         return "utf-8"
     from charset_normalizer import from_bytes  # takes long to import, and few files need it

@@ -15,7 +15,7 @@ _LOOKS_LIKE_KEY = re.compile(
 )
 _KEY_PARAMETER = re.compile(
     r"(?i)([?&\"'](?:api[-_]?key|key|token|access[-_]?token|cx|secret|password)\"?\s*[=:]\s*[\"']?|"
-    r"\b(?:x-)?(?:api|access|secret)[-_]?(?:key|token)\s*[=:]\s*(?=\S*\d))([^&\s\"',}]{6,})"
+    r"(?<![^\W_])(?:x-)?(?:api|access|secret)[-_]?(?:key|token)\s*[=:]\s*[\"']?(?=\S*\d))([^&\s\"',}]{6,})"
 )
 _USER_OF_URL = re.compile(r"(?<=://)[^\s/?#\"'<>]+(?=@)")
 

@@ -16,7 +16,7 @@ from graph_research.research.models.plan import SubQuery
 
 MOST_QUESTIONS = 8
 _NUMBERED = re.compile(
-    r"^\s*(?:[-*•]\s+)?(?:(?P<bold>\*\*)?[(（]?Q?\d{1,2}(?:[.．)）:：、](?!\d)|\s+[-–—]\s+(?!\d))(?(bold)\*\*)\s*)?",
+    r"^\s*(?:[-*•]\s+)?(?:(?P<bold>\*\*)?[(（]?Q?\d{1,2}(?:[.．)）:：、](?!\d)|\s+[-–—]\s+(?!\d))(?(bold)\*\*)(?:\s+|(?=[^\W\d_]{2})))?",
     re.IGNORECASE,
 )
 """The bullet and the number of a list's entry; "3.5 mm" and "2:1" are none."""

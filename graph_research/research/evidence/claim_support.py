@@ -47,8 +47,9 @@ _REFERS = re.compile(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]
 """The end of a text before the number of a row, step or section of the report ("rows 1 to 6")."""
 _JUDGED = deferred(rf"(?:#|--|;|//|%)[^\n]*{word_of('judgement')}", re.IGNORECASE)
 """A comment that says in one of the languages with labels that the writer chose the value of its line."""
-_FRAME = re.compile(r"</?[^\W\d][^<>=\"\n]*>")
-"""The name of a section or of a place to fill in, with where it is, but no value of an attribute: `<Host *:443>`."""
+_FRAME = re.compile(r"</?[^\W\d][^<>=\"\n]*(?<!\s)>(?!\w)")
+"""The name of a section or of a place to fill in, with where it is, but no value of an attribute (`<Host *:443>`), and
+nothing between two signs that compare or redirect (`<in -n 5 >out`)."""
 _NUMBER_OR_UNIT = re.compile(r"\s+|(?<=\d)(?=[^\W\d_])")
 _NUMBER_AND_UNIT = re.compile(r"(\d[\d.,]*)\s?([^\W\d_]+)")
 _LISTED_IN_PARENTHESES = re.compile(r"\(([^()]*,[^()]*)\)")

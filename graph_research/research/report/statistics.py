@@ -130,6 +130,7 @@ def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> Gather
     failures = [row["provider"] for row in state.get("search_failures") or []]
     failed_at_all = failures.count(ALL)
     condensed = state.get("condensed") or []
+    summarized = _summarized(condensed)
     read = {address for row in accounts for address in row["pages_read"]}
     unread = {address for row in accounts for address in row["pages_failed"]} - read
     configured = map(provider_name, search)
@@ -149,9 +150,9 @@ def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> Gather
         queries_limited=sum(bool(row["withheld"]) for row in accounts),
         pages_read=len(read),
         pages_failed=len(unread),
-        sources_summarized=_sum(condensed, "summary", "done"),
-        summaries_failed=_sum(condensed, "summary", "failed"),
-        excerpts_dropped=_sum(condensed, "summary", "excerpts_dropped"),
+        sources_summarized=sum(text["done"] for text in summarized),
+        summaries_failed=sum(not text["done"] for text in summarized),
+        excerpts_dropped=sum(text["excerpts_dropped"] for text in summarized),
         topics_compressed=_sum(condensed, "compression", "done"),
         compressions_failed=_sum(condensed, "compression", "failed"),
     )
@@ -167,6 +168,12 @@ def _excluded(accounts: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """How many different search results were excluded for each reason."""
     reasons = {row["address"]: row["reason"] for account in accounts for row in account.get("excluded") or []}
     return dict(sorted(Counter(reasons.values()).items()))
+
+
+def _summarized(condensed: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The texts that were to be summarized, each once, however many topics found it."""
+    texts = {text["hash"]: text for row in condensed if row["kind"] == "summary" for text in row.get("texts") or ()}
+    return list(texts.values())
 
 
 def _sum(rows: list[Mapping[str, Any]], kind: str, key: str) -> int:

@@ -63,7 +63,9 @@ def _of_parts(query: Query, most: int) -> list[tuple[str, str]]:
         own = [part.own for part in query.parts]
         asked = own if len(own) <= most else [*own[: most - 1], ", ".join(own[most - 1 :])]
         texts = {part.own: _in_context(part, query) for part in query.parts}
-        return [(texts.get(o, f"{query.subject} {o}".strip()), f"The question asks “{o}”.") for o in asked]
+        return [
+            (texts.get(o, f"{query.subject or query.phrase} {o}".strip()), f"The question asks “{o}”.") for o in asked
+        ]
     if len(query.names) < 2:
         return []
     shared = query.text

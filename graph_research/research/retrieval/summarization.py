@@ -70,12 +70,6 @@ class SharedReplies:
     def __init__(self) -> None:
         self._slots: OrderedDict[Hashable, _Slot] = OrderedDict()
 
-    def is_first(self, key: Hashable) -> bool:
-        """Whether the caller is the first one who asks under `key`."""
-        is_new = key not in self._slots
-        self._slot(key)
-        return is_new
-
     def of(self, model: Model, key: Hashable) -> Model:
         """The model, which answers a request under `key` with the first reply that any model gave under that key."""
         return _Sharing(model, self._slot(key))

@@ -26,18 +26,21 @@ _SHARE_CHARS = 1_500
 _AFTER_CHARS = 60
 _BEFORE_YEAR_CHARS = 120
 _LINE_CHARS = 80
+_VERSION = re.compile(r"\d\.\d")
 
 
 def stated_date(document: Document) -> str:
     """The date of which a document says near its beginning or its end that it is its own, as ISO 8601; empty without
     one.
 
-    A day below a heading is the block's whole text. That the document was changed then may stand in a sentence; "as of"
-    ends a short block of its own, since a sentence tells with it of what date a number is.
+    That the document was changed then may stand in a sentence; "as of" ends a short block of its own, since a sentence
+    tells with it of what date a number is. Where neither is said, a day that is the whole block below a heading counts;
+    below one with a version, as in notes on a release, it does before both.
     """
     text = document.text
-    if day := next(_below_headings(document), ""):
-        return day
+    days = list(_below_headings(document))
+    if released := next((day for heading, day in days if _VERSION.search(heading)), ""):
+        return released
     for part in dict.fromkeys((text[-_SHARE_CHARS:].lower(), text[:_SHARE_CHARS].lower())):
         for match in _changes(part):
             date = next(dates_in(part[match.end() : match.end() + _AFTER_CHARS]), None)
@@ -45,19 +48,23 @@ def stated_date(document: Document) -> str:
                 return iso_from_parts(date.year, date.month, date.day or None) or ""
     near = [block for block in document.blocks if block.start < _SHARE_CHARS or block.end > len(text) - _SHARE_CHARS]
     lines = (text[block.start : block.end] for block in near if block.end - block.start <= _LINE_CHARS)
-    return next((date for line in lines if _YEAR.search(line) for date in _as_of(line)), "")
+    as_of = next((date for line in lines if _YEAR.search(line) for date in _as_of(line)), "")
+    return as_of or next((day for _, day in days), "")
 
 
-def _below_headings(document: Document) -> Iterator[str]:
-    """The days that stand alone below a heading near the beginning."""
+def _below_headings(document: Document) -> Iterator[tuple[str, str]]:
+    """The headings near the beginning below which a day stands alone, with that day."""
     for heading, block in pairwise(document.blocks):
         if heading.start >= _SHARE_CHARS:
             return
         if heading.kind == "heading" and block.kind == "paragraph" and block.end - block.start <= _LINE_CHARS:
             line = document.text[block.start : block.end]
             date = next(dates_in(line), None)
-            if date and date.start == 0 and date.year and date.month and date.day and _END.fullmatch(line, date.end):
-                yield iso_from_parts(date.year, date.month, date.day) or ""
+            if date is None or date.start or not (date.year and date.month and date.day):
+                continue
+            day = iso_from_parts(date.year, date.month, date.day)
+            if day and _END.fullmatch(line, date.end):
+                yield document.text[heading.start : heading.end], day
 
 
 def _changes(text: str) -> Iterator[re.Match[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,11 +37,9 @@ _OUTPUT_TOKENS = 4_096
 
 @dataclass(frozen=True, kw_only=True)
 class _Summary:
-    """The summary of one source; `source` is None where the model gave nothing usable. One that another researcher
-    asked for `is_shared`, and counts in that one's account."""
+    """The summary of one source; `source` is None where the model gave nothing usable."""
 
     source: Source | None
-    is_shared: bool = False
     tokens: int = 0
     dropped: int = 0
     degraded: tuple[dict[str, Any], ...] = ()
@@ -81,7 +79,6 @@ def source_summarizer(services: Services) -> Handler:
 
         async def summarize_one(source: Source) -> _Summary:
             key = (ctx.run_id, source.archive_hash, handoff["original_query"])
-            is_shared = cached and not shared.is_first(key)
             limit = TimeLimit(settings.summarization_timeout)
 
             def hurried(model: Model) -> Model:
@@ -90,12 +87,11 @@ def source_summarizer(services: Services) -> Handler:
 
             async with slots:
                 own = replace(services, models=services.models.wrapped(hurried))
-                summary = await _summary(agent, own, source, documents[source.id], handoff, ctx)
-            return replace(summary, is_shared=is_shared)
+                return await _summary(agent, own, source, documents[source.id], handoff, ctx)
 
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(summarize_one(source)) for source in long]
-        return _output([task.result() for task in tasks], reused, handoff)
+        return _output(long, [task.result() for task in tasks], reused, handoff)
 
     return summarize
 
@@ -173,16 +169,20 @@ def _summarized(source: Source, summary: str, excerpts: list[dict[str, str]]) ->
     )
 
 
-def _output(summaries: list[_Summary], reused: list[Source], handoff: Mapping[str, Any]) -> dict[str, Any]:
+def _output(
+    sources: Sequence[Source], summaries: Sequence[_Summary], reused: Sequence[Source], handoff: Mapping[str, Any]
+) -> dict[str, Any]:
     done = [summary.source for summary in summaries if summary.source is not None]
-    own = [summary for summary in summaries if not summary.is_shared]
-    failed = sum(summary.source is None for summary in own)
     account = {
         "kind": "summary",
         "sub_query_id": (handoff.get("sub_query") or {}).get("id") or "",
-        "done": len(own) - failed,
-        "failed": failed,
-        "excerpts_dropped": sum(summary.dropped for summary in own),
+        "done": len(done),
+        "failed": len(summaries) - len(done),
+        "excerpts_dropped": sum(summary.dropped for summary in summaries),
+        "texts": [
+            {"hash": source.archive_hash, "done": summary.source is not None, "excerpts_dropped": summary.dropped}
+            for source, summary in zip(sources, summaries, strict=True)
+        ],
     }
     return {
         "sources": [source.to_json() for source in [*reused, *done]],

@@ -215,7 +215,7 @@ async def _corrections(
 ) -> dict[str, _Correction]:
     """By the id of a statement that is supported in part what the model says that its passages bear out, where code
     objects to nothing in it: with the passages of the statement, else with the first further one that was shown beside
-    it."""
+    it and has its words, since the model did not say which one it means."""
     partly = [
         (row, given, text, further)
         for row, given in zip(statements, handoff["batch"], strict=True)
@@ -229,7 +229,11 @@ async def _corrections(
     for row, given, text, further in partly:
         model = answer.verdicts[row.id].model
         tried = (_corrected(row, text, model, one) for one in (None, *further))
-        holding = (one for one in tried if not _problem(one.statement, given, wider, handoff, one.verdict))
+        holding = (
+            one
+            for one in tried
+            if not _problem(one.statement, given, wider, handoff, None if one.further else one.verdict)
+        )
         if (correction := next(holding, None)) and correction.statement.text != row.text:
             corrections[row.id] = correction
     return corrections

@@ -20,6 +20,7 @@ from graph_research.providers.http.redaction import redact
         ("cannot connect to postgresql://ada:pass@db/runs", "cannot connect to postgresql://[key]@db/runs"),
         ("sent x-api-key: 0123456789abcdef", "sent x-api-key: [key]"),
         ("called with api_key=abcd1234", "called with api_key=[key]"),
+        ("BRAVE_API_KEY='abcd1234efgh'", "BRAVE_API_KEY='[key]'"),
         ("api_key: missing value", "api_key: missing value"),
         ("https://h/@ada/x, or write to ada@h.org", "https://h/@ada/x, or write to ada@h.org"),
         ("maximum context length is 8192 tokens", "maximum context length is 8192 tokens"),

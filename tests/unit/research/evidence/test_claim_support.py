@@ -412,6 +412,7 @@ def test_a_noun_of_a_short_text_is_no_name_in_the_language_of_the_report(
         ("<Host *:8443>\nturbines 16\n</Host>", ""),
         ("# port 8443\nturbines 16", "not in the cited quotes: 8443"),
         ('<host port="8443"/>\nturbines 16', "not in the cited quotes: 8443"),
+        ("sort <in -n 5000 >out\nturbines 16", "not in the cited quotes: 5000"),
         ("turbines 17", "not in the cited quotes: 17"),
     ],
 )

@@ -107,6 +107,8 @@ async def test_each_stage_tells_how_far_the_run_is() -> None:
         ("Q6: opening of the plant", "opening of the plant"),
         ("７．opening of the plant", "opening of the plant"),
         ("8、opening of the plant", "opening of the plant"),
+        ("2.x against 3.x of the plant", "2.x against 3.x of the plant"),
+        ("1:n relations of the plant", "1:n relations of the plant"),
         ("1. 2. Weltkrieg", "2. Weltkrieg"),
         ("3.5 mm screws of the plant", "3.5 mm screws of the plant"),
         ("10 - 20 km around the plant", "10 - 20 km around the plant"),

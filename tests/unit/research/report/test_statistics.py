@@ -20,6 +20,10 @@ def failure(provider: str) -> dict[str, str]:
     return {"provider": provider, "query": "q", "error": "ProviderUnavailable", "message": "m"}
 
 
+def text(n: int, *, done: bool = True, dropped: int = 0) -> dict[str, Any]:
+    return {"hash": f"sha256:{n}", "done": done, "excerpts_dropped": dropped}
+
+
 STATE = {
     "searches": [
         account(asked=["web", "local"], skipped=["arxiv"], pages_read=["a", "b"], pages_failed=["d", "c"]),
@@ -28,7 +32,8 @@ STATE = {
     ],
     "search_failures": [failure("web"), failure("fetch"), failure("all")],
     "condensed": [
-        {"kind": "summary", "done": 4, "failed": 1, "excerpts_dropped": 2},
+        {"kind": "summary", "texts": [text(1, dropped=2), text(2), text(3)]},
+        {"kind": "summary", "texts": [text(2), text(4), text(5, done=False)]},
         {"kind": "compression", "done": 0, "failed": 1, "excerpts_dropped": 0},
     ],
     "topics": [{"duplicates_skipped": 4, "source_ids": ["a", "b"]}, {"duplicates_skipped": 1, "source_ids": ["b"]}],

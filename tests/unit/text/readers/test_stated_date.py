@@ -48,6 +48,7 @@ def test_a_document_is_dated_by_a_line_about_itself(text: str, date: str) -> Non
     [
         ("# Larch 4.2\n\n6 April 2021\n\nLarch 4.2 has a new parser. Last updated 26 May 2026.", "2021-04-06"),
         ("# Notes\n\n## Larch 4.2\n\n*April 6, 2021*\n\nA new parser.\n\n## Larch 4.1\n\nMay 4, 2020", "2021-04-06"),
+        ("# Opening\n\n4 May 1931\n\nA bridge.\n\nLast updated on 2024-06-15.", "2024-06-15"),
         ("# Larch 4.2\n\nApril 2021\n\nA new parser.", ""),
         ("# Larch 4.2\n\n6 April 2021 is the last day of its support.", ""),
         ("# Larch 4.2\n\nA new parser.\n\n6 April 2021", ""),

@@ -9,7 +9,7 @@ from typing import Any
 from graph_research.graph.export.picture import Overlay, Picture
 from graph_research.graph.source import Expression, Place
 
-_LEFT_OUT = ("text", "places", "file")
+_LEFT_OUT = ("text", "places", "file", "channels_known")
 
 
 def render_json(picture: Picture) -> str:

@@ -125,7 +125,8 @@ def _check_target(graph: Graph, node: NodeSpec) -> Iterator[Finding]:
         and node.target
         and not any(registry.prompts.find(name) for name in (node.target, f"{node.target}/user"))
     ):
-        prompts = {name.removesuffix("/user").removesuffix("/system") for name in registry.prompts.names()}
+        names = {name.removesuffix("/user").removesuffix("/system") for name in registry.prompts.names()}
+        prompts = {name for name in names if not name.startswith("_")}
         help = did_you_mean(node.target, prompts, f"write it as prompts/{node.target}.j2 beside the graph")
         yield Finding.at(place, "unknown-prompt", f'no prompt "{node.target}"', help)
     if node.role and registry.roles and node.role not in registry.roles:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from inspect import isawaitable
 from typing import Any
 
@@ -107,12 +108,7 @@ def iteration_decider(services: Services) -> Handler:
         refused = "the review of the report found the research complete" if complete else None
         allowance = services.allowance
         if allowance is not None and refused is None and gaps > 0 and iteration < most:
-
-            async def ask() -> str | None:
-                return allowance.refuses_round()
-
-            request = {"for": "round", "run": ctx.run_id}
-            refused = await ctx.call(CallKind.ALLOWANCE.value, request, ask, at_hand=True)
+            refused = await _refusal("round", allowance.refuses_round, ctx)
         record = decision_log.iteration_decision(gaps, iteration, most, ctx, refused=refused)
         return {**record["outputs"], "decisions": [record]}
 
@@ -184,30 +180,28 @@ def _gathered(handoff: Mapping[str, Any]) -> list[dict[str, Any]]:
 async def _check_time(services: Services, ctx: Context) -> None:
     """`GraphTimeout` while the time for gathering is over; a run that is resumed has some again."""
     allowance = services.allowance
-    if allowance is None:
-        return
-
-    async def ask() -> str | None:
-        return allowance.time_to_search_is_over()
-
-    request = {"for": "searches", "run": ctx.run_id}
-    if over := await ctx.call(CallKind.ALLOWANCE.value, request, ask, at_hand=True):
+    if allowance and (over := await _refusal("searches", allowance.time_to_search_is_over, ctx)):
         raise GraphTimeout(over)
 
 
 async def _within_limits(services: Services, action: str, handoff: Mapping[str, Any], ctx: Context) -> str:
-    """A phase is not repeated where the limits of the run leave no room for it; the answer is journalled. Searches that
-    were cut off are made in whatever time there is: without them there is nothing to report."""
+    """A phase is not repeated where the limits of the run leave no room for it. Searches that were cut off are made in
+    whatever time there is: without them there is nothing to report."""
     allowance, phase = services.allowance, handoff["current_phase"]
     if action != PhaseAction.RETRY or allowance is None or handoff.get("searches_cut_off"):
         return action
+    refused = await _refusal("repetition", partial(allowance.refuses_repetition, phase), ctx)
+    return PhaseAction.PROCEED.value if refused else action
+
+
+async def _refusal(what: str, refuses: Callable[[], str | None], ctx: Context) -> str | None:
+    """Why the limits of the run leave no room for something; None where they do. The answer is journalled."""
 
     async def ask() -> str | None:
-        return allowance.refuses_repetition(phase)
+        return refuses()
 
-    request = {"for": "repetition", "run": ctx.run_id}
-    refused = await ctx.call(CallKind.ALLOWANCE.value, request, ask, at_hand=True)
-    return PhaseAction.PROCEED.value if refused else action
+    answer: str | None = await ctx.call(CallKind.ALLOWANCE.value, {"for": what, "run": ctx.run_id}, ask, at_hand=True)
+    return answer
 
 
 def _action(wanted: str, handoff: Mapping[str, Any], *, by_hook: bool) -> str:

@@ -131,6 +131,7 @@ def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> Gather
     failed_at_all = failures.count(ALL)
     condensed = state.get("condensed") or []
     summarized = _summarized(condensed)
+    compressed = [row["done"] for row in condensed if row["kind"] == "compression"]
     read = {address for row in accounts for address in row["pages_read"]}
     unread = {address for row in accounts for address in row["pages_failed"]} - read
     configured = map(provider_name, search)
@@ -153,8 +154,8 @@ def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> Gather
         sources_summarized=sum(text["done"] for text in summarized),
         summaries_failed=sum(not text["done"] for text in summarized),
         excerpts_dropped=sum(text["excerpts_dropped"] for text in summarized),
-        topics_compressed=_sum(condensed, "compression", "done"),
-        compressions_failed=_sum(condensed, "compression", "failed"),
+        topics_compressed=sum(compressed),
+        compressions_failed=len(compressed) - sum(compressed),
     )
 
 
@@ -172,9 +173,5 @@ def _excluded(accounts: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 def _summarized(condensed: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The texts that were to be summarized, each once, however many topics found it."""
-    texts = {text["hash"]: text for row in condensed if row["kind"] == "summary" for text in row.get("texts") or ()}
+    texts = {text["hash"]: text for row in condensed if row["kind"] == "summary" for text in row["texts"]}
     return list(texts.values())
-
-
-def _sum(rows: list[Mapping[str, Any]], kind: str, key: str) -> int:
-    return sum(int(row[key]) for row in rows if row["kind"] == kind)

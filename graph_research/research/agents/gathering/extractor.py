@@ -272,8 +272,7 @@ def _unread(handoff: Mapping[str, Any], problem: str, ctx: Context) -> dict[str,
 
 def _account(handoff: Mapping[str, Any], *, done: bool) -> dict[str, Any]:
     sub_query_id = handoff["sub_query"]["id"]
-    counts = {"done": int(done), "failed": int(not done), "excerpts_dropped": 0}
-    return {"kind": "compression", "sub_query_id": sub_query_id, **counts}
+    return {"kind": "compression", "sub_query_id": sub_query_id, "done": done}
 
 
 def _formatted(notes: Sequence[Mapping[str, Any]], queries: Sequence[str], sources: Sequence[Source]) -> str | None:

@@ -176,9 +176,6 @@ def _output(
     account = {
         "kind": "summary",
         "sub_query_id": (handoff.get("sub_query") or {}).get("id") or "",
-        "done": len(done),
-        "failed": len(summaries) - len(done),
-        "excerpts_dropped": sum(summary.dropped for summary in summaries),
         "texts": [
             {"hash": source.archive_hash, "done": summary.source is not None, "excerpts_dropped": summary.dropped}
             for source, summary in zip(sources, summaries, strict=True)

@@ -222,6 +222,8 @@ async def _corrections(
         if (text := _says_instead(row, answer)) and answer.beside
         for further in [answer.beside.further(row, passages, handoff)]
     ]
+    if not partly:
+        return {}
     evidence = [*handoff["evidence"], *(one.to_json() for *_, further in partly for one in further)]
     named = [name for row, *_, further in partly for name in (*row.evidence_ids, *(one.id for one in further))]
     wider = await read_passages({**handoff, "evidence": evidence}, named, ctx)

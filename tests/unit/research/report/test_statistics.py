@@ -34,7 +34,7 @@ STATE = {
     "condensed": [
         {"kind": "summary", "texts": [text(1, dropped=2), text(2), text(3)]},
         {"kind": "summary", "texts": [text(2), text(4), text(5, done=False)]},
-        {"kind": "compression", "done": 0, "failed": 1, "excerpts_dropped": 0},
+        {"kind": "compression", "done": False},
     ],
     "topics": [{"duplicates_skipped": 4, "source_ids": ["a", "b"]}, {"duplicates_skipped": 1, "source_ids": ["b"]}],
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
-from math import inf, nan
+from math import inf, isclose, nan
 from typing import Literal
 
 from graph_research.text.deferred_patterns import deferred
@@ -69,7 +69,7 @@ _CJK = "".join(CJK_SCALES)
 # `40P01`), but for a version (`v2`, `pre-2.32`).
 _NUMBER = deferred(
     r"(?P<currency>[€$£¥])?\s?(?:(?<![A-UW-Za-uw-zÀ-ӿ])(?:(?<![A-Za-zÀ-ӿ][-–])|(?=\d+\.\d))(?<![^A-Za-z][A-Z]/)(?<!\d)(?<!\d/)(?<!\d[.,])(?!(?<=[A-Za-z]\()\d\))"
-    r"(?!\d{2,}(?-i:[A-Z])\d{2})(?P<digits>\d{1,3}(?:[\u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d+)*)|"
+    r"(?!\d{2,}(?-i:[A-Z])\d{2})(?P<digits>\d{1,3}(?:[\u00a0\u202f’']\d{3})+(?!\d)|\d+(?:[.,]\d+)*)|"
     rf"\b(?P<words>{_SPELLED})\b)(?:\s?(?P<cjk>[{_CJK}](?![瓦赫字])(?:\d+[{_CJK}])*)"
     rf"|[\s-]?(?P<scale>{_SCALE})\b(?:(?<=mio|mrd|mln|mld|tys|tsd)\.)?)?(?:(?P<short>k|(?(currency)m|(?!)))\b)?(?(currency)\b)"
     rf"(?:\s(?P<scale2>{_SCALE})\b)?",
@@ -195,10 +195,11 @@ def states(other: Value, one: Value) -> bool:
         if a.month:  # its year is among the figures too
             return a.month == b.month and (a.day == b.day or not a.day * b.day)
         return bool(b.year) and max(one.low, other.low) - min(one.high, other.high) <= one.slack
-    if a or b:  # a year may be read as a bare number
+    if a or b:  # a year may be read as a bare number, whose unit may be missing
         year, number = (a, other) if a else (b, one)
-        readings = {low for low, _ in number.readings}
-        return bool(year and not (a and a.month) and number.unit in ("", THINGS) and year.year in readings)
+        if year is None or year.month or (a and number.unit not in ("", THINGS)):
+            return False
+        return any(isclose(low, year.year * number.factor) for low, _ in number.readings)
     if one.unit and other.unit and one.unit != other.unit:
         return False
     factor = _rate(one, other) * (1.0 if one.unit and other.unit else one.factor / other.factor)
@@ -326,7 +327,7 @@ def _amount(match: re.Match[str]) -> Value:
     if not match["digits"]:
         number, half = float(_spelled(match["words"])) * scale, scale / 2
         return Value(start=0, end=0, low=number, slack=half if scale > 1.0 else 0.0, rounding=half, scale=scale)
-    digits, grouped = re.sub(r"[\u00a0\u202f]", "", match["digits"]), 1.0
+    digits, grouped = re.sub(r"[\u00a0\u202f’']", "", match["digits"]), 1.0
     if _THOUSANDS.fullmatch(digits):
         if digits.count(".") == 1 and "," not in digits:
             grouped = 1000.0

@@ -20,6 +20,7 @@ _WITH_UNITS = listed("numbers").keys()
 """Languages whose units are known."""
 _NAMES = sorted((name for name in UNITS if len(name) > 1 and name.isalpha()), key=len, reverse=True)
 _UNIT = deferred(rf"(?<=[\s(])(?P<name>{'|'.join(_NAMES)})(?:(?<=\w\w\w)[sn])?\b")
+_GLUED = re.compile(r"s\b")
 _GROUPED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 
 _BY_ADVERB = numbered("periods")
@@ -40,7 +41,8 @@ def unstated(text: str, known: Sequence[str], beside: Sequence[str] = ()) -> lis
     a number, or two cells of a table. "Both" and "twice" in a known text state two.
 
     A unit may be missing, but a number of things states none with a unit, and of what stands `beside` the known texts a
-    number without a unit has only those that are named there. A month by itself is a figure, too, and so is how often
+    number without a unit has only those that are named there. An `s` right behind a number may mean seconds, as in
+    `deadlock_timeout = 1s`, or several ("the 1990s"). A month by itself is a figure, too, and so is how often
     something happens, which a known text states where it names the same stretch of time.
     """
     if text in known:
@@ -71,8 +73,15 @@ def _new(text: str, stated: Sequence[Value]) -> list[Value]:
     found = figures(text)
     counted = _with_things(text, found)
     return [
-        figure for figure, read in zip(found, counted, strict=True) if not any(states(other, read) for other in stated)
+        figure
+        for figure, read in zip(found, counted, strict=True)
+        if not any(states(other, one) for one in (read, *_in_seconds(text, [figure])) for other in stated)
     ]
+
+
+def _in_seconds(text: str, found: Iterable[Value]) -> list[Value]:
+    """Those of the numbers that have an `s` right behind them, as seconds."""
+    return [replace(one, unit="time") for one in found if not (one.unit or one.date) and _GLUED.match(text, one.end)]
 
 
 @lru_cache(maxsize=1024)
@@ -92,8 +101,9 @@ def _stated(text: str) -> Sequence[Value]:
     """What a known text states, "zero" and "one" among it; several sentences often cite the same."""
     counted = {COUNTS[word] for word in re.findall(r"\w+", text.lower()) if word in COUNTS}
     counts = [Value(start=0, end=0, unit=THINGS, low=float(n), high=float(n)) for n in sorted(counted)]
-    written = (_with_things(form, figures(form, with_one=True)) for form in _spacings(text))
-    return (*(figure for found in written for figure in found), *counts)
+    written = [(form, figures(form, with_one=True)) for form in _spacings(text)]
+    given = (one for form, found in written for one in (*_with_things(form, found), *_in_seconds(form, found)))
+    return (*given, *counts)
 
 
 @lru_cache(maxsize=1024)

@@ -149,13 +149,10 @@ def _about_the_limits(saved: Sequence[str], labels: Labels) -> list[str]:
 
 
 def _limit_in_words(limit: str, labels: Labels) -> str:
-    """A limit such as `24,000 tokens and 0.07 USD` as the language writes numbers."""
-    named = []
-    for part in limit.split(" and "):
-        number, _, unit = part.partition(" ")
-        number = number.translate({ord(","): labels.thousands, ord("."): labels.decimal})
-        named.append(labels.limit_tokens.format(n=number) if unit == "tokens" else f"{number} {unit}")
-    return labels.comma.join(named)
+    """A limit such as `24,000 tokens and 0.07 USD` as the language writes it."""
+    parts = limit.translate({ord(","): labels.thousands, ord("."): labels.decimal}).split(" and ")
+    numbers = (part.partition(" tokens") for part in parts)
+    return labels.comma.join(labels.limit_tokens.format(n=number) if unit else number for number, unit, _ in numbers)
 
 
 def about_the_gathering(gathered: GatheringStatistics, labels: Labels) -> list[str]:

@@ -337,7 +337,7 @@ class NearPassages:
         """The source, start and end of what rows of a prompt show."""
         for row in shown:
             if row["start"] is not None:
-                yield row["source_id"], row["start"], row["start"] + len(row["text"]) - len("⟦⟧")
+                yield row["source_id"], row["start"], row["end"]
 
     def rows(self, besides: Collection[str]) -> list[dict[str, Any]]:
         """What was found as a prompt shows passages, `besides` those of these ids, which it shows already."""

@@ -70,8 +70,9 @@ class Passages:
         followed: Collection[str] = (),
         is_needed: Callable[[str, str], bool] = lambda *_: True,
     ) -> list[dict[str, Any]]:
-        """`{id, source_id, start, title, date, heading, text, quote}` of each, once; `start` is where `text` begins in
-        the source, None where that is not known; `title` and `heading`, the path of those above the quote below the
+        """`{id, source_id, start, end, quoted, title, date, heading, text, quote}` of each, once; `start` and `end` are
+        where `text` begins and ends in the source, `quoted` where the quote does, each None where that is not known;
+        `title` and `heading`, the path of those above the quote below the
         title and the term that it explains, if `text` does not name it, are one line each, the title with its folder
         where the sources are of several. `text` has the quote between ⟦ and ⟧, and the sentences on both sides, of a
         quote of `enough_chars` none, but behind the quotes that are `followed` some more, else on each side only what
@@ -80,15 +81,17 @@ class Passages:
         does not repeat."""
         rows = []
         known = self._known(dict.fromkeys(evidence_ids))
-        for row, start, parts in self._in_order(known, around_chars, enough_chars, followed, is_needed):
-            before, quote, after = (text.translate(_PLAIN) for text in parts)
+        for row, shown in self._in_order(known, around_chars, enough_chars, followed, is_needed):
+            before, quote, after = (text.translate(_PLAIN) for text in self._parts(row, shown))
             source, text = self._sources.get(row.source_id), f"{before}⟦{quote}⟧{after}"
             folder = self._folders.get(row.source_id, "")
             rows.append(
                 {
                     "id": row.id,
                     "source_id": row.source_id,
-                    "start": start,
+                    "start": shown[0] if shown else None,
+                    "end": shown[1] if shown else None,
+                    "quoted": self._span(row) if shown else None,
                     "title": _one_line(self._title(row)) + (f" ({folder})" if folder else ""),
                     "date": (source.published_on if source else None) or "",
                     "heading": self._heading(row, text),
@@ -133,15 +136,14 @@ class Passages:
         enough_chars: int | None,
         followed: Collection[str],
         is_needed: Callable[[str, str], bool],
-    ) -> Iterator[tuple[Evidence, int | None, tuple[str, str, str]]]:
-        """The evidence by source and place, each with where the text before it begins, that text, the quote and the
-        text behind it."""
+    ) -> Iterator[tuple[Evidence, tuple[int, int] | None]]:
+        """The evidence by source and place, each with where the text that is shown of its source begins and ends."""
         of_source: dict[str, list[Evidence]] = {}
         for row in evidence:
             of_source.setdefault(row.source_id, []).append(row)
         for source, rows in of_source.items():
             spans = {row.id: self._span(row) for row in rows}
-            yield from ((row, None, ("", row.quote, "")) for row in rows if spans[row.id] is None)
+            yield from ((row, None) for row in rows if spans[row.id] is None)
             placed = sorted(
                 ((span, row) for row in rows if (span := spans[row.id]) is not None), key=lambda pair: pair[0]
             )
@@ -163,7 +165,15 @@ class Passages:
                 first = min(first, max(start_before_leaning(text, start, end), min(shown, start)))
                 last = max(last, min(end_of_leaning(text, end), following))
                 shown = max(shown, last)
-                yield row, first, (text[first:start], row.quote, text[end:last])
+                yield row, (first, last)
+
+    def _parts(self, row: Evidence, shown: tuple[int, int] | None) -> tuple[str, str, str]:
+        """What is shown before the quote, the quote, and what is shown behind it."""
+        span = self._span(row)
+        if shown is None or span is None:
+            return "", row.quote, ""
+        text = self._documents[row.source_id].text
+        return text[shown[0] : span[0]], row.quote, text[span[1] : shown[1]]
 
     def _span(self, row: Evidence) -> tuple[int, int] | None:
         return span_of(row, self._documents)
@@ -195,12 +205,11 @@ def contained(evidence: Sequence[Evidence], documents: Mapping[str, Document]) -
 
 def _units_around(row: Mapping[str, Any], document: Document) -> list[Unit]:
     """The units of which a row's `text` shows something before or behind its quote."""
-    start = row["start"] + row["text"].index("⟦")
-    end, stop = start + len(row["quote"]), row["start"] + len(row["text"]) - len("⟦⟧")
+    start, end = row["quoted"]
     return [
         unit
         for unit in analysed(document).units
-        if unit.start < stop and row["start"] < unit.end and not start <= unit.start < unit.end <= end
+        if unit.start < row["end"] and row["start"] < unit.end and not start <= unit.start < unit.end <= end
     ]
 
 

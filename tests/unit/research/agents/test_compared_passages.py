@@ -47,7 +47,7 @@ def test_an_exception_is_looked_for_in_sources_about_the_same_of_the_things_that
     cited: int | None, others: list[str]
 ) -> None:
     near, names = near_in(LARCH, SPRUCE, question='How do "Larch" and "Spruce" differ?')
-    shown = [] if cited is None else [{"source_id": names[cited], "start": None, "text": "⟦A quote.⟧"}]
+    shown = [] if cited is None else [{"source_id": names[cited], "start": None}]
     near.limiting("A reader never blocks the writer of a page.", "", shown)
     found = [row.quote for row in near.evidence.values() if "might block" in row.quote]
     assert (

@@ -29,7 +29,7 @@ SOURCES, DOCUMENTS = {SOURCE.id: SOURCE}, {SOURCE.id: LIMITS}
 
 
 def shown_at(start: int, text: str) -> dict[str, Any]:
-    return {"source_id": SOURCE.id, "start": start, "text": f"⟦{text}⟧"}
+    return {"source_id": SOURCE.id, "start": start, "end": start + len(text)}
 
 
 def test_a_default_is_not_taken_for_shown_because_another_setting_has_it_in_the_same_words() -> None:

@@ -604,8 +604,9 @@ def near_limits() -> NearPassages:
 
 def test_of_a_definition_that_is_shown_in_part_the_rest_is_found_also_where_others_end_alike() -> None:
     near = near_limits()
-    begun = "⟦lock_limit (integer) Ends a statement that waits longer for a lock.⟧"
-    shown = [{"source_id": "src-0000000001", "start": LIMITS.text.index(begun[1:-1]), "text": begun}]
+    begun = "lock_limit (integer) Ends a statement that waits longer for a lock."
+    start = LIMITS.text.index(begun)
+    shown = [{"source_id": "src-0000000001", "start": start, "end": start + len(begun)}]
     found = [near.evidence[name].quote for name in near.definitions("The default of lock_limit or run_limit", shown)]
     default = "A value of zero (the default) disables it."
     whole = f"run_limit (integer) Ends a statement that runs longer. {default}"

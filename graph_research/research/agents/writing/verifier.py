@@ -216,28 +216,26 @@ async def _corrections(
     """By the id of a statement that is supported in part what the model says that its passages bear out, where code
     objects to nothing in it: with the passages of the statement, else with the first further one that was shown beside
     it and has its words, since the model did not say which one it means."""
-    partly = [
-        (row, given, text, further)
-        for row, given in zip(statements, handoff["batch"], strict=True)
-        if (text := _says_instead(row, answer)) and answer.beside
-        for further in [answer.beside.further(row, passages, handoff)]
-    ]
-    if not partly:
-        return {}
-    evidence = [*handoff["evidence"], *(one.to_json() for *_, further in partly for one in further)]
-    named = [name for row, *_, further in partly for name in (*row.evidence_ids, *(one.id for one in further))]
-    wider = await read_passages({**handoff, "evidence": evidence}, named, ctx)
     corrections: dict[str, _Correction] = {}
-    for row, given, text, further in partly:
-        model = answer.verdicts[row.id].model
-        tried = (_corrected(row, text, model, one) for one in (None, *further))
-        holding = (
-            one
-            for one in tried
-            if not _problem(one.statement, given, wider, handoff, None if one.further else one.verdict)
-        )
-        if (correction := next(holding, None)) and correction.statement.text != row.text:
-            corrections[row.id] = correction
+    lacking: list[tuple[Statement, Mapping[str, Any], str]] = []
+    for row, given in zip(statements, handoff["batch"], strict=True):
+        text = _says_instead(row, answer)
+        correction = _corrected(row, text, answer, None) if text else None
+        if correction and correction.statement.text != row.text:
+            if not _problem(correction.statement, given, passages, handoff, correction.verdict):
+                corrections[row.id] = correction
+            else:
+                lacking.append((row, given, text))
+    if lacking and answer.beside:
+        shown = {row.id: answer.beside.further(row, passages, handoff) for row, *_ in lacking}
+        evidence = [*handoff["evidence"], *(one.to_json() for further in shown.values() for one in further)]
+        named = [name for row, *_ in lacking for name in (*row.evidence_ids, *(one.id for one in shown[row.id]))]
+        wider = await read_passages({**handoff, "evidence": evidence}, named, ctx)
+        for row, given, text in lacking:
+            tried = (_corrected(row, text, answer, one) for one in shown[row.id])
+            holding = (one for one in tried if not _problem(one.statement, given, wider, handoff, None))
+            if correction := next(holding, None):
+                corrections[row.id] = correction
     return corrections
 
 
@@ -250,9 +248,10 @@ def _says_instead(row: Statement, answer: _Answer) -> str:
     return next(said, "")
 
 
-def _corrected(row: Statement, text: str, model: str, further: Evidence | None) -> _Correction:
+def _corrected(row: Statement, text: str, answer: _Answer, further: Evidence | None) -> _Correction:
     ids = [*row.evidence_ids, *([further.id] if further else [])]
     statement = answered_statement({**row.to_json(), "text": text, "evidence_ids": ids, "place": row.place})
+    model = answer.verdicts[row.id].model
     verdict = StatementVerdict(id=statement.id, verdict=VerdictWord.SUPPORTED, model=model)
     return _Correction(statement, verdict, further)
 

@@ -3,6 +3,8 @@ open gaps apart from closed ones, and the disagreements that the text does not c
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
@@ -34,6 +36,28 @@ _CONTENTS_FROM = 5
 """Sections from which on there are contents."""
 _MOST_NOT_FOUND = 8
 """Points that reading did not find up to which each is listed."""
+
+_TITLE_PART = re.compile(r"(\s+[—–|·•-]\s+)")
+_LEAST_SHARING = 3
+
+
+def with_short_titles(report: Report) -> Report:
+    """The report as it is shown, its sources without what the titles of three of one origin end with behind a dash or a
+    bar, such as "— Django 3.2 documentation". A title that another source has then stays whole."""
+    parts = {source.id: _TITLE_PART.split(one_line(source.title)) for source in report.sources}
+    ends = Counter((source.origin, parts[source.id][-1]) for source in report.sources if len(parts[source.id]) > 1)
+    short = {
+        source.id: "".join(parts[source.id][:-2])
+        if ends[source.origin, parts[source.id][-1]] >= _LEAST_SHARING
+        else source.title
+        for source in report.sources
+    }
+    texts = Counter(title for title, _ in {(short[source.id], source.archive_hash) for source in report.sources})
+    sources = [
+        source.model_copy(update={"title": short[source.id]}) if texts[short[source.id]] == 1 else source
+        for source in report.sources
+    ]
+    return report.model_copy(update={"sources": sources})
 
 
 class MatrixView(NamedTuple):

@@ -61,6 +61,7 @@ from graph_research.research.report.reading import (
     open_gaps,
     opens_with_limit,
     section_headings,
+    with_short_titles,
 )
 from graph_research.text.relevance.alike import said_again
 
@@ -79,10 +80,10 @@ def elements_of(report: Report, labels: Labels, *, for_print: bool) -> list[Elem
 
 class _Layout:
     def __init__(self, report: Report, labels: Labels, for_print: bool) -> None:
-        self.report = report
+        self.report = with_short_titles(report)
         self.labels = labels
         self.for_print = for_print
-        self.sentences = Sentences(report, labels)
+        self.sentences = Sentences(self.report, labels)
         self.products = [row.name for row in report.newest_versions]
         self.folders = cited_folders(report)
 

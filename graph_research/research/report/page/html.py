@@ -41,6 +41,7 @@ def render_html(
 ) -> str:
     """The page. `texts` and `layouts` are keyed by archive hash, as for `build_report`; `picture_svg` is the graph."""
     labels = labels_for(report.language)
+    report = reading.with_short_titles(report)
     archive = Archive(texts, layouts)
     proved = _proved(report, archive)
     whole = _whole_texts(report, archive, proved)

@@ -21,6 +21,7 @@ from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import CitedBlock, NamedVersion, Report, RoleUse
 from graph_research.research.report.page.flow import Stage, flow_of
 from graph_research.research.report.page.html import render_html
+from graph_research.research.report.reading import with_short_titles
 from tests.support.research import finished_research, written_report
 from tests.support.research.harness import make_services
 from tests.support.research.written_report import built
@@ -38,6 +39,28 @@ def test_what_was_read_of_what_age_and_how_sure_it_is_takes_a_few_lines() -> Non
     assert any(line.startswith("Confidence: low (") and "few sources: 3" in line for line in lines)
     assert len(lines) <= 8
     assert len(set(lines)) == len(lines)
+
+
+def test_what_the_titles_of_one_origin_end_with_is_not_said_for_each() -> None:
+    report = built()
+    names = ["Indexes", "Locks", "Queries", "Locks"]
+    ends = ["Django 4.2 docs"] * 3 + ["Django 3.2 docs"]
+    sources = [
+        report.sources[0].model_copy(update={"id": f"s{n}", "archive_hash": f"{n}", "title": f"{name} — {end}"})
+        for n, (name, end) in enumerate(zip(names, ends, strict=True))
+    ]
+    report = report.model_copy(update={"sources": sources})
+    assert [row.title for row in with_short_titles(report).sources] == [
+        "Indexes",
+        "Locks",
+        "Queries",
+        "Locks — Django 3.2 docs",
+    ]
+    elsewhere = [row.model_copy(update={"origin": row.id}) for row in sources]
+    assert with_short_titles(report.model_copy(update={"sources": elsewhere})).sources == elsewhere
+    assert "Django 4.2" not in render_markdown(report)
+    same = [row.model_copy(update={"title": "Locks — Django 4.2 docs"}) for row in sources]
+    assert with_short_titles(report.model_copy(update={"sources": same})).sources == same
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "readings": topic_functions.readings,
         "report_gate": lambda report: quality_gates.report_gate(report).to_json(),
         "sections_to_mend": writing_functions.sections_to_mend,
+        "judged_repetitions": writing_functions.judged_repetitions,
         "without_repeated": writing_functions.without_repeated,
         "section_searches": writing_functions.section_searches,
         "sections_to_write": writing_functions.sections_to_write,

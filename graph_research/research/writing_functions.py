@@ -218,7 +218,7 @@ def sections_to_mend(
     return [part for part in parts if part["failing"] or part["missing"]]
 
 
-def without_repeated(
+def judged_repetitions(
     sections: Rows,
     repeated: Rows,
     checks: Rows,
@@ -228,25 +228,42 @@ def without_repeated(
     answered: Rows,
     contradictions: Rows = (),
 ) -> list[Row]:
-    """The sections without the sentences and rows that are `repeated`, or cut: no place tells the same, and a block to
-    copy no longer sets what the row is about. One stays where the place that tells the same is left out itself, or
-    fails a check or agrees less than it does, and where something depends on it: what is `missing` stands behind it, a
-    gap or limit is `answered` by it, or it alone settles one of the `contradictions`."""
+    """The `repeated` sentences and rows, each with why it is `kept`, empty where it is left out: the place that tells
+    the same is left out itself, or fails a check or agrees less than it does; or something depends on it: what is
+    `missing` stands behind it, a gap or limit is `answered` by it, or it alone settles one of the
+    `contradictions`."""
     failing = {row["id"] for row in checks if row["problem"]}
     failing |= {row["id"] for row in verdicts if row["verdict"] != VerdictWord.SUPPORTED}
     failing |= {name for row in inconsistencies for name in row["change"]}
-    kept = {row["after"] for row in missing}
-    kept |= {name for row in answered for name in row["statements"]}
-    parts = [DraftSection.model_validate(row) for row in sections]
-    settling = _settling(parts, contradictions)
+    needed = dict.fromkeys((row["after"] for row in missing), "what is added stands behind it")
+    needed |= dict.fromkeys((name for row in answered for name in row["statements"]), "it answers an open point")
+    settling = _settling([DraftSection.model_validate(row) for row in sections], contradictions)
     gone: set[str] = set()
+    judged: list[Row] = []
     for row in repeated:
         cut, told = set(row["statements"]), set(row["told"])
-        is_needed = cut & kept or (cut & settling and not told & settling)
-        if not is_needed and not told & gone and (cut & failing or not told & failing):
+        reasons = [
+            row.get("kept"),
+            *(needed[name] for name in row["statements"] if name in needed),
+            "it settles a contradiction" if cut & settling and not told & settling else "",
+            "the place that tells the same is left out" if told & gone else "",
+            "the place that tells the same fails a check" if told & failing and not cut & failing else "",
+        ]
+        kept = next(filter(None, reasons), "")
+        judged.append({**row, "kept": kept})
+        if not kept:
             gone |= cut
-            kept |= told
-    cut = {name for row in repeated if not row["told"] for name in row["statements"]} & gone
+            needed |= dict.fromkeys(told, "it tells what is left out elsewhere")
+    return judged
+
+
+def without_repeated(sections: Rows, repeated: Rows) -> list[Row]:
+    """The sections without the `judged_repetitions` that are not kept. What is cut, since no place tells the same,
+    takes its lines in blocks to copy along."""
+    left_out = [row for row in repeated if not row["kept"]]
+    gone = {name for row in left_out for name in row["statements"]}
+    cut = {name for row in left_out if not row["told"] for name in row["statements"]}
+    parts = map(DraftSection.model_validate, sections)
     return [part.model_copy(update={"blocks": _shorter(part.blocks, gone, cut)}).to_json() for part in parts]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from graph_research.research.evidence.doubles import doubles
 from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement, StatementKind
-from graph_research.research.writing_functions import without_repeated
+from graph_research.research.writing_functions import judged_repetitions, without_repeated
 
 WAITS = "Larch lets one transaction write to a file, and the second waits for its lock."
 ADVICE = "Begin with a write lock, so that the second transaction of Larch waits for the lock of the file."
@@ -51,7 +51,7 @@ def left(repeated: list[tuple[str, str]], **depends: list[Any]) -> list[str]:
     ids = {row.text: row.id for row in part.statements()}
     rows = [{"statements": [ids[cut]], "told": [ids[told]]} for cut, told in repeated]
     lists: dict[str, list[Any]] = {key: [] for key in ("checks", "verdicts", "inconsistencies", "missing", "answered")}
-    [kept] = without_repeated([part.to_json()], rows, **{**lists, **depends})
+    [kept] = without_repeated([part.to_json()], judged_repetitions([part.to_json()], rows, **{**lists, **depends}))
     return [row.text for row in DraftSection.model_validate(kept).statements()]
 
 
@@ -69,13 +69,14 @@ def test_the_sentence_that_alone_settles_a_contradiction_is_not_left_out(
     told = said("They differ.", "ev-1", "ev-2", kind=told_kind)
     settling = said("So the newer holds.", "ev-1", "ev-2", kind=StatementKind.ANALYSIS)
     sides = [{"evidence_ids": ["ev-1"]}, {"evidence_ids": ["ev-2", "ev-3"]}]
-    [kept] = without_repeated(
-        [section("Locks", told, settling).to_json()],
-        [{"statements": [settling.id], "told": [told.id]}],
-        *([], [], [], [], []),
-        contradictions=[{"sides": sides, "settled": is_settled}],
-    )
+    sections = [section("Locks", told, settling).to_json()]
+    rows = [{"statements": [settling.id], "told": [told.id]}]
+    conflicts = [{"sides": sides, "settled": is_settled}]
+    [kept] = without_repeated(sections, judged_repetitions(sections, rows, [], [], [], [], [], conflicts))
     assert [row.text for row in DraftSection.model_validate(kept).statements()] == expected
+
+
+CELL = {"statements": ["st-cell"], "kept": "it is a cell, a block to copy or the beginning of a section"}
 
 
 def name(text: str) -> str:
@@ -106,6 +107,14 @@ def test_it_stays_where_something_depends_on_it_or_it_holds_and_the_other_place_
     assert left([("a", "b")], **depends) == list(expected)
 
 
+def test_why_a_repetition_stays_is_recorded() -> None:
+    part = section("Locks", said("a"), said("b"))
+    rows = [{"statements": [name("a")], "told": [name("b")], "kept": ""}, {**CELL, "told": [name("b")]}]
+    [stays, cell] = judged_repetitions([part.to_json()], rows, [{"id": name("b"), "problem": "no"}], [], [], [], [])
+    assert stays["kept"] == "the place that tells the same fails a check"
+    assert cell == {**CELL, "told": [name("b")]}
+
+
 def test_a_row_that_is_cut_takes_its_line_in_the_block_to_copy_along_and_stays_where_something_depends_on_it() -> None:
     labels = [said(text, kind=StatementKind.TRANSITION) for text in ("sync", "lock_wait")]
     table = [[label, said(f"value of {label.text}", "ev-1")] for label in labels]
@@ -116,7 +125,8 @@ def test_a_row_that_is_cut_takes_its_line_in_the_block_to_copy_along_and_stays_w
     nothing: dict[str, list[Any]] = {key: [] for key in ("checks", "verdicts", "inconsistencies", "answered")}
 
     def shorter(missing: list[dict[str, str]]) -> DraftSection:
-        return DraftSection.model_validate(without_repeated([part.to_json()], cut, missing=missing, **nothing)[0])
+        judged = judged_repetitions([part.to_json()], cut, missing=missing, **nothing)
+        return DraftSection.model_validate(without_repeated([part.to_json()], judged)[0])
 
     assert [row.text for row in shorter([]).statements()] == [WAITS, "sync", "value of sync", "sync = full"]
     assert shorter([{"after": table[1][0].id}]) == part

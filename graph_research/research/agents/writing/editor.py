@@ -10,6 +10,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.comparisons import told_lines
 from graph_research.research.agents.writing.notes import latest_limits
+from graph_research.research.agents.writing.passages import opens_pointing_back
 from graph_research.research.agents.writing.section_text import (
     HEADER,
     answered_blocks,
@@ -22,7 +23,7 @@ from graph_research.research.agents.writing.section_text import (
 )
 from graph_research.research.agents.writing.summary_sources import with_sources_of_sections
 from graph_research.research.evidence.citations import without_markers
-from graph_research.research.evidence.doubles import doubles
+from graph_research.research.evidence.doubles import Telling, doubles
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
@@ -40,7 +41,7 @@ from graph_research.research.models.inline_marks import plain_line
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.report.draft import cited_only
 from graph_research.text.language.quantities import figures, states
-from graph_research.text.relevance.alike import told_among
+from graph_research.text.relevance.alike import says, told_among
 from graph_research.text.relevance.open_points import is_rest_of
 
 _SECTIONS = (
@@ -196,32 +197,57 @@ def _openings(rows: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection
 
 
 def _left_out(result: AgentResult, parts: Mapping[str, DraftSection], most_words: int) -> list[dict[str, Any]]:
-    """`{statements, told}`: the ids of each sentence or row to leave out, and of the place that tells the same, which
-    shares evidence with it; of what is cut, since the sections together have more than `most_words`, there is no such
-    place. A single cell would leave a hole, a block to copy is needed where it stands, and a section begins with the
-    answer to its question."""
+    """`{statements, told, kept}`: the ids of each sentence or row to leave out, and of the place that tells the same;
+    of what is cut, since the sections together have more than `most_words`, there is no such place. Also the later of
+    two sentences that say the same of the same evidence, which the answer may have overlooked. What cannot be left out
+    is `kept` for a reason: a single cell would leave a hole, a block to copy is needed where it stands, a section
+    begins with the answer to its question, and what tells the same shares evidence."""
     blocks = (block for part in parts.values() for block in part.blocks if block.type is BlockType.CODE)
     needed = {row.id for block in blocks for row in block.sentences}
     needed |= {row.id for part in parts.values() for place in places_of(part)[:1] for row in place}
     words = _words(parts.values())
 
-    def is_whole(place: str, cut: Sequence[Statement]) -> bool:
-        return bool(cut) and place.count(".") == 1 and needed.isdisjoint(row.id for row in cut)
+    def why_needed(place: str, cut: Sequence[Statement]) -> str:
+        is_whole = place.count(".") == 1 and needed.isdisjoint(row.id for row in cut)
+        return "" if is_whole else "it is a cell, a block to copy or the beginning of a section"
 
+    said = [(row["place"], row["told"]) for row in result.output.get("repeated") or []]
     rows = []
-    for row in result.output.get("repeated") or []:
-        cut, told = (_at(row[name], parts) for name in ("place", "told"))
+    for place, other in dict.fromkeys([*said, *_same(parts)]):
+        cut, told = _at(place, parts), _at(other, parts)
         ids, others = ([statement.id for statement in side] for side in (cut, told))
         cited, cited_there = ({name for one in side for name in one.evidence_ids} for side in (cut, told))
-        if is_whole(row["place"], cut) and told and not set(ids) & set(others) and (not cited or cited & cited_there):
-            rows.append({"statements": ids, "told": others})
-            words -= words_of([Block(sentences=cut)])
+        if not cut or not told or set(ids) & set(others):
+            continue
+        kept = why_needed(place, cut) or (cited and cited.isdisjoint(cited_there) and "the places share no evidence")
+        rows.append({"statements": ids, "told": others, "kept": kept or ""})
+        words -= 0 if kept else words_of([Block(sentences=cut)])
     for place in result.output.get("cuts") or []:
         cut = _at(place, parts)
-        if words > most_words and is_whole(place, cut):
-            rows.append({"statements": [statement.id for statement in cut], "told": []})
+        if words > most_words and cut and not why_needed(place, cut):
+            rows.append({"statements": [statement.id for statement in cut], "told": [], "kept": ""})
             words -= words_of([Block(sentences=cut)])
     return rows
+
+
+def _same(parts: Mapping[str, DraftSection]) -> list[tuple[str, str]]:
+    """The later and the earlier place of the sentences of two sections that say the same, word for word or nearly."""
+    pairs = [
+        sorted(pair, key=lambda row: (row.section, row.place))
+        for pair in doubles(list(parts.values()))
+        if says(pair[0].text, pair[1].text) and says(pair[1].text, pair[0].text)
+    ]
+    return [
+        (f"{later.section}.{later.place}", f"{first.section}.{first.place}")
+        for first, later in pairs
+        if len(first.statements) == len(later.statements) == 1 and not _is_leaned_on(later, parts)
+    ]
+
+
+def _is_leaned_on(row: Telling, parts: Mapping[str, DraftSection]) -> bool:
+    """Whether the sentence behind it points back."""
+    behind = _at(f"{row.section}.{row.place + 1}", parts)
+    return bool(behind) and opens_pointing_back(behind[0].text)
 
 
 def _words(sections: Iterable[DraftSection]) -> int:

@@ -313,3 +313,11 @@ async def test_what_only_repeats_is_not_mended_since_it_is_left_out() -> None:
     report, _ = await report_of(bench)
     assert bench.model.asked("section_mender") == []
     assert again not in [row.text for row in report.statements()]
+
+
+async def test_what_a_later_section_says_in_the_same_words_is_left_out_where_the_editor_overlooks_it() -> None:
+    again = "Larch lets one transaction write to each file at a time."
+    bench = bench_of(section_writer=[lambda request: STORES.section(request, lambda write: write.fact(again, LOCK))])
+    report, _ = await report_of(bench)
+    assert len(report.sections) > 1
+    assert [row.text for row in report.statements()].count(again) == 1

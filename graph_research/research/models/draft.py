@@ -150,7 +150,8 @@ class Draft(Record):
     banner above everything (how the text was made). `found` is false where the best evidence misses most of the
     question; then `summary` holds the nearest passages and `searched` says what was looked for.
     `more` is evidence that did not fit on the page; `conclusions` end the report. `left_out` counts the sentences that
-    it lacks because they failed a check.
+    it lacks because they failed a check. `not_answered` are parts of the question without a section, each with the
+    reason.
     """
 
     title: str = ""
@@ -162,6 +163,7 @@ class Draft(Record):
     conclusions: list[Block] = Field(default_factory=list)
     more: list[Statement] = Field(default_factory=list)
     left_out: int = schema_field(0, minimum=0)
+    not_answered: list[str] = Field(default_factory=list)
 
     def statements(self) -> Iterator[Statement]:
         """Every sentence and cell, in reading order."""

@@ -25,7 +25,13 @@ from graph_research.research.models.source import Source
 from graph_research.research.report.confidence import confidence_of, explained
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
-from graph_research.research.report.left_open import gaps_left_open, outcomes_left_open, outcomes_of, told_in
+from graph_research.research.report.left_open import (
+    gaps_left_open,
+    gaps_of,
+    outcomes_left_open,
+    outcomes_of,
+    told_in,
+)
 from graph_research.research.report.limitations import limitations_of
 from graph_research.research.report.matrix import matrix_of
 from graph_research.research.report.model import (
@@ -163,16 +169,17 @@ class _Rows:
     def of(cls, state: Mapping[str, Any], run: RunFacts) -> Self:
         question = str(state.get("question") or run.question)
         language = report_language(state.get("report_options"), question)
+        draft = stored_draft(state.get("draft") or {})
         return cls(
             question=question,
             language=language,
             labels=labels_for(language),
-            draft=stored_draft(state.get("draft") or {}),
+            draft=draft,
             sources=_models(Source, state, "sources"),
             evidence=_models(Evidence, state, "evidence"),
             findings=_models(Finding, state, "findings"),
             claims=_models(Claim, state, "claims"),
-            gaps=_models(Gap, state, "gaps"),
+            gaps=gaps_of(_models(Gap, state, "gaps"), draft, int(state.get("iteration") or 1)),
             contradictions=[
                 row for row in _models(Contradiction, state, "contradictions") if row.nature != Nature.NONE
             ],

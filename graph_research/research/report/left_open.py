@@ -7,10 +7,13 @@ from typing import Any
 
 from graph_research.research.evidence.cited import Cited, CitedStatement
 from graph_research.research.evidence.claim_support import Status
+from graph_research.research.models.draft import Draft
 from graph_research.research.models.finding import Gap
+from graph_research.research.models.ids import gap_id
 from graph_research.research.models.plan import SubQuery
 from graph_research.research.report.model import SubQueryOutcome
 from graph_research.research.topic_functions import with_open_limits
+from graph_research.text.relevance.alike import said_again
 from graph_research.text.relevance.open_points import Told, left_open
 
 _SHOWN = (Status.PROVED, Status.VERIFIED, Status.CITED)
@@ -30,6 +33,13 @@ def outcomes_of(state: Mapping[str, Any]) -> list[SubQueryOutcome]:
         )
         for sub_query in map(SubQuery.model_validate, state.get("sub_queries") or [])
     ]
+
+
+def gaps_of(gaps: Sequence[Gap], draft: Draft, iteration: int) -> list[Gap]:
+    """The gaps, and the parts of the question that the draft has no section for, where no open gap says the same."""
+    again = said_again(draft.not_answered, [row.description for row in gaps if not row.addressed])
+    parts = [text for place, text in enumerate(draft.not_answered) if place not in again and text.strip()]
+    return [*gaps, *(Gap(id=gap_id(text), description=text, iteration=iteration) for text in parts)]
 
 
 def told_in(cited: Cited) -> list[Told]:

@@ -177,6 +177,7 @@ class _Parts:
             summary=summary,
             sections=[row.model_copy(update={"blocks": _as_read(_without(row.blocks, again))}) for row in written],
             conclusions=_as_read(_without(conclusions, again)),
+            not_answered=list(self.handoff.get("not_answered") or []),
         )
         draft = self._filled_up(draft)
         return draft.model_copy(update={"notice": _notice(draft.sections, self.labels), "more": self._uncited(draft)})

@@ -236,6 +236,15 @@ def test_a_gap_of_which_a_section_says_that_nothing_was_found_is_no_open_questio
     assert gap.description not in told
 
 
+def test_a_part_of_the_question_without_a_section_is_an_open_question_with_the_reason() -> None:
+    reason = "What a licence costs: no source names a price."
+    known = built().gaps[0].description
+    report = built(draft={**written_report.DRAFT, "not_answered": [reason, known]})
+    assert [row.description for row in report.gaps if not row.addressed].count(reason) == 1
+    assert [row.description for row in report.gaps].count(known) == 1
+    assert reason in render_markdown(report)
+
+
 def test_what_reading_did_not_find_is_listed_once_the_most_important_of_each_sub_question_first() -> None:
     """A reader takes silence for completeness."""
     report = built()

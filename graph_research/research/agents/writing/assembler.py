@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
@@ -12,6 +12,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.passages import opens_pointing_back
 from graph_research.research.agents.writing.section_text import HEADER
+from graph_research.research.agents.writing.summary_sources import outdated
 from graph_research.research.code_blocks import without_lines_of
 from graph_research.research.evidence.findings import CONFIDENCE_RANK
 from graph_research.research.graph_functions import closed_gaps, gaps_left
@@ -164,11 +165,14 @@ class _Parts:
                 if self.handoff["by_code"]
                 else self.baseline.model_copy(update={"notice": self.labels.written_by_no_model})
             )
-        summary = self._sure(self._with_stand_ins(self.handoff["summary"], written), keep_first=True)
+        now = self._outdated(written)
+        failing = self.failing | {name for name, row in now.items() if row is None}
+        summary = self._with_stand_ins(self._blocks("summary", now), written, failing)
+        summary = self._sure(summary, failing, keep_first=True)
         by_model = self._proved(summary) > 0
         if not by_model:
             summary = max(self._leading(written), self.baseline.summary, key=self._proved)
-        conclusions = self._sure(self.handoff["conclusions"])
+        conclusions = self._sure(self._blocks("conclusions", now), failing)
         again = _limits_said_again([*(block for section in written for block in section.blocks), *conclusions])
         draft = Draft(
             title=self.handoff["title"] if by_model else "",
@@ -181,6 +185,29 @@ class _Parts:
         )
         draft = self._filled_up(draft)
         return draft.model_copy(update={"notice": _notice(draft.sections, self.labels), "more": self._uncited(draft)})
+
+    def _blocks(self, part: str, now: Mapping[str, Statement | None]) -> list[Block]:
+        """The blocks of what the editor wrote, with what sections say `now` in place of what is outdated."""
+        blocks = map(Block.model_validate, self.handoff[part])
+        return rewritten(blocks, lambda row: now.get(row.id) or row)
+
+    def _outdated(self, sections: Sequence[DraftSection]) -> dict[str, Statement | None]:
+        """By its id, each statement of the editor that rests on what a section no longer says, with the sentence that
+        the section says in place of that, if it is understood by itself and the editor did not write it."""
+        own = [row for part in ("summary", "conclusions") for row in statements_of(self._blocks(part, {}))]
+        blocks = [block for section in sections for block in section.blocks if block.type is not BlockType.CODE]
+        said = {row.id: row for block in blocks for row in block.prose() if self._is_proved(row)}
+        usable = {name: row for name, row in said.items() if not opens_pointing_back(row.text)}
+        written = (row for part in self.handoff["sections"] for row in DraftSection.model_validate(part).statements())
+        changed = [(row, usable.get(self._corrected(row).id)) for row in written if row.id in self.failing]
+        changed += [
+            (Statement.model_validate(row["statement"]), usable.get(row["id"]))
+            for row in self.handoff.get("rewritten") or []
+        ]
+        told = [*said.values(), *(_as_one(cells) for block in blocks for cells in block.rows)]
+        found = outdated((row for row in own if row.kind in _STATING), changed, told)
+        texts = {row.text for row in own}
+        return {name: row if row and row.text not in texts else None for name, row in found.items()}
 
     def _sections(self) -> list[DraftSection]:
         """The outline's sections in order: as they were written, else quotations of their findings' evidence."""
@@ -244,20 +271,19 @@ class _Parts:
         rest = self.rests.get(row.id) if row.id in self.failing else ""
         return row.model_copy(update={"text": rest}) if rest else row
 
-    def _sure(self, rows: Iterable[Mapping[str, Any]], *, keep_first: bool = False) -> list[Block]:
+    def _sure(self, blocks: Sequence[Block], failing: Collection[str], *, keep_first: bool = False) -> list[Block]:
         """The blocks without any statement that fails: the sections say themselves what the editor says of them. The
         first, which decides, may be kept: without it the condition after it would be read as the decision."""
-        blocks = [Block.model_validate(row) for row in rows]
         kept = {row.id for row in islice(statements_of(blocks), 1)} if keep_first else set()
-        return rewritten(blocks, lambda row: None if (row := self._corrected(row)).id in self.failing - kept else row)
+        lost = set(failing) - kept
+        return rewritten(blocks, lambda row: None if (row := self._corrected(row)).id in lost else row)
 
     def _with_stand_ins(
-        self, rows: Iterable[Mapping[str, Any]], sections: Iterable[DraftSection]
-    ) -> list[Mapping[str, Any]]:
+        self, blocks: Sequence[Block], sections: Iterable[DraftSection], failing: Set[str]
+    ) -> list[Block]:
         """The blocks of the summary, in whose lists an item that fails whole has given way to the sentence of a section
         that is proved, understood by itself and cites most of the same, at least half of it, if there is one: else the
         summary would say nothing of a part of the question that a section answers."""
-        blocks = [Block.model_validate(row) for row in rows]
         said = {row.text for row in statements_of(blocks)}
         prose = (
             row for section in sections for block in section.blocks if block.type in _PROSE for row in block.prose()
@@ -268,13 +294,13 @@ class _Parts:
         def standing(item: list[Statement]) -> list[Statement]:
             cited = {name for row in item for name in row.evidence_ids}
             best = max(known, key=lambda row: len(cited.intersection(row.evidence_ids)), default=None)
-            is_lost = self.failing.issuperset(row.id for row in item) and not any(self._has_other(row) for row in item)
+            is_lost = failing >= {row.id for row in item} and not any(self._has_other(row) for row in item)
             if not (best and is_lost and 2 * len(cited.intersection(best.evidence_ids)) >= len(cited) > 0):
                 return item
             known.remove(best)
             return [best]
 
-        return [block.model_copy(update={"items": list(map(standing, block.items))}).to_json() for block in blocks]
+        return [block.model_copy(update={"items": list(map(standing, block.items))}) for block in blocks]
 
     def _has_other(self, row: Statement) -> bool:
         """Whether something else takes the place of a statement that fails."""
@@ -357,6 +383,12 @@ class _Parts:
         """Whether the text names a thing with the version that the header gives it."""
         named = self.handoff.get("versions") or []
         return any(all(word in text for word in version.split()) for version in named)
+
+
+def _as_one(cells: Sequence[Statement]) -> Statement:
+    """What a row of a table says."""
+    cited = dict.fromkeys(name for cell in cells for name in cell.evidence_ids)
+    return Statement(text=" ".join(cell.text for cell in cells), evidence_ids=list(cited))
 
 
 def _as_read(blocks: Iterable[Block]) -> list[Block]:

@@ -149,7 +149,7 @@ class _Task:
         return _output(
             whole,
             replaced=[*replaced, *_lengthened(written, whole, replaced)],
-            rewritten=_rewritten(changed, now),
+            rewritten=_rewritten(self.failing, changed, now),
             kept=_kept(changed, self.objections),
             added=[name for section in whole for name in _added(section)],
             answered_gaps=_answered(self.gaps, [*changed.values(), *added], now),
@@ -248,10 +248,18 @@ def _replaced(
     return [{"id": new.id, "statement": row.to_json()} for row, new in made if new and new != row]
 
 
-def _rewritten(changed: Mapping[str, Mapping[str, Any]], now: Mapping[str, Statement]) -> list[dict[str, str]]:
-    """`{id, was}` of each statement that was rewritten: what the one before answered, this one may answer."""
-    made = ((name, now.get(_words(row.get("text")))) for name, row in changed.items() if row["action"] == "rewrite")
-    return [{"id": new.id, "was": name} for name, new in made if new]
+def _rewritten(
+    failing: Iterable[Statement], changed: Mapping[str, Mapping[str, Any]], now: Mapping[str, Statement]
+) -> list[dict[str, Any]]:
+    """`{id, was, statement}` of each statement that was rewritten or dropped, the `id` of what stands in its place
+    empty where nothing does: what the one before answered, this one may answer, and what was said of the one before
+    may no longer hold."""
+    made = ((row, now.get(_words((changed.get(row.id) or {}).get("text")))) for row in failing if row.id in changed)
+    return [
+        {"id": new.id if new else "", "was": row.id, "statement": row.to_json()}
+        for row, new in made
+        if changed[row.id]["action"] != "keep" and (new is None or new.id != row.id)
+    ]
 
 
 def _words(text: str | None) -> str:

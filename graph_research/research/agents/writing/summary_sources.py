@@ -1,10 +1,12 @@
-"""What a sentence of the summary or the conclusions cites, beside what the sections cite for the same."""
+"""What a sentence of the summary or the conclusions rests on in the sections: what these cite for the same, and whether
+they still say it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 
 from graph_research.research.evidence.computed import compute_in_turn
 from graph_research.research.models.draft import (
@@ -60,6 +62,32 @@ def with_sources_of_sections(
         return statement.model_copy(update={"evidence_ids": list(dict.fromkeys(related or ids))})
 
     return rewritten(blocks, change)
+
+
+def outdated(
+    statements: Iterable[Statement], changed: Iterable[tuple[Statement, Statement | None]], told: Sequence[Statement]
+) -> dict[str, Statement | None]:
+    """By id, those of the statements that are nearer to what a section said before it was mended than to all that is
+    `told` now, with what took the place of that: they may lack the condition for which it was `changed`, or say what
+    was taken out. Only what cites the same counts, and is as near as a sentence that repeats it."""
+    pairs = list(changed)
+    found: dict[str, Statement | None] = {}
+    for row in statements:
+        before, now = max(
+            ((_nearness(row, was), now) for was, now in pairs), key=lambda pair: pair[0], default=(0, None)
+        )
+        if before >= _LEAST_REPEATED and before > max((_nearness(row, other) for other in told), default=0.0):
+            found[row.id] = now
+    return found
+
+
+def _nearness(one: Statement, other: Statement) -> float:
+    """The share of the weight of their words that two statements have in common, as a geometric mean of both, of those
+    that cite the same."""
+    if set(one.evidence_ids).isdisjoint(other.evidence_ids):
+        return 0.0
+    own, theirs = term_weights(one.text), term_weights(other.text)
+    return sqrt(held_share(own, theirs) * held_share(theirs, own))
 
 
 def _computed(statement: Statement, computing: Iterable[Statement], quotes: Mapping[str, str]) -> Statement:

@@ -36,6 +36,7 @@ async def assembled(
     listed: Sequence[Sequence[dict[str, Any]]] = (),
     summary: Sequence[Sequence[dict[str, Any]]] = (),
     failing: Sequence[dict[str, Any]] = (),
+    rewritten: Sequence[dict[str, Any]] = (),
     **block: Any,
 ) -> dict[str, Any]:
     """The draft of a report with one section."""
@@ -64,6 +65,8 @@ async def assembled(
         "outline": [{"id": "sec-1", "heading": "What is known"}],
         "sections": [section],
         "fabricated": 0,
+        "rewritten": list(rewritten),
+        "not_answered": ["What Larch costs: no source tells it."],
         "found": True,
         "title": "",
         "conclusions": [{"type": "list", "items": listed} if listed else {"sentences": list(conclusions)}],
@@ -125,6 +128,37 @@ async def test_where_an_item_of_the_summary_fails_the_sentence_that_cites_most_o
     told = [fact("It opens one."), {**fact(sentence), "evidence_ids": PIECES[:2]}]
     draft = await assembled(told, summary=[[holds], [fails]], failing=[fails])
     assert [row["text"] for block in draft["summary"] for item in block["items"] for row in item] == expected
+
+
+KEEPS = "Larch keeps each commit after a crash."
+ONLY_IF = "Larch keeps each commit after a crash only where sync is full."
+
+
+@pytest.mark.parametrize(
+    ("item", "now", "expected"),
+    [
+        (KEEPS, ONLY_IF, ONLY_IF),
+        ("With full sync Larch keeps each commit after a crash.", ONLY_IF, None),
+        ("Larch keeps each commit.", "", "Larch writes fast."),  # which cites the same
+        ("Its price is low, and its licence is free.", ONLY_IF, None),
+        ("Larch writes fast.", "", None),
+    ],
+)
+async def test_a_sentence_of_the_summary_gives_way_with_the_sentence_that_it_repeats(
+    item: str, now: str, expected: str | None
+) -> None:
+    told = [fact("Larch writes fast."), *([fact(now)] if now else [])]
+    new = Statement.model_validate({**fact(now), "place": "1"}).id if now else ""
+    rewritten = [{"id": new, "was": "st-0000000001", "statement": fact(KEEPS)}]
+    first = [fact("Larch it is.")]
+    draft = await assembled(told, summary=[first, [fact(item)]], rewritten=rewritten)
+    said = [row["text"] for block in draft["summary"] for row in statements(block)]
+    assert said == ["Larch it is.", item if expected is None else expected]
+    assert draft["not_answered"] == ["What Larch costs: no source tells it."]
+
+
+def statements(block: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*block["sentences"], *(row for item in block["items"] for row in item)]
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,8 @@ class _Rows:
     def beside(self, cited: Cited) -> Self:
         """The rows with what the text of the report leaves open."""
         told = told_in(cited)
-        return replace(self, gaps=gaps_left_open(self.gaps, told), outcomes=outcomes_left_open(self.outcomes, told))
+        outcomes = outcomes_left_open(self.outcomes, told, self.sources)
+        return replace(self, gaps=gaps_left_open(self.gaps, told), outcomes=outcomes)
 
     @classmethod
     def of(cls, state: Mapping[str, Any], run: RunFacts) -> Self:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graph_research.research.evidence.cited import Cited, CitedStatement
+from graph_research.research.evidence.cited import Cited, CitedBlock, CitedStatement
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import Draft
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.ids import gap_id
 from graph_research.research.models.plan import SubQuery
+from graph_research.research.models.source import Source
 from graph_research.research.report.model import SubQueryOutcome
 from graph_research.research.topic_functions import with_open_limits
 from graph_research.text.relevance.alike import said_again
-from graph_research.text.relevance.open_points import Told, left_open
+from graph_research.text.relevance.open_points import Told, is_answered, left_open
 
 _SHOWN = (Status.PROVED, Status.VERIFIED, Status.CITED)
 """What a source says; an inference, or a value set by judgement, is no answer of a source."""
@@ -52,12 +53,16 @@ def gaps_left_open(gaps: Sequence[Gap], told: Sequence[Told]) -> list[Gap]:
     return [row if row.addressed else _beside(row, told) for row in gaps]
 
 
-def outcomes_left_open(outcomes: Sequence[SubQueryOutcome], told: Sequence[Told]) -> list[SubQueryOutcome]:
-    """The sub-questions without the limits that are answered."""
-    return [
-        row.model_copy(update={"limits": [left for limit in row.limits if (left := left_open(limit, told))]})
-        for row in outcomes
-    ]
+def outcomes_left_open(
+    outcomes: Sequence[SubQueryOutcome], told: Sequence[Told], sources: Sequence[Source]
+) -> list[SubQueryOutcome]:
+    """The sub-questions without the limits that are answered, which may name sources by their titles."""
+    titles = [source.title for source in sources]
+
+    def left(limits: Sequence[str]) -> list[str]:
+        return [left_open(limit, told) for limit in limits if not is_answered(limit, told, titles)]
+
+    return [row.model_copy(update={"limits": left(row.limits)}) for row in outcomes]
 
 
 def _beside(gap: Gap, told: Sequence[Told]) -> Gap:
@@ -68,14 +73,18 @@ def _beside(gap: Gap, told: Sequence[Told]) -> Gap:
 
 
 def _told_in(cited: Cited) -> Iterator[Told]:
-    for block in (block for section in cited.sections for block in section.blocks):
-        yield from (Told(row.text) for row in block.prose() if _is_shown(row))
-        for cells in block.rows:
-            for place, cell in enumerate(cells):
-                named = [cells[0].text] if place else []
-                heading = block.header[place : place + 1]
-                if _is_shown(cell):
-                    yield Told(cell.text, ". ".join([*named, *heading, block.caption]))
+    for section in cited.sections:
+        for block in section.blocks:
+            yield from (Told(row.text, heading=section.heading) for row in block.prose() if _is_shown(row))
+            for cells in block.rows:
+                yield from _cells_told(cells, block, section.heading)
+
+
+def _cells_told(cells: Sequence[CitedStatement], block: CitedBlock, heading: str) -> Iterator[Told]:
+    for place, cell in enumerate(cells):
+        named = [cells[0].text] if place else []
+        if _is_shown(cell):
+            yield Told(cell.text, ". ".join([*named, *block.header[place : place + 1], block.caption]), heading)
 
 
 def _is_shown(row: CitedStatement) -> bool:

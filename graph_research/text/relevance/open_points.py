@@ -7,7 +7,7 @@ a reader finds its answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,14 +36,16 @@ _LAST_MARK = re.compile(r"\W*\Z")
 
 @dataclass(frozen=True)
 class Told:
-    """A statement of a text with what it stands under, such as its row's label and its column's heading."""
+    """A statement of a text, a cell with what it stands `under`, its row's label and its column's heading, and the
+    `heading` of its section."""
 
     text: str
     under: str = ""
+    heading: str = ""
 
     @cached_property
     def terms(self) -> frozenset[str]:
-        return self.own | self._terms_of(self.under)
+        return self.own | self._terms_of(self.under) | self._terms_of(self.heading)
 
     @cached_property
     def own(self) -> frozenset[str]:
@@ -69,6 +71,14 @@ def left_open(point: str, told: Sequence[Told]) -> str:
     if left == asked or not all(_stands_alone(clause, language, leads=leads) for clause in left):
         return point
     return _sentence(left, point)
+
+
+def is_answered(limit: str, told: Sequence[Told], titles: Iterable[str]) -> bool:
+    """Whether statements answer all that a limit says was not found. The title of a source in it says where that was
+    not found, and asks for nothing."""
+    for title in sorted(filter(None, titles), key=len, reverse=True):
+        limit = limit.replace(title, "")
+    return not left_open(limit, told)
 
 
 def is_rest_of(rest: str, point: str) -> bool:

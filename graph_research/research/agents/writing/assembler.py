@@ -68,7 +68,7 @@ def assembler(services: Services) -> Handler:  # noqa: ARG001 -- every handler i
         )
         return {
             "gaps": parts.closed_gaps(draft),
-            "settled_limits": parts.settled_limits(),
+            "settled_limits": parts.settled_limits(draft),
             "draft": draft.to_json(),
             "report": report,
             "report_metadata": metadata,
@@ -138,10 +138,13 @@ class _Parts:
         names = set(answer["statements"])
         return names | {row["id"] for row in self.handoff.get("rewritten") or [] if row["was"] in names}
 
-    def settled_limits(self) -> list[str]:
-        """The texts of the limits that are answered."""
+    def settled_limits(self, draft: Draft) -> list[str]:
+        """The texts of the limits that are answered, also by what the mender found in place of one."""
         rows = self.handoff.get("answered_limits") or []
-        return [row["text"] for row in rows if row["limit"] in self.answered_limits and row.get("text")]
+        proved = {row.id for row in draft.statements() if self._is_proved(row)}
+        mended = (row for row in self.handoff.get("rewritten") or [] if row["id"] in proved)
+        found = [row["statement"]["text"] for row in mended if row["statement"]["kind"] == StatementKind.LIMIT]
+        return [*(row["text"] for row in rows if row["limit"] in self.answered_limits and row.get("text")), *found]
 
     def draft(self) -> Draft:
         """The report, with how many of the written sentences it lacks because they fail: of a corrected one it has what

@@ -13,7 +13,7 @@ from graph_research.research.agents.writing.passages import end_of_leaning, star
 from graph_research.research.evidence.quotes import quote_stands
 from graph_research.text.document import Document
 from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
-from graph_research.text.relevance.open_points import Told, left_open
+from graph_research.text.relevance.open_points import Told, is_answered
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
 from graph_research.text.relevance.units import Unit
@@ -144,16 +144,9 @@ def latest_limits(topics: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def answered_by_words(limits: Iterable[str], texts: Iterable[str], titles: Sequence[str]) -> list[str]:
-    """Those of the limits that a finding, or a quote, among the texts answers, as words alone show. The title of a
-    source in a limit says where something was not found, and asks for nothing."""
+    """Those of the limits that a finding, or a quote, among the texts answers, as words alone show."""
     told = list(map(Told, texts))
-    return [limit for limit in limits if not left_open(_without(limit, titles), told)]
-
-
-def _without(limit: str, titles: Iterable[str]) -> str:
-    for title in filter(None, titles):
-        limit = limit.replace(title, "")
-    return limit
+    return [limit for limit in limits if is_answered(limit, told, titles)]
 
 
 def latest(topics: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -74,8 +74,8 @@ async def assembled(
         "summary": [{"type": "list", "items": summary}] if summary else [],
         "checks": [{"id": Statement.model_validate(row).id, "problem": "it fails"} for row in failing],
     }
-    draft: dict[str, Any] = (await assembler(make_services({}))(handoff, PlainContext()))["draft"]
-    return draft
+    output: dict[str, Any] = await assembler(make_services({}))(handoff, PlainContext())
+    return {**output["draft"], "settled_limits": output["settled_limits"]}
 
 
 async def test_what_was_not_found_stands_once_in_the_text_and_in_each_row_of_a_table() -> None:
@@ -155,6 +155,16 @@ async def test_a_sentence_of_the_summary_gives_way_with_the_sentence_that_it_rep
     said = [row["text"] for block in draft["summary"] for row in statements(block)]
     assert said == ["Larch it is.", item if expected is None else expected]
     assert draft["not_answered"] == ["What Larch costs: no source tells it."]
+
+
+@pytest.mark.parametrize("is_found", [True, False])
+async def test_a_limit_in_whose_place_the_mender_found_something_is_settled(is_found: bool) -> None:
+    now = fact("A checkpoint blocks writers for 3 ms.") if is_found else limit("How long it blocks was not found.")
+    was = limit("How long a checkpoint blocks writers was not found.")
+    new = Statement.model_validate({**now, "place": "1"}).id
+    rewritten = [{"id": new, "was": "st-0000000001", "statement": was}]
+    draft = await assembled([fact("Known."), now], rewritten=rewritten)
+    assert draft["settled_limits"] == ([was["text"]] if is_found else [])
 
 
 def statements(block: dict[str, Any]) -> list[dict[str, Any]]:

@@ -370,6 +370,16 @@ def test_a_digested_source_that_was_read_whole_too_counts_as_read_whole():
     assert "Sources of which only a part was read" not in " ".join(report.limitations)
 
 
+def test_where_something_was_not_found_is_no_part_of_what_was_not_found():
+    audit = finished_research.SOURCES[0]["title"]
+    limits = [f"The construction cost of the tidal lagoon is not in '{audit}'.", f"Its builder is not in '{audit}'."]
+    report = built(
+        sub_queries=[{"id": "sq-1-1", "query": "cost", "status": "completed"}],
+        topics=[{"sub_query_id": "sq-1-1", "source_ids": [], "limits": limits}],
+    )
+    assert report.sub_queries[0].limits == limits[1:]
+
+
 def test_what_the_text_answers_is_no_longer_told_as_open():
     gaps = [
         {"id": "gap-1", "description": "How many gigawatt hours the turbines produce in an average year."},

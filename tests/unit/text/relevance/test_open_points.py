@@ -54,6 +54,14 @@ def test_a_point_stays_open_where_words_do_not_show_an_answer(point: str) -> Non
     assert left_open(point, TOLD) == point
 
 
+def test_the_heading_of_a_section_is_said_in_each_of_its_sentences() -> None:
+    point = "How many guests the inn of Larch has by default was not found."
+    sentence = "By default the inn has 40 guests."
+    assert left_open(point, [Told(sentence)]) == point
+    assert left_open(point, [Told(sentence, heading="The inn of Larch")]) == ""
+    assert left_open("What the inn of Larch costs.", [Told(sentence, heading="The inn of Larch")])
+
+
 def test_a_statement_that_says_no_more_than_what_is_asked_is_no_answer() -> None:
     assert left_open("What the gates of the lagoon are.", [Told("The gates of the lagoon")])
 

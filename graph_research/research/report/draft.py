@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from graph_research.research.code_blocks import settings_in
 from graph_research.research.models.draft import (
     Block,
     BlockType,
@@ -21,6 +22,7 @@ from graph_research.research.models.draft import (
 from graph_research.research.report.labels.table import Labels
 from graph_research.text.language.quantities import Value
 from graph_research.text.language.stated import unstated
+from graph_research.text.relevance.entries import names_in
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _OF_EVIDENCE = (StatementKind.FACT, StatementKind.ANALYSIS)
@@ -102,6 +104,28 @@ def with_evidence_of_rows(blocks: Iterable[Block], quotes: Mapping[str, str]) ->
 
     return [
         block.model_copy(update={"rows": [[resting(cell, row) for cell in row] for row in block.rows]})
+        for block in blocks
+    ]
+
+
+def with_evidence_of_settings(blocks: Sequence[Block], quotes: Mapping[str, str]) -> list[Block]:
+    """The blocks of a section, of which those to copy rest, for each setting that none of their own quotes names, on
+    one that does: the first that another statement of the section cites, else the first of `quotes`, those of the
+    section's evidence by id."""
+    cited = (name for row in statements_of(blocks) for name in row.evidence_ids if name in quotes)
+    named = {name: set(names_in(quotes[name])) for name in dict.fromkeys([*cited, *quotes])}
+
+    def resting(code: Statement, language: str) -> Statement:
+        told = {setting for name in code.evidence_ids for setting in named.get(name, ())}
+        lacking = [setting for setting in settings_in(code.text, language) if setting not in told]
+        found = (next((name for name in named if setting in named[name]), None) for setting in lacking)
+        ids = [*code.evidence_ids, *(name for name in found if name)]
+        return code.model_copy(update={"evidence_ids": list(dict.fromkeys(ids))})
+
+    return [
+        block.model_copy(update={"sentences": [resting(row, block.language) for row in block.sentences]})
+        if block.type is BlockType.CODE
+        else block
         for block in blocks
     ]
 

@@ -41,7 +41,12 @@ from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.report_options import MOST_OF_A_SECTION
 from graph_research.research.models.source import Source
-from graph_research.research.report.draft import cited_only, with_chosen_operands, with_evidence_of_rows
+from graph_research.research.report.draft import (
+    cited_only,
+    with_chosen_operands,
+    with_evidence_of_rows,
+    with_evidence_of_settings,
+)
 from graph_research.text.document import Document
 from graph_research.text.language.words import term_weights
 
@@ -108,6 +113,9 @@ def section_writer(services: Services) -> Handler:
         blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), ids)
         quotes = {row["id"]: row["quote"] for row in handoff["evidence"]} | {n: row.quote for n, row in known.items()}
         blocks = with_evidence_of_rows(with_chosen_operands(blocks), quotes)
+        own = {row.id: row.quote for row in needs.evidence}
+        own |= {name: quotes[name] for row in statements_of(blocks) for name in row.evidence_ids}
+        blocks = with_evidence_of_settings(blocks, own)
         cited = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
         told = _told(answer, keys, known)
         cited |= {name for conflict in told for side in conflict.sides for name in side.evidence_ids}

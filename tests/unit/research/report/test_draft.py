@@ -19,6 +19,7 @@ from graph_research.research.report.draft import (
     report_metadata,
     with_chosen_operands,
     with_evidence_of_rows,
+    with_evidence_of_settings,
 )
 from graph_research.research.report.labels.languages import labels_for
 
@@ -136,3 +137,19 @@ def test_a_cell_rests_on_the_cell_beside_it_that_states_its_figure() -> None:
     rows = [[label, default, value], [label, default, other], [label, unproved, other]]
     [block] = with_evidence_of_rows([Block(type=BlockType.TABLE, header=["", "Default", "Value"], rows=rows)], quotes)
     assert [row[2].evidence_ids for row in block.rows] == [["ev-2", "ev-1"], ["ev-2"], ["ev-2"]]
+
+
+def test_a_block_to_copy_rests_on_a_passage_for_each_of_its_settings_that_one_names() -> None:
+    quotes = {
+        "ev-1": "The default of sync_mode is full.",
+        "ev-2": "A lock_wait of 5 s bounds the wait.",
+        "ev-3": "For lock_wait the maker recommends 5 s.",
+        "ev-4": "With read_only = on nothing is written.",
+    }
+    code = Statement(text="sync_mode = full\nlock_wait = 5\nidle_limit = 9", evidence_ids=["ev-1"])
+    told = Statement(text="Waits are bounded.", evidence_ids=["ev-3"])
+    blocks = [Block(type=BlockType.CODE, sentences=[code], language="ini"), Block(sentences=[told])]
+    block, prose = with_evidence_of_settings(blocks, quotes)
+    assert block.sentences[0].evidence_ids == ["ev-1", "ev-3"]
+    assert prose.sentences == [told]
+    assert with_evidence_of_settings(blocks[:1], quotes)[0].sentences[0].evidence_ids == ["ev-1", "ev-2"]

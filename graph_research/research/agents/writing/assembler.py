@@ -11,7 +11,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.passages import opens_pointing_back
-from graph_research.research.agents.writing.section_text import HEADER
+from graph_research.research.agents.writing.section_text import HEADER, with_dashes, without_unfound_columns
 from graph_research.research.agents.writing.summary_sources import outdated
 from graph_research.research.code_blocks import without_lines_of
 from graph_research.research.evidence.findings import CONFIDENCE_RANK
@@ -241,7 +241,8 @@ class _Parts:
 
     def _edited(self, section: DraftSection) -> list[Block]:
         """The section's blocks without what fails and limits that are answered, behind its opening sentence."""
-        blocks = _without(self._sound(section.to_json()["blocks"]), self.answered_limits)
+        blocks = _without(self._sound(with_dashes(section.blocks)), self.answered_limits)
+        blocks = without_unfound_columns(blocks, self.labels)
         openings = [
             Statement.model_validate(row["statement"])
             for row in self.handoff["openings"]
@@ -253,19 +254,19 @@ class _Parts:
             return [first, *blocks[1:]]
         return [Block(sentences=opening), *blocks] if opening and blocks else blocks
 
-    def _sound(self, rows: Iterable[Mapping[str, Any]]) -> list[Block]:
+    def _sound(self, blocks: Iterable[Block]) -> list[Block]:
         """The blocks without the statements that fail and are neither facts nor the labels of rows; with what the
         passages bear out of a sentence that they support in part; where what a note asked for fails, with what stood
         there before; without what was added and fails, a row whole and its line in a block to copy, and of a block to
         copy without the lines that fail."""
-        given = rewritten(map(Block.model_validate, rows), self._without_failing_lines)
+        given = rewritten(blocks, self._without_failing_lines)
         unsound = self.failing.intersection(self.handoff.get("added") or []) - self.corrections.keys()
         sound = rewritten(map(partial(_without_rows, unsound), given), self._corrected)
         dropped = [row for block in given for row in block.rows if any(cell.id in unsound for cell in row)]
-        blocks = without_lines_of(sound, dropped)
-        kept = {cells[0].id for block in blocks for cells in block.rows if cells}
-        fails = {row.id for row in statements_of(blocks) if row.kind in _DROPPED and row.id in self.failing} - kept
-        return _without(blocks, fails | unsound)
+        left = without_lines_of(sound, dropped)
+        kept = {cells[0].id for block in left for cells in block.rows if cells}
+        fails = {row.id for row in statements_of(left) if row.kind in _DROPPED and row.id in self.failing} - kept
+        return _without(left, fails | unsound)
 
     def _corrected(self, row: Statement) -> Statement:
         return self.corrections.get(row.id) or self.replaced.get(row.id, row)

@@ -22,9 +22,11 @@ from graph_research.research.models.draft import (
 )
 from graph_research.research.models.inline_marks import plain_line, unmarked
 from graph_research.research.models.report_options import MOST_OF_WORDS
+from graph_research.research.report.labels.table import Labels
 
 _MOST_UNFOUND = 2
-"""A row with so many cells in which nothing was found, and fewer others, tells less than no row."""
+"""A row with so many cells in which nothing was found, and fewer others, tells less than no row; so does a column of
+which one cell of four at most states something."""
 HEADER = "header"
 """The place of what the program prints below the title of the report."""
 _NUMBER = re.compile(r"\d+")
@@ -200,8 +202,50 @@ def with_answers(blocks: Iterable[Block]) -> list[Block]:
 
 
 def _is_unfound(row: Sequence[Statement]) -> bool:
-    unfound = sum(cell.kind is StatementKind.LIMIT for cell in row)
+    unfound = sum(map(_is_limit, row))
     return unfound >= _MOST_UNFOUND and 2 * unfound > len(row) - 1
+
+
+def with_dashes(blocks: Iterable[Block]) -> list[Block]:
+    """The blocks, in whose tables a cell that says that nothing was found is empty where another cell of its column is:
+    there absence is an answer, as of exceptions."""
+    changed = []
+    for block in blocks:
+        empty = {n for row in block.rows for n, cell in enumerate(row) if n and cell == EMPTY_CELL}
+        rows = [
+            [EMPTY_CELL if n in empty and _is_limit(cell) else cell for n, cell in enumerate(row)] for row in block.rows
+        ]
+        changed.append(block.model_copy(update={"rows": rows}))
+    return changed
+
+
+def without_unfound_columns(blocks: Iterable[Block], labels: Labels) -> list[Block]:
+    """The blocks, of whose tables those columns are left out in which nothing was found for nearly all rows; a sentence
+    behind the table says so."""
+    shorter: list[Block] = []
+    for block in blocks:
+        columns = range(1, len(block.header))
+        unfound = [n for n in columns if _is_unfound_column([row[n] for row in block.rows])]
+        if not unfound or len(unfound) == len(columns):
+            shorter.append(block)
+            continue
+        rows = [[cell for n, cell in enumerate(row) if n not in unfound] for row in block.rows]
+        header = [title for n, title in enumerate(block.header) if n not in unfound]
+        said = next(row[unfound[0]].text for row in block.rows if _is_limit(row[unfound[0]]))
+        names = labels.comma.join(block.header[n] for n in unfound)
+        limit = Statement(text=labels.pair.format(name=names, value=said), kind=StatementKind.LIMIT)
+        shorter += [block.model_copy(update={"rows": rows, "header": header}), Block(sentences=[limit])]
+    return shorter
+
+
+def _is_unfound_column(cells: Sequence[Statement]) -> bool:
+    unfound = sum(map(_is_limit, cells))
+    stating = len(cells) - unfound - cells.count(EMPTY_CELL)
+    return unfound >= _MOST_UNFOUND and 4 * stating <= len(cells)
+
+
+def _is_limit(cell: Statement) -> bool:
+    return cell.kind is StatementKind.LIMIT
 
 
 def section_text(section: DraftSection, number: int | None = None, *, with_evidence: bool = True) -> str:

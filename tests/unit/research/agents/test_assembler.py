@@ -97,6 +97,21 @@ async def test_what_was_not_found_stands_once_in_the_text_and_in_each_row_of_a_t
     assert [row[1]["text"] for row in table["rows"]] == ["not found", "not found"]
 
 
+async def test_a_column_in_which_next_to_nothing_was_found_is_a_sentence_and_of_exceptions_there_need_be_none() -> None:
+    empty = {"text": "–", "kind": "transition"}
+    rows = [
+        [fact("Full"), fact("kept"), limit("not found"), limit("none found")],
+        [fact("Normal"), fact("may be lost"), limit("not found"), fact("on a battery")],
+        [fact("Off"), fact("lost"), limit("not found"), empty],
+    ]
+    header = ["Mode", "Commits", "Price", "Exception"]
+    draft = await assembled([fact("Known.")], type="table", header=header, rows=rows)
+    _, table, line = draft["sections"][0]["blocks"]
+    assert table["header"] == ["Mode", "Commits", "Exception"]
+    assert [row[2]["text"] for row in table["rows"]] == ["–", "on a battery", "–"]
+    assert [(row["text"], row["kind"]) for row in line["sentences"]] == [("Price: not found", "limit")]
+
+
 async def test_what_was_not_found_is_said_again_where_it_says_what_to_do_without_it() -> None:
     told = limit("How long a checkpoint blocks writers was not found.")
     again = [limit("**Blocked writers:** for how long was not found for a checkpoint."), fact("Plan for a second.")]

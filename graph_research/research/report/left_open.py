@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from graph_research.research.evidence.cited import Cited, CitedBlock, CitedStatement
+from graph_research.research.evidence.cited import Cited, CitedStatement
 from graph_research.research.evidence.claim_support import Status
-from graph_research.research.models.draft import Draft
+from graph_research.research.models.draft import BlockOf, Draft, Statement
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.ids import gap_id
 from graph_research.research.models.plan import SubQuery
@@ -44,8 +44,24 @@ def gaps_of(gaps: Sequence[Gap], draft: Draft, iteration: int) -> list[Gap]:
 
 
 def told_in(cited: Cited) -> list[Told]:
-    """What the sections say that their passages show; a cell with its row's label, its column and its table's title."""
-    return list(_told_in(cited))
+    """What the sections say that their passages show."""
+    shown = {row.id for section in cited.sections for row in section.statements() if row.status in _SHOWN}
+    return [one for section in cited.sections for one in told_by(section.heading, section.blocks, shown)]
+
+
+def told_by(
+    heading: str, blocks: Iterable[BlockOf[Statement]] | Iterable[BlockOf[CitedStatement]], shown: Collection[str]
+) -> Iterator[Told]:
+    """What the blocks of a section say in the statements with the ids `shown`; a cell with its row's label, its column
+    and its table's title."""
+    for block in blocks:
+        yield from (Told(row.text, heading=heading) for row in block.prose() if row.id in shown)
+        for cells in block.rows:
+            for place in range(len(cells)):
+                label = cells[0].text if place else ""
+                under = filter(None, (label, *block.header[place : place + 1], block.caption))
+                if cells[place].id in shown:
+                    yield Told(cells[place].text, ". ".join(under), heading)
 
 
 def gaps_left_open(gaps: Sequence[Gap], told: Sequence[Told]) -> list[Gap]:
@@ -70,22 +86,3 @@ def _beside(gap: Gap, told: Sequence[Told]) -> Gap:
     if not left:
         return gap.model_copy(update={"addressed": True, "addressed_in": gap.iteration})
     return gap.model_copy(update={"description": left})
-
-
-def _told_in(cited: Cited) -> Iterator[Told]:
-    for section in cited.sections:
-        for block in section.blocks:
-            yield from (Told(row.text, heading=section.heading) for row in block.prose() if _is_shown(row))
-            for cells in block.rows:
-                yield from _cells_told(cells, block, section.heading)
-
-
-def _cells_told(cells: Sequence[CitedStatement], block: CitedBlock, heading: str) -> Iterator[Told]:
-    for place, cell in enumerate(cells):
-        named = [cells[0].text] if place else []
-        if _is_shown(cell):
-            yield Told(cell.text, ". ".join([*named, *block.header[place : place + 1], block.caption]), heading)
-
-
-def _is_shown(row: CitedStatement) -> bool:
-    return row.status in _SHOWN

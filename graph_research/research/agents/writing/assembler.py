@@ -36,7 +36,9 @@ from graph_research.research.models.report_options import ReportOptions, report_
 from graph_research.research.report.draft import checked_draft, draft_markdown, report_metadata
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
+from graph_research.research.report.left_open import told_by
 from graph_research.text.relevance.alike import said_again
+from graph_research.text.relevance.open_points import is_answered
 
 _MOST_QUOTES = 8
 """Quotations that take the place of a section."""
@@ -176,7 +178,8 @@ class _Parts:
         if not by_model:
             summary = max(self._leading(written), self.baseline.summary, key=self._proved)
         conclusions = self._sure(self._blocks("conclusions", now), failing)
-        again = _limits_said_again([*(block for section in written for block in section.blocks), *conclusions])
+        told = [*(block for section in written for block in section.blocks), *conclusions]
+        again = _limits_said_again(told) | self._answered_by_words(told, written)
         draft = Draft(
             title=self.handoff["title"] if by_model else "",
             found=self.handoff["found"] if by_model else bool(summary),
@@ -188,6 +191,13 @@ class _Parts:
         )
         draft = self._filled_up(draft)
         return draft.model_copy(update={"notice": _notice(draft.sections, self.labels), "more": self._uncited(draft)})
+
+    def _answered_by_words(self, blocks: Iterable[Block], sections: Sequence[DraftSection]) -> set[str]:
+        """The ids of the sentences on what was not found that facts and quotes of the sections answer, as words show,
+        but for those whose item says what to do without it."""
+        facts = {row.id for section in sections for row in self._facts(section.blocks)}
+        told = [one for section in sections for one in told_by(section.heading, section.blocks, facts)]
+        return {row.id for row in _single_limits(blocks) if is_answered(row.text, told, ())}
 
     def _blocks(self, part: str, now: Mapping[str, Statement | None]) -> list[Block]:
         """The blocks of what the editor wrote, with what sections say `now` in place of what is outdated."""
@@ -209,8 +219,11 @@ class _Parts:
         ]
         told = [*said.values(), *(_as_one(cells) for block in blocks for cells in block.rows)]
         found = outdated((row for row in own if row.kind in _STATING), changed, told)
-        texts = {row.text for row in own}
-        return {name: row if row and row.text not in texts else None for name, row in found.items()}
+        used = {row.text for row in own}
+        for name, row in found.items():
+            found[name] = row if row and row.text not in used else None
+            used |= {row.text} if row else set()
+        return found
 
     def _sections(self) -> list[DraftSection]:
         """The outline's sections in order: as they were written, else quotations of their findings' evidence."""
@@ -406,13 +419,18 @@ def _as_read(blocks: Iterable[Block]) -> list[Block]:
 def _limits_said_again(blocks: Iterable[Block]) -> set[str]:
     """The ids of the sentences on what was not found that another such sentence says, too, but for those that begin an
     item whose next sentence says what to do without it."""
-    blocks = list(blocks)
-    leading = {item[0].id for block in blocks for item in block.items if len(item) > 1}
-    prose = (row for block in blocks for row in block.prose())
-    limits = [row for row in prose if row.kind is StatementKind.LIMIT and row.id not in leading]
+    limits = _single_limits(blocks)
     again = said_again([row.text for row in limits])
     once = {row.id for place, row in enumerate(limits) if place not in again}
     return {row.id for row in limits} - once
+
+
+def _single_limits(blocks: Iterable[Block]) -> list[Statement]:
+    """The sentences on what was not found, but for those that begin an item with more sentences."""
+    blocks = list(blocks)
+    leading = {item[0].id for block in blocks for item in block.items if len(item) > 1}
+    prose = (row for block in blocks for row in block.prose())
+    return [row for row in prose if row.kind is StatementKind.LIMIT and row.id not in leading]
 
 
 def _without_rows(unsound: Collection[str], block: Block) -> Block:

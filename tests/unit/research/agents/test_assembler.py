@@ -97,6 +97,16 @@ async def test_what_was_not_found_stands_once_in_the_text_and_in_each_row_of_a_t
     assert [row[1]["text"] for row in table["rows"]] == ["not found", "not found"]
 
 
+async def test_a_limit_that_a_fact_of_the_finished_text_answers_is_left_out() -> None:
+    answered, stays = (
+        limit(f"How long a checkpoint {what} was not found.") for what in ("blocks writers", "of readers takes")
+    )
+    fact_of_it = fact("A checkpoint blocks writers for 3 ms.")
+    draft = await assembled([fact_of_it, answered], conclusions=[fact("So."), answered, stays])
+    assert [row["text"] for row in draft["sections"][0]["blocks"][0]["sentences"]] == [fact_of_it["text"]]
+    assert [row["text"] for row in draft["conclusions"][0]["sentences"]] == ["So.", stays["text"]]
+
+
 async def test_a_column_in_which_next_to_nothing_was_found_is_a_sentence_and_of_exceptions_there_need_be_none() -> None:
     empty = {"text": "–", "kind": "transition"}
     rows = [

@@ -26,7 +26,7 @@ from graph_research.research.report.labels.table import Labels
 
 _MOST_UNFOUND = 2
 """A row with so many cells in which nothing was found, and fewer others, tells less than no row; so does a column of
-which one cell of four at most states something."""
+which no cell states anything."""
 HEADER = "header"
 """The place of what the program prints below the title of the report."""
 _NUMBER = re.compile(r"\d+")
@@ -220,8 +220,8 @@ def with_dashes(blocks: Iterable[Block]) -> list[Block]:
 
 
 def without_unfound_columns(blocks: Iterable[Block], labels: Labels) -> list[Block]:
-    """The blocks, of whose tables those columns are left out in which nothing was found for nearly all rows; a sentence
-    behind the table says so."""
+    """The blocks, of whose tables those columns are left out in which nothing was found for any row; a sentence behind
+    the table says so."""
     shorter: list[Block] = []
     for block in blocks:
         columns = range(1, len(block.header))
@@ -240,8 +240,7 @@ def without_unfound_columns(blocks: Iterable[Block], labels: Labels) -> list[Blo
 
 def _is_unfound_column(cells: Sequence[Statement]) -> bool:
     unfound = sum(map(_is_limit, cells))
-    stating = len(cells) - unfound - cells.count(EMPTY_CELL)
-    return unfound >= _MOST_UNFOUND and 4 * stating <= len(cells)
+    return unfound >= _MOST_UNFOUND and unfound + cells.count(EMPTY_CELL) == len(cells)
 
 
 def _is_limit(cell: Statement) -> bool:

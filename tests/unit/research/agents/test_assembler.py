@@ -107,7 +107,7 @@ async def test_a_limit_that_a_fact_of_the_finished_text_answers_is_left_out() ->
     assert [row["text"] for row in draft["conclusions"][0]["sentences"]] == ["So.", stays["text"]]
 
 
-async def test_a_column_in_which_next_to_nothing_was_found_is_a_sentence_and_of_exceptions_there_need_be_none() -> None:
+async def test_a_column_in_which_nothing_was_found_is_a_sentence_and_of_exceptions_there_need_be_none() -> None:
     empty = {"text": "–", "kind": "transition"}
     rows = [
         [fact("Full"), fact("kept"), limit("not found"), limit("none found")],

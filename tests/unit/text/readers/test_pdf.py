@@ -342,6 +342,62 @@ def test_columns_are_read_one_after_the_other_and_running_heads_are_marked() -> 
     assert heads.count("Journal of Tides") == 3
 
 
+LAGOON = "the tide of the lagoon rises over sand while its salt drops and the birds return each spring"
+
+
+def column(name: str, *, words: int) -> list[str]:
+    """Lines of a column, each of which begins with a name and its number."""
+    all_words = LAGOON.split() * 2
+    return [" ".join([f"{name}{number}", *all_words[number : number + words]]) for number in range(12)]
+
+
+@pytest.mark.parametrize("lefts", [(40, 220), (40, 190, 340)], ids=["two columns", "three columns"])
+def test_columns_that_are_written_across_are_read_one_after_the_other_below_and_above_what_spans_them(
+    lefts: tuple[int, ...],
+) -> None:
+    title, caption = "Salt and sand of the outer lagoon, as they were measured", "Figure 1. Salt by place and by year."
+    made = io.BytesIO()
+    drawing = canvas.Canvas(made, pagesize=(480, 595), invariant=True)
+    columns = [column(name, words=6) for name, _ in zip("abc", lefts, strict=False)]
+    for _ in range(2):
+        drawing.setFont("Helvetica", 9)
+        drawing.drawString(60, 560, f"{title} over the years.")
+        for row in range(12):
+            if row == 8:
+                drawing.drawString(60, 425, f"{caption} The places lie at the mouth, and behind the bars.")
+            for left, lines in zip(lefts, columns, strict=True):
+                drawing.drawString(left, (530 if row < 8 else 500) - 12 * row, lines[row])
+        drawing.showPage()
+    drawing.save()
+    document = read(made.getvalue())
+    above, below = ([line for lines in columns for line in lines[part]] for part in (slice(8), slice(8, 12)))
+    first_page = document.text[: document.pages[1]].split("---PAGE")[0].split()
+    wanted = [*title.split(), "over", "the", "years.", *" ".join(above).split(), *caption.split()]
+    assert first_page[: len(wanted)] == wanted
+    assert first_page[-len(" ".join(below).split()) :] == " ".join(below).split()
+    assert document.text.count(above[0]) == 2, "once on each page"
+    assert document.cells == ()
+
+
+def test_columns_whose_lines_stand_at_heights_of_their_own_are_read_one_after_the_other() -> None:
+    left = [(540.0 - 10 * number, 40, line) for number, line in enumerate(column("a", words=5))]
+    right = [(540.0 - 12 * number, 220, line) for number, line in enumerate(column("b", words=5))]
+    lines = sorted([*left, *right], key=lambda line: (-line[0], line[1]))
+    document = read(drawn(*((y, [(x, text)]) for y, x, text in lines)))
+    assert document.text.split() == " ".join(text for _, _, text in [*left, *right]).split()
+
+
+def test_a_table_of_texts_is_read_row_by_row() -> None:
+    names = ["The outer bar", "The flats", "The mouth of the lagoon", "The inner bar", "Dunes", "The old harbour"]
+    told = ["sand", "grass and mud in spring", "deep water", "sand and stones", "grass that was planted", "mud"]
+    rows = [
+        (500.0 - 14 * number, list(zip((40, 220), row, strict=True)))
+        for number, row in enumerate(zip(names, told, strict=True))
+    ]
+    words = read(drawn(*rows)).text.split()
+    assert words == " ".join(f"{name} {text}" for name, text in zip(names, told, strict=True)).split()
+
+
 def test_a_running_head_as_large_as_a_heading_is_known_by_its_page_number() -> None:
     pages = [
         [

@@ -41,7 +41,7 @@ _SAME_LINE_POINTS = 1.0
 class PdfLine:
     """A line as it stands on the page: `size` and `y` (from below) in points, 0 where unknown; `style` is `bold`,
     `mono` or empty; `cells` its stretches without a wide gap, empty where unknown. Where lines are drawn around the
-    cells of a table, `row` is a row of it: the lines of each cell."""
+    cells of a table, `row` is a row of it: the lines of each cell; `cells` has the row as a whole."""
 
     text: str
     size: float = 0.0
@@ -238,8 +238,8 @@ def _tables(rows: Sequence[Sequence[PdfLine]], running: frozenset[PdfLine], gap:
 
 
 def _cells_of(row: Sequence[PdfLine]) -> list[PdfCell]:
-    """The cells of a row, empty for a line of code, a contents entry and an item of a list."""
-    cells = sorted(cell for line in row for cell in line.cells)
+    """The cells of a row, empty for a line of code, a contents entry, an item of a list and a row with drawn lines."""
+    cells = sorted(cell for line in row for cell in line.cells if not line.row)
     text = " ".join(cell.text for cell in cells)
     is_code = all(cell.style == "mono" for cell in cells)
     return [] if is_code or _CONTENTS.search(text) or _BULLETS.fullmatch(cells[0].text) else cells

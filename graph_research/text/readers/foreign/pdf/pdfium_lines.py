@@ -20,6 +20,7 @@ from graph_research.text.readers.foreign.pdf.tables import PdfCell
 _CELL_GAP = 1.0  # times the size of the text: a wider gap divides cells
 _UNWRITTEN_GAP = 0.5  # the same for a gap without a written space on a page that writes its spaces
 _WRITTEN_SPACES = 1 / 8  # of a page's gaps between words: from so many on it writes its spaces
+_FAR_BACK = 4.0  # times the size of the text: an accent or a mark above another one stands nearer
 _NAME_BYTES = 128
 _NUMBERS = re.compile(r"(?<=[^\s\d])\d{1,3}(?:[,–-]\d{1,3})*(?!\d)")
 _HYPHENS = ("\x02", "\ufffe")  # what PDFium gives for a hyphen at the end of a line
@@ -63,10 +64,17 @@ class _Page:
         """The lines that have a visible character. A word that PDFium joins ends its line with a hyphen."""
         begin = 0
         for number, char in enumerate([*self._chars, "\n"]):
-            if char and (char in "\r\n" or char in _HYPHENS):
+            if char and (char in "\r\n" or char in _HYPHENS or self._is_end(number)):
                 if visible := self._visible(begin, number + 1):
                     yield self._line(visible)
                 begin = number + 1
+
+    def _is_end(self, number: int) -> bool:
+        """Whether the text goes on far to the left of this gap, which PDFium takes for one within a line where the
+        lines of columns stand at nearly the same height."""
+        if not 0 < number < len(self._chars) - 1 or not self._is_gap(number):
+            return False
+        return self._gap(number - 1, number + 1) < -_FAR_BACK * self._size(number + 1)
 
     def _visible(self, begin: int, end: int) -> range:
         """The characters from the first visible one to the last."""
@@ -103,7 +111,9 @@ class _Page:
         parts = tuple(self._cell(range(start, end), ()) for start, end in bounds) if inside else ()
         written = [number for number in numbers if self._chars[number].strip()] or numbers
         left, right = self._box(written[0])[0], self._box(written[-1])[1]
-        return PdfCell(left, right, self._said(numbers).strip(), self._style(written[0]), parts)
+        first = written[0]
+        y, size = self._height(first), round(self._size(first), 1)
+        return PdfCell(left, right, self._said(numbers).strip(), self._style(first), parts, y, size)
 
     def _said(self, numbers: Sequence[int]) -> str:
         """What the characters say; halves of a character are put together."""

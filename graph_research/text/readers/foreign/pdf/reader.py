@@ -23,6 +23,7 @@ from graph_research.text.language.dates import iso_date
 from graph_research.text.pages import page_separator
 from graph_research.text.readers.foreign.package import named_authors
 from graph_research.text.readers.foreign.pdf.accents import composed, loose_accents
+from graph_research.text.readers.foreign.pdf.columns import in_columns
 from graph_research.text.readers.foreign.pdf.layout import PdfLine, has_table, pdf_document, style_of
 from graph_research.text.readers.foreign.pdf.notes import BEFORE_CHARS, is_note
 from graph_research.text.readers.foreign.pdf.pdfium_lines import page_lines
@@ -95,22 +96,24 @@ class _Extraction:
             pages = self._pdfium_pages(data)
         except pypdfium2.PdfiumError as error:
             raise DocumentUnreadable(damage) from error
-        document = pdf_document(pages)
+        document = pdf_document([in_columns(lines) for lines in pages])
         if not document.text:
             self.warnings = [*before, *(warning for warning in self.warnings if warning not in before)]
         return document
 
     def _placed(self, data: bytes, readers: Sequence[_PypdfPage]) -> list[list[PdfLine]]:
-        """The pages as PDFium reads them where one has a table, or pypdf reads its words worse; else none."""
+        """The pages as PDFium reads them where columns are written across on one, or it has a table, or pypdf reads its
+        words worse; else none."""
         other = _Extraction(self._limits)
         try:
             pages = other._pdfium_pages(data)
         except pypdfium2.PdfiumError:
             return []
-        if not has_table(pages) and not _reads_worse(readers, pages):
+        ordered = [in_columns(lines) for lines in pages]
+        if ordered == pages and not has_table(pages) and not _reads_worse(readers, pages):
             return []
         self.warnings, self.illegible = other.warnings, other.illegible
-        return pages
+        return ordered
 
     def _pdfium_pages(self, data: bytes) -> list[list[PdfLine]]:
         with pypdfium2.PdfDocument(data) as reader:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from graph_research.text.readers.foreign.pdf.layout import PdfLine
 from graph_research.text.readers.foreign.pdf.ruling import Grid
-from graph_research.text.readers.foreign.pdf.tables import is_number
+from graph_research.text.readers.foreign.pdf.tables import PdfCell, is_number
 
 _MOST_CELL_CHARS = 1_500  # a longer one is a frame around text
 
@@ -58,13 +58,15 @@ def _with_table(lines: Sequence[PdfLine], grid: Grid) -> Sequence[PdfLine]:
     if sum(len(row) > 1 for row in rows) < 2 or max(chars) > _MOST_CELL_CHARS:
         return lines
     columns = sorted({column for row in rows for column in row})
-    return [*others[: starts[0]], *(_line(row, columns) for row in rows), *others[starts[0] :]]
+    return [*others[: starts[0]], *(_line(row, columns, grid) for row in rows), *others[starts[0] :]]
 
 
-def _line(row: _Row, columns: Sequence[int]) -> PdfLine:
+def _line(row: _Row, columns: Sequence[int], grid: Grid) -> PdfLine:
     cells = tuple(tuple(said.text for said in row.get(column, ())) for column in columns)
     top = max((said for cell in row.values() for said in cell), key=lambda said: said.y)
-    return PdfLine(" ".join(text for cell in cells for text in cell), top.size, y=top.y, row=cells)
+    text = " ".join(text for cell in cells for text in cell)
+    whole = PdfCell(grid.edges[0], grid.edges[-1], text, y=top.y, size=top.size)
+    return PdfLine(text, top.size, y=top.y, cells=(whole,), row=cells)
 
 
 def _rows(grid: Grid, held: Mapping[tuple[int, int], Sequence[_Said]], band: int) -> Iterator[_Row]:

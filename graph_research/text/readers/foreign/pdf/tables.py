@@ -9,13 +9,16 @@ from typing import NamedTuple
 
 class PdfCell(NamedTuple):
     """A stretch of a line without a wide gap, from `left` to `right` in points. Where narrow gaps without a written
-    space divide it, `parts` are the stretches between them."""
+    space divide it, `parts` are the stretches between them. `y` and `size` are those of its first character, 0 where
+    unknown."""
 
     left: float
     right: float
     text: str
     style: str = ""
     parts: tuple[PdfCell, ...] = ()
+    y: float = 0.0
+    size: float = 0.0
 
 
 PdfRow = Sequence[PdfCell]

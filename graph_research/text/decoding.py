@@ -25,6 +25,7 @@ _CHARSETS = re.compile(
 )
 _HEAD_BYTES = 2048
 _SAMPLE_BYTES = 20_000
+_NOT_IN_TEXTS = bytes({*range(32), 127} - {*b"\t\n\f\r\b\x1b"})
 _LATIN_LETTER = re.compile(rb"[A-Za-z]")
 
 
@@ -48,6 +49,11 @@ def decode(data: bytes, charset: str | None = None) -> str:
         except (UnicodeDecodeError, LookupError):
             continue
     return data.decode("latin-1")
+
+
+def is_text(head: bytes) -> bool:
+    """Whether a file that begins so is text: it has a byte order mark, or no control characters but those of texts."""
+    return head.startswith(tuple(mark for mark, _ in _MARKS)) or head == head.translate(None, _NOT_IN_TEXTS)
 
 
 def _likeliest(data: bytes) -> str:

@@ -3,6 +3,14 @@ the limited child process of `foreign/`."""
 
 from __future__ import annotations
 
-from graph_research.text.readers.formats import FORMATS, MEDIA_TYPES, PDF, READERS, media_type_of
+from graph_research.text.readers.formats import (
+    FORMATS,
+    HEAD_BYTES,
+    MEDIA_TYPES,
+    PDF,
+    READERS,
+    media_type_of,
+    media_type_within,
+)
 
-__all__ = ["FORMATS", "MEDIA_TYPES", "PDF", "READERS", "media_type_of"]
+__all__ = ["FORMATS", "HEAD_BYTES", "MEDIA_TYPES", "PDF", "READERS", "media_type_of", "media_type_within"]

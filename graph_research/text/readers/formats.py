@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from graph_research.text.decoding import is_text
 from graph_research.text.document import Document
 from graph_research.text.language.tags import is_known
 from graph_research.text.readers.code import code_document
@@ -17,6 +18,7 @@ from graph_research.text.readers.notebook import notebook_document
 from graph_research.text.readers.plain import plain_document
 from graph_research.text.readers.separated import separated_document
 
+TEXT = "text/plain"
 MARKDOWN = "text/markdown"
 HTML = "text/html"
 PDF = "application/pdf"
@@ -51,6 +53,9 @@ class Format:
     limits: Limits = field(default_factory=Limits)
 
 
+HEAD_BYTES = 8192
+"""How much of a file shows whether it is text."""
+
 CHARSET_SUFFIX = re.compile(r"\.(?:utf-?8|iso-?\d+-\w+|euc-?(?:jp|kr)|big5|shift_?jis)$")
 """The end of a file's name, in lower case, that tells its character set."""
 
@@ -63,7 +68,7 @@ FORMATS: Mapping[str, Format] = {
     for one in (
         Format(media_type=MARKDOWN, suffixes=(".md", ".markdown"), read=markdown_document, limits=_TEXT),
         Format(
-            media_type="text/plain",
+            media_type=TEXT,
             suffixes=(".txt", ".text", ".rst", ".adoc", ".org", ".tex", ".texi", ".info", ".log"),
             read=plain_document,
             limits=_TEXT,
@@ -107,6 +112,16 @@ def media_type_of(name: str) -> str | None:
     if media_type == GZIP:
         return GZIP if inner not in (None, GZIP, ZIP) else None
     return media_type
+
+
+def media_type_within(name: str, head: bytes) -> str | None:
+    """The media type of a file by its name, and where that has no suffix, as `README`, plain text if its content, which
+    begins with `head`, is text."""
+    media_type = media_type_of(name)
+    if media_type is not None or PurePath(name).suffix:
+        return media_type
+    found = type_of_bytes(head, TEXT)
+    return found if found != TEXT or is_text(head) else None
 
 
 def type_of_bytes(data: bytes, media_type: str) -> str:

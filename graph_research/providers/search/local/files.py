@@ -7,8 +7,9 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from graph_research.providers.search.local.bibliography import (
     ZOTERO,
@@ -21,7 +22,7 @@ from graph_research.providers.search.local.records import UNSUPPORTED, Failure
 from graph_research.text.decoding import decode
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.readers import FORMATS, READERS, media_type_of
+from graph_research.text.readers import FORMATS, HEAD_BYTES, READERS, media_type_within
 
 _COPIES = frozenset({"_sources", "_static"})  # what Sphinx puts beside its pages: their sources, and scripts
 _OF_ZOTERO = frozenset({"locate", "pipes", "styles", "translators"})  # what the program puts beside its database
@@ -90,9 +91,9 @@ def _is_report(file: Path) -> bool:
 
 
 def _is_read(name: str) -> bool:
-    """Whether files of this name are read."""
+    """Whether files of this name are read, or may be where it does not tell what they are."""
     is_shown = not name.startswith(".") and name != CATALOG_NAME
-    return is_shown and (media_type_of(name) is not None or may_have_references(name))
+    return is_shown and (media_type_within(name, b"") is not None or may_have_references(name))
 
 
 def _is_found(within: Path) -> bool:
@@ -119,7 +120,7 @@ def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
     if not stat.S_ISREG(facts.st_mode):
         return Failure(path=str(path), reason="it is not a regular file")
     references = reference_file(target)
-    content_type = "" if references else media_type_of(path.name)
+    content_type = "" if references else _type_of(path.name, target)
     if content_type is None:
         return _unsupported(path)
     return FoundFile(
@@ -130,6 +131,15 @@ def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
         content_type=content_type,
         references=references,
     )
+
+
+def _type_of(name: str, file: Path) -> str | None:
+    """The media type of the file of this name."""
+    head = b""
+    if not PurePath(name).suffix:
+        with suppress(OSError), file.open("rb") as stream:
+            head = stream.read(HEAD_BYTES)
+    return media_type_within(name, head)
 
 
 def _unsupported(path: Path) -> Failure:

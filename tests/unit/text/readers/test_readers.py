@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph_research.text.readers import FORMATS, MEDIA_TYPES, READERS, media_type_of
+from graph_research.text.readers import FORMATS, MEDIA_TYPES, READERS, media_type_of, media_type_within
 
 
 def test_every_suffix_leads_to_a_reader() -> None:
@@ -29,3 +29,22 @@ def test_every_suffix_leads_to_a_reader() -> None:
 )
 def test_a_file_is_known_by_its_name(name: str, media_type: str | None) -> None:
     assert media_type_of(name) == media_type
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "media_type"),
+    [
+        ("README", b"The lagoon is read from the north.\n", "text/plain"),
+        ("Makefile", "all:\n\techo Schlüssel\n".encode("latin-1"), "text/plain"),
+        ("NEWS", "\ufeffNews".encode("utf-16-le"), "text/plain"),
+        ("manual", b"%PDF-1.7\n\0", "application/pdf"),
+        ("program", b"\x7fELF\2\1\1", None),
+        ("archive", b"PK\3\4", None),
+        ("picture.png", b"The name tells its type.", None),
+        ("notes.md", b"\0", "text/markdown"),
+    ],
+)
+def test_a_file_whose_name_has_no_suffix_is_known_by_its_content(
+    name: str, head: bytes, media_type: str | None
+) -> None:
+    assert media_type_within(name, head) == media_type

@@ -574,6 +574,18 @@ async def test_an_archive_of_more_files_than_are_read_counts_as_read_in_part(tmp
         assert {one.reason for one in counts.failed} == {"unsupported file type"}
 
 
+async def test_files_without_a_suffix_are_read_where_they_are_text(tmp_path: Path, library: Library) -> None:
+    folder = tmp_path / "works"
+    folder.mkdir()
+    (folder / "README").write_text("The sluices are opened at high water.\n")
+    (folder / "sluice").write_bytes(b"\x7fELF\2\1\1\0")
+    (folder / "notes.zip").write_bytes(packed({"CHANGES": "Gate 4 was painted in May.", "gate": b"\x7fELF\2\1\1\0"}))
+    counts = await library.add([folder])
+    assert {facts.url for facts in await library.documents()} == {"README", "notes.zip/CHANGES"}
+    unread = {Path(failure.path).name for failure in counts.failed if failure.unsupported}
+    assert unread == {"sluice", "gate"}
+
+
 async def test_documents_of_an_archive_are_found_by_their_paths_and_forgotten_with_it(
     tmp_path: Path, library: Library
 ) -> None:

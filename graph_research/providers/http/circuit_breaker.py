@@ -48,10 +48,10 @@ class FailureWindow:
         return len(self._failed)
 
     def opens(self, *, failed: bool) -> bool:
-        """Count an attempt, and whether it opens a closed breaker."""
+        """Count an attempt, and whether it opens a closed breaker: the last of enough attempts may be a success."""
         self._failed.append(failed)
         enough = self.attempts >= self._policy.least_attempts
-        return failed and enough and self.failures > self._policy.failure_rate * self.attempts
+        return enough and self.failures > self._policy.failure_rate * self.attempts
 
     def clear(self) -> None:
         """Forget all attempts."""

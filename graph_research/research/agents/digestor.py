@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -144,28 +145,36 @@ class _Digests:
         cached = await self._cached(key)
         if cached is not None:
             return self._digested(source, DigestResult(payload=cached, cache_hit=True, duration_ms=self._ms(began)))
-        was_open = False
         try:
-            with self._breaker.attempt(failing=(ProviderError,)):
-                try:
-                    payload = await self._made(source, document)
-                finally:
-                    was_open = self._breaker.is_open  # another attempt may have opened it meanwhile
+            with self._attempt():
+                payload = await self._made(source, document)
         except BreakerOpen:
             self._skipped(source, SkipReason.BREAKER_OPEN)
             return self._kept(source, document, "digest_skipped: too many digests failed")
         except BudgetReached as error:
             return self._kept(source, document, f"digest_skipped: {error.message}")
         except (ProviderError, TimeoutError) as error:
+            return self._failed(source, document, error)
+        self._cache.put(key, payload)
+        return self._digested(source, DigestResult(payload=payload, cache_hit=False, duration_ms=self._ms(began)))
+
+    @contextmanager
+    def _attempt(self) -> Iterator[None]:
+        """An attempt that the breaker counts, with an event where it opens the breaker."""
+        was_open = True
+        try:
+            with self._breaker.attempt(failing=(ProviderError,)):
+                try:
+                    yield
+                finally:
+                    was_open = self._breaker.is_open  # another attempt may have opened it meanwhile
+        finally:
             if self._breaker.is_open and not was_open:
                 self._ctx.emit(
                     "digest.circuit_breaker_triggered",
                     window_failures=self._breaker.window.failures,
                     window_size=self._breaker.window.attempts,
                 )
-            return self._failed(source, document, error)
-        self._cache.put(key, payload)
-        return self._digested(source, DigestResult(payload=payload, cache_hit=False, duration_ms=self._ms(began)))
 
     async def _made(self, source: Source, document: Document) -> DigestPayload:
         self._ctx.emit(

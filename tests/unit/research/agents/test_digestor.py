@@ -275,6 +275,18 @@ def test_after_many_failures_the_others_are_not_tried() -> None:
     assert len(events(ctx, "digest.started")) == 5, "the others are not started"
 
 
+@pytest.mark.requirement("11.21", "B20")
+def test_four_failures_of_five_open_the_breaker_though_the_last_attempt_succeeds() -> None:
+    ctx = PlainContext()
+    model = Condenser({"Text": ProviderUnavailable("down", provider="x")})
+    known = archived(ctx, 9, title="Known", quality=Quality.MEDIUM)
+    sources = [archived(ctx, number) for number in range(4)]
+    later = archived(ctx, 10, title="Later", quality=Quality.MEDIUM)
+    run(ctx, [*sources, known, later], model, options={"max_concurrent": 1})
+    assert events(ctx, "digest.circuit_breaker_triggered") == [{"window_failures": 4, "window_size": 5}]
+    assert [event["reason"] for event in events(ctx, "digest.skipped")] == ["breaker_open"]
+
+
 @pytest.mark.requirement("11.21", "22.1")
 def test_the_breaker_opens_once_though_several_digests_are_under_way() -> None:
     ctx, model = PlainContext(), Condenser({"Text": ProviderUnavailable("down", provider="x")}, seconds=0.01)

@@ -24,6 +24,7 @@ _FAR_BACK = 4.0  # times the size of the text: an accent or a mark above another
 _NAME_BYTES = 128
 _NUMBERS = re.compile(r"(?<=[^\s\d])\d{1,3}(?:[,–-]\d{1,3})*(?!\d)")
 _HYPHENS = ("\x02", "\ufffe")  # what PDFium gives for a hyphen at the end of a line
+_ENDS = frozenset({"\r", "\n", *_HYPHENS})
 
 
 def page_lines(page: pypdfium2.PdfPage) -> list[PdfLine]:
@@ -46,9 +47,10 @@ class _Page:
         codes = (pdfium.FPDFText_GetUnicode(text, number) for number in range(text.count_chars()))
         self._chars = [chr(code) if code else "" for code in codes]
         spaces = [number for number, char in enumerate(self._chars) if char == " "]
-        gaps = sum(map(self._is_gap, spaces))
+        self._gaps = frozenset(number for number in spaces if pdfium.FPDFText_IsGenerated(text, number) == 1)
+        """The spaces that are not in the PDF, but stand for gaps between characters."""
         self._put_notes_in_brackets()
-        self._writes_spaces = len(spaces) - gaps > len(spaces) * _WRITTEN_SPACES
+        self._writes_spaces = len(spaces) - len(self._gaps) > len(spaces) * _WRITTEN_SPACES
 
     def _put_notes_in_brackets(self) -> None:
         for match in _NUMBERS.finditer("".join(char or " " for char in self._chars)):
@@ -64,17 +66,16 @@ class _Page:
         """The lines that have a visible character. A word that PDFium joins ends its line with a hyphen."""
         begin = 0
         for number, char in enumerate([*self._chars, "\n"]):
-            if char and (char in "\r\n" or char in _HYPHENS or self._is_end(number)):
+            if char and (char in _ENDS or (number in self._gaps and self._goes_back(number))):
                 if visible := self._visible(begin, number + 1):
                     yield self._line(visible)
                 begin = number + 1
 
-    def _is_end(self, number: int) -> bool:
+    def _goes_back(self, number: int) -> bool:
         """Whether the text goes on far to the left of this gap, which PDFium takes for one within a line where the
         lines of columns stand at nearly the same height."""
-        if not 0 < number < len(self._chars) - 1 or not self._is_gap(number):
-            return False
-        return self._gap(number - 1, number + 1) < -_FAR_BACK * self._size(number + 1)
+        before, after = number - 1, number + 1
+        return after < len(self._chars) and self._gap(before, after) < -_FAR_BACK * self._size(after)
 
     def _visible(self, begin: int, end: int) -> range:
         """The characters from the first visible one to the last."""
@@ -83,7 +84,7 @@ class _Page:
 
     def _line(self, numbers: range) -> PdfLine:
         size = self._size(numbers.start)
-        placed = [number for number in numbers if not self._is_gap(number)]
+        placed = [number for number in numbers if number not in self._gaps]
         gaps = [(self._gap(before, after), after) for before, after in pairwise(placed) if after > before + 1]
         wide = size * (_UNWRITTEN_GAP if self._writes_spaces else _CELL_GAP)
         y = self._height(numbers.start) + size / 4
@@ -99,10 +100,6 @@ class _Page:
         """Whether a drawn line stands in the gap before a character."""
         right = self._box(after)[0]
         return any(grid.cell_at(right - gap, y) != grid.cell_at(right, y) for grid in self._grids)
-
-    def _is_gap(self, number: int) -> bool:
-        """Whether this space is not in the PDF, but stands for a gap between characters."""
-        return self._chars[number] == " " and pdfium.FPDFText_IsGenerated(self._text, number) == 1
 
     def _cell(self, numbers: range, apart: Sequence[int]) -> PdfCell:
         """These characters; `apart` are those before which a space is missing."""

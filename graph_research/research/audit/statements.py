@@ -29,12 +29,15 @@ _NAME = re.compile(r"[^\W\d_][\w'’-]+")
 _NOTE = re.compile(r"\[(?:\^[\w-]{1,40}|\d{1,4})\]:?\s")
 _RANGE = re.compile(r"(\d{1,4})\s*[–-]\s*(\d{1,4})")
 _ENTRY = re.compile(r"^\W*\[?\^?(\d{1,4})[\].:)|\t ]+\s*(\S.*)", re.DOTALL)
+_NUMBER = re.compile(r"\d{1,3}")
 _ENDS = re.compile(r"[.!?。！？]['\"”’»)\]]*$")
 _SENTENCE = re.compile(r"[.!?]['\"”’»)]*\s*\[")
 _QUOTED = re.compile(r"[“„«\"「](.*)[”“»\"」]", re.DOTALL)
 _WHOM = re.compile(r"(?<=\])\s[^.!?\[\]„“«「]*(?=[„“«「])")
 """Behind a mark whom the quotation before it is from, up to the next quotation."""
 _LIST_MARK = re.compile(r"\(?(?:[a-z]|[ivx]{2,4}|\d{1,2})\)\s+(?=\S)|[a-z]\.\s+(?=[^\W\d_a-z])")
+_NUMBERING = re.compile(r"^\s*(?:\d{1,3}\.?)+\s+|[\s.…]+\d{1,4}\s*$")
+"""The number before an entry of a table of contents, and that of its page."""
 _PLACEHOLDER = re.compile(r"\\\{\w+\\\}")
 _SPACED = re.compile(r"\s+([.,;:!?])")
 _LEAST_WORDS = 3
@@ -91,8 +94,8 @@ class ReportSentence:
 
 
 def sentences_of(document: Document) -> list[ReportSentence]:
-    """The sentences of the text in order, those of table rows too; without headings, the headers of tables and the list
-    of sources.
+    """The sentences of the text in order, those of table rows too; without headings, also where a table of contents has
+    them, the headers of tables and the list of sources.
 
     What follows a mark behind the end of a sentence without an end of its own, such as whom it quotes, is left out, and
     so is what a report of this program says of itself.
@@ -112,27 +115,33 @@ def sentences_of(document: Document) -> list[ReportSentence]:
 
 def cited_entries(document: Document) -> Mapping[str, str]:
     """The text behind each mark of the report: by its number in the list of sources, or that of a footnote, and by the
-    first name and each year of an entry. Where no entry of a list has a number, those of the last list are counted."""
+    first name and each year of an entry. A number that stands alone is that of what follows. Where no entry of a list
+    has a number, those of the last list are counted."""
+    notes: dict[str, str] = {}
     numbered: dict[str, str] = {}
     named: dict[str, str] = {}
     counted: list[str] = []
-    listing, has_numbers = 0, False
+    listing, alone = 0, ""
     for block in document.blocks:
         text = document.text[block.start : block.end]
         if block.kind == "heading":
             listing = _listing(block, text, listing)
-            counted = []
+            counted, alone = [], ""
             continue
         counted += [text] if listing and block.kind == "item" else []
         for line in map(str.strip, text.split("\n")):
             if match := _ENTRY.match(line):
-                numbered.setdefault(match[1], match[2].strip())
-                has_numbers = has_numbers or listing > 0
+                (numbered if listing else notes).setdefault(match[1], match[2].strip())
+                alone = ""
+            elif listing and block.kind != "boilerplate" and _NUMBER.fullmatch(line):
+                alone = line
+            elif alone:
+                numbered[alone] = f"{numbered.get(alone, '')} {line}".strip()
             if listing and (name := _NAME.search(line)):
                 for year in re.findall(rf"\b{_YEAR}\b", line):
                     named.setdefault(f"{name[0]} {year}", line)
-    by_place = {str(number): text for number, text in enumerate([] if has_numbers else counted, start=1)}
-    return {**numbered, **by_place, **named}
+    by_place = {str(number): text for number, text in enumerate([] if numbered else counted, start=1)}
+    return {**notes, **numbered, **by_place, **named}
 
 
 def _listing(heading: Block, text: str, before: int) -> int:
@@ -233,10 +242,12 @@ def _pieces(document: Document) -> Iterator[_Piece]:
     listing = 0
     before = ""
     has_prose = False
-    below_title = _below_title(document)
+    below_title, headings = _below_title(document), _as_entries(document)
     for block, below in zip(document.blocks, [*document.blocks[1:], None], strict=True):
         text = document.text[block.start : block.end]
         if block.start in below_title or _is_caption(block, text, below):
+            continue
+        if block.kind in PROSE and _as_entry(text) in headings:
             continue
         if block.kind == "heading":
             listing = _listing(block, text, listing) if has_prose else 0
@@ -253,6 +264,16 @@ def _pieces(document: Document) -> Iterator[_Piece]:
                 columns = tuple((header, _unmarked(cell)) for header, cell in document.columns_at(block.start))
                 yield _Piece(" ".join(cells) or text, is_prose=False, cells=columns)
         before = block.kind
+
+
+def _as_entries(document: Document) -> frozenset[str]:
+    """The headings as a table of contents has them."""
+    texts = (document.text[block.start : block.end] for block in document.blocks if block.kind == "heading")
+    return frozenset(map(_as_entry, texts))
+
+
+def _as_entry(text: str) -> str:
+    return " ".join(_NUMBERING.sub("", text).lower().split())
 
 
 def _is_caption(block: Block, text: str, below: Block | None) -> bool:
@@ -300,13 +321,18 @@ def _own_notes() -> re.Pattern[str]:
     notes: list[str] = []
     for language in LANGUAGES:
         labels = labels_for(language)
+        head = (
+            *(labels.basis_dates, labels.basis_date, labels.basis_no_dates),
+            *(labels.confidence_above.format(level=level.lower()) for level in labels.levels.values()),
+        )
+        made = labels.pair.format(name=labels.date, value="{day}")
         said = (
             *(labels.selected_by_code, labels.written_by_no_model, labels.quotes_by_code, labels.no_search_answered),
             *(labels.not_answered, labels.nothing_written, labels.nearest, labels.unrelated, labels.nothing_near),
             *(labels.disputed_values, labels.disagreements_lead, labels.disagreements_marked, labels.all_of_makers),
-            *(labels.basis_dates, labels.basis_date, labels.basis_no_dates, labels.newest_versions, labels.revised),
+            *(*head, *(labels.semicolon.join([made, text]) for text in head)),
+            *(labels.newest_versions, labels.revised),
             *(labels.no_passage_on, labels.no_passage_answers),
-            *(labels.confidence_above.format(level=level.lower()) for level in labels.levels.values()),
         )
         for text in said:
             bare = _own_marks().sub("", text)

@@ -191,7 +191,7 @@ def test_of_quotations_of_one_source_in_a_row_the_first_says_whose_they_are() ->
     assert first == second == fourth != third
     assert [bool(name) for name in names] == [True, False, True, True]
     page = rendered("html", whole).decode().partition('<section id="conclusions">')[2].partition("</section>")[0]
-    assert page.count('<li class="quote">') == 4 and page.count('<p class="by">') == 3
+    assert page.count('<li class="quote">') == 4 and page.count('<p class="byline">') == 3
 
 
 def test_a_long_name_of_code_stays_in_its_cell_of_a_pdf_and_is_copied_whole() -> None:
@@ -315,8 +315,8 @@ def test_a_block_to_copy_says_what_it_is_made_of() -> None:
     assert re.search(r"```\n\nSources: \[\d\]°\n", written), "with the mark of analysis"
     assert re.search(r"```\n\n来源：\[\d\]\n", rendered("md", whole.model_copy(update={"language": "zh"})).decode())
     page = rendered("html", whole).decode()
-    assert re.search(r'<figcaption class="by"><(?!span class="analysis")', page)
-    assert re.search(r'<figcaption class="by"><span class="analysis" title="[^"]+">analysis</span> <', page)
+    assert re.search(r'<figcaption class="byline"><(?!span class="analysis")', page)
+    assert re.search(r'<figcaption class="byline"><span class="analysis" title="[^"]+">analysis</span> <', page)
 
 
 def test_the_contents_of_a_word_file_and_of_a_pdf_lead_to_the_headings() -> None:

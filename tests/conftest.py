@@ -15,11 +15,13 @@ from graph_research.providers.keys import KEYS
 from graph_research.settings.sources import ENV_PREFIX
 from tests.support.network import socket_guard
 from tests.support.network.http_server import WireServer
+from tests.support.order_of_tests import longest_first
 
 hypothesis.settings.register_profile("no-deadline", deadline=None)
 hypothesis.settings.load_profile("no-deadline")  # a busy machine is not a defect
 
-GUARDED = Path(__file__).parent / "support" / "network" / "child_startup"
+TESTS = Path(__file__).parent
+GUARDED = TESTS / "support" / "network" / "child_startup"
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
 
@@ -29,6 +31,13 @@ def pytest_configure() -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join([str(GUARDED), *filter(None, [os.environ.get("PYTHONPATH")])])
     _keep_for_tests()
     _forget_keys()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if processes > 1:
+        items[:] = longest_first(items, processes, unit_of=_unit_of)
 
 
 def pytest_collection_finish() -> None:
@@ -58,6 +67,13 @@ def tls_server() -> Iterator[WireServer]:
     """The same behind a certificate that nobody but its own `trust` believes in."""
     with WireServer(tls=True) as running:
         yield running
+
+
+def _unit_of(item: pytest.Item) -> str | None:
+    """Tests that start whole programs: those of acceptance with their module, whose fixtures they share, and each page
+    of the docs for itself."""
+    folder = item.path.relative_to(TESTS).parts[0]
+    return {"acceptance": str(item.path), "docs": item.nodeid}.get(folder)
 
 
 def _keep_for_tests() -> None:

@@ -66,7 +66,10 @@ def test_a_kill_while_sections_are_verified_or_mended_repeats_no_answered_call(
         kill_after(shell, world, calls + 1, agent=agent, length="long", environ=one_by_one)
         asked = world.calls("model")
         place = [n for n, call in enumerate(asked) if call.agent == agent][calls - 1]
-        before = [call.key for call in asked[: place + 1]]
+        answered = asked[: place + 1]
+        if agent == "verifier":  # the editor is asked beside it: its answer may not have arrived at the kill
+            answered = [call for call in answered if call.agent != "editor"]
+        before = [call.key for call in answered]
         shell.run("resume", "r", "--out", "out", environ=world.environ())
         again = Counter(call.key for call in world.calls("model"))
     report = json.loads((shell.folder / "out" / "report.json").read_text())

@@ -52,21 +52,25 @@ def coerced(value: Any, schema: Mapping[str, Any], *, root: Mapping[str, Any] | 
     return _as_scalar(value, types)
 
 
-def without_misfits(value: Any, schema: Mapping[str, Any], *, root: Mapping[str, Any] | None = None) -> Any:
+def without_misfits(
+    value: Any, schema: Mapping[str, Any], left_out: list[str], *, root: Mapping[str, Any] | None = None
+) -> Any:
     """`value` without the members that may be left out and are of another type, or another choice, than `schema` has
-    for them; `value` is no deeper than what `coerced` goes into."""
+    for them; `value` is no deeper than what `coerced` goes into. Their names are added to `left_out`, each once."""
     root = schema if root is None else root
     schema = _resolved(schema, root)
     if isinstance(value, list):
-        return [without_misfits(item, schema.get("items") or {}, root=root) for item in value]
+        return [without_misfits(item, schema.get("items") or {}, left_out, root=root) for item in value]
     if not isinstance(value, Mapping):
         return value
     properties, required = schema.get("properties") or {}, schema.get("required") or []
-    return {
-        key: without_misfits(member, properties.get(key) or {}, root=root)
-        for key, member in value.items()
-        if key in required or _fits_roughly(member, _resolved(properties.get(key) or {}, root))
-    }
+    kept = {}
+    for key, member in value.items():
+        if key in required or _fits_roughly(member, _resolved(properties.get(key) or {}, root)):
+            kept[key] = without_misfits(member, properties.get(key) or {}, left_out, root=root)
+        elif key not in left_out:
+            left_out.append(key)
+    return kept
 
 
 def _fits_roughly(value: Any, schema: Mapping[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -119,7 +119,7 @@ class Agent:
         Templates see `material`, which is JSON. Models in this process also get `local` (documents). `windows` is what
         the run has learned of its models' windows. An answer to which `review` objects is sent back once where a repair
         turn is left; what comes of it is used, also where the review objects again. Of an answer that still does not
-        fit after the last turn, what may be left out and does not fit is left out, where the rest fits.
+        fit after the last turn, what may be left out and does not fit is left out, where the rest fits, and noted.
 
         Raises the models' `ProviderError` when none can be reached. Where no reply fits, the prompt fits no window, the
         models decline, or the model in this process stands behind one that cannot be reached, the `fallback` answers,
@@ -146,8 +146,11 @@ class Agent:
             kind = DegradationKind.BUDGET if isinstance(error, BudgetReached) else DegradationKind.FALLBACK
             result = await self._fallen_back(services, request, ctx, fallback)
             return _degraded(result, session, _without_server_text(error), 1, kind)
+        misfits: list[dict[str, Any]] = []
         if answer.value is None and (rest := _fitting_rest(answer.text, contract, ids)) is not None:
-            answer = replace(answer, value=rest, problem="")
+            value, left_out = rest
+            answer = replace(answer, value=value, problem="")
+            misfits = [_misfit_note(self.name, left_out, ctx)] if left_out else []
         if answer.value is None:
             if not (fallback or self.quotes):
                 raise AnswerUnreadable(
@@ -162,7 +165,7 @@ class Agent:
             output=answer.value,
             attempts=answer.turns,
             tokens=session.tokens,
-            notes=tuple(session.notes),
+            notes=(*session.notes, *misfits),
             shown=answer.prompt.material,
             by_code=answer.in_process,
             model=answer.model,
@@ -326,13 +329,20 @@ def _read(
     return None, problem
 
 
-def _fitting_rest(reply: str, contract: Contract, ids: ShortIds) -> dict[str, Any] | None:
-    """The likeliest candidate of a reply that fits once what may be left out and does not fit is left out."""
+def _fitting_rest(reply: str, contract: Contract, ids: ShortIds) -> tuple[dict[str, Any], list[str]] | None:
+    """The likeliest candidate of a reply that fits once what may be left out and does not fit is left out, and the
+    names of what is."""
     for candidate in map(ids.expand, _candidates(reply, closed=True)):
-        value = without_misfits(coerced(candidate, contract.schema), contract.schema)
+        left_out: list[str] = []
+        value = without_misfits(coerced(candidate, contract.schema), contract.schema, left_out)
         if isinstance(value, dict) and contract.fits(value):
-            return value
+            return value, left_out
     return None
+
+
+def _misfit_note(agent: str, left_out: Sequence[str], ctx: Context) -> dict[str, Any]:
+    reason = f"left out of the answer, since it does not fit its schema: {', '.join(left_out)}"
+    return {"node": ctx.path, "agent": agent, "reason": reason, "kind": DegradationKind.MISFIT.value}
 
 
 def _reviewed(read: tuple[dict[str, Any] | None, str], review: Review | None) -> tuple[dict[str, Any] | None, str]:

@@ -14,3 +14,4 @@ class DegradationKind(StrEnum):
     FAILOVER = "failover"
     BUDGET = "budget"
     LENGTH = "length"
+    MISFIT = "misfit"

@@ -69,8 +69,10 @@ def test_what_is_not_certain_stays_as_it_is(value: Any) -> None:
 def test_members_that_may_be_left_out_and_do_not_fit_are_left_out() -> None:
     rows = [{"priority": "first", "sourceId": "s", "category": None}, {"confidence": "rather high"}]
     rest = {"rows": [{"sourceId": "s", "category": None}, {}]}
-    assert without_misfits({"rows": rows, "note": 7}, SCHEMA) == rest
-    assert without_misfits({"rows": "a text"}, SCHEMA) == {"rows": "a text"}, "it may not be left out"
+    left_out: list[str] = []
+    assert without_misfits({"rows": rows, "note": 7}, SCHEMA, left_out) == rest
+    assert left_out == ["priority", "confidence", "note"]
+    assert without_misfits({"rows": "a text"}, SCHEMA, []) == {"rows": "a text"}, "it may not be left out"
 
 
 def test_a_key_that_is_written_twice_in_other_cases_is_taken_once_and_nothing_is_lost() -> None:

@@ -75,6 +75,9 @@ async def test_after_the_repair_turn_a_member_that_may_be_left_out_does_not_cost
     result = await AGENT.call(services, MATERIAL, context, fallback=lambda: PLAN)
     assert result.output["sub_queries"] == [*PLAN["sub_queries"], {"query": "another query", "look_for": ["height"]}]
     assert (result.degraded, result.attempts) == (None, 2)
+    [note] = result.degradations("planner", context)
+    assert note["kind"] == "misfit"
+    assert note["reason"].endswith(": priority")
 
 
 async def test_a_prompt_has_short_ids_and_what_comes_of_the_answer_whole_ones(context: PlainContext) -> None:

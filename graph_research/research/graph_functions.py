@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from graph_research.graph.statuses import Cause
+from graph_research.providers.errors import BudgetReached
 from graph_research.research import decision_log, quality_gates, topic_functions, writing_functions
 from graph_research.research.evidence.contradictions import as_gap
 from graph_research.research.llm.context_windows import model_windows, token_limit_retries
@@ -42,6 +43,7 @@ def research_functions() -> Mapping[str, Callable[..., Any]]:
         "closed_gaps": closed_gaps,
         "completed_dispatch": decision_log.completed_dispatch,
         "count_quality": count_quality,
+        "cut_off": cut_off,
         "differing": differing,
         "edited_blocks": writing_functions.edited_blocks,
         "edited_parts": writing_functions.edited_parts,
@@ -148,6 +150,11 @@ def failures_of(errors: Rows) -> list[Row]:
         }
         for row in errors
     ]
+
+
+def cut_off(failures: Rows) -> bool:
+    """Whether the limits of the run left no room for a search."""
+    return any(row["error"] == BudgetReached.__name__ for row in failures)
 
 
 def types_of(sub_query: Row, source_types: Sequence[str]) -> list[str]:

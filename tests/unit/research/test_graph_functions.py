@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from graph_research.providers.errors import BudgetReached
 from graph_research.research.graph_functions import (
     abort_record,
+    cut_off,
     failures_of,
     further_sub_query,
     gathering_stats,
@@ -108,6 +110,12 @@ def test_failed_items_of_a_fan_out_become_search_failures() -> None:
     assert failures_of(errors) == [
         {"sub_query_id": "a", "query": "query a", "provider": "all", "error": "ProviderRefused", "message": "no key"}
     ]
+
+
+def test_searches_are_cut_off_where_the_limits_of_the_run_leave_no_room_for_one() -> None:
+    errors = [{"index": 0, "item": sub_query("a"), "type": "ProviderRefused", "message": "no key"}]
+    assert not cut_off(failures_of(errors))
+    assert cut_off(failures_of([*errors, {**errors[0], "type": BudgetReached.__name__}]))
 
 
 @pytest.mark.requirement("2.4")

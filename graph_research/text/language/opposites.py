@@ -17,6 +17,8 @@ _WORDS = re.compile(r"\w+")
 _ABSOLUTE = listed("absolute")
 _EXCEPTING = listed("excepting")
 _PERMITTING = listed("permitting")
+_TAKING_BACK = facts("taking_back")
+"""What a sentence begins with that takes back the one before it, as patterns."""
 DEFAULT = deferred(word_of("defaults"), re.IGNORECASE)
 """A word for what holds where nothing is set, in any language."""
 
@@ -48,6 +50,14 @@ def tells_exception(text: str, language: str) -> bool:
     """Whether a text holds a word with which one tells of a case that is otherwise: "unless", "however", "might". In a
     language that is not listed no text does."""
     return _holds(text, _EXCEPTING.get(language, ()), language)
+
+
+def takes_back(sentence: str, language: str) -> bool:
+    """Whether a sentence begins as one does that takes back, or binds, what stands before it: "However, …", "This no
+    longer …". In a language that is not listed none does."""
+    taking_back = _TAKING_BACK.get(language)
+    end = "" if language in UNSPACED else r"(?!\w)"
+    return taking_back is not None and re.match(rf"\W*(?:{taking_back}){end}", sentence, re.IGNORECASE) is not None
 
 
 def denies(text: str, language: str) -> bool:

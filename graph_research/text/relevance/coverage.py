@@ -13,6 +13,7 @@ from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.document import Document
 from graph_research.text.language.words import index_text, language_of
 from graph_research.text.passages import PassageSpan, passages
+from graph_research.text.relevance.leaning import end_of_taking_back
 from graph_research.text.relevance.query import parse
 
 AROUND = 0.5  # what a term counts that stands in a heading above the passage only
@@ -31,7 +32,7 @@ class Aspect(NamedTuple):
 
 
 class CoveringPassage(NamedTuple):
-    """`text[start:end]` of the document `source`."""
+    """`text[start:end]` of the document `source`, with the sentence behind it that takes it back."""
 
     source: str
     start: int
@@ -82,7 +83,7 @@ def covering_passages(
         for place in _best_in(stretch, candidates, source)
     )
     for place in leading:
-        yield _chosen(candidates[place], held)
+        yield _chosen(candidates[place], held, documents)
     heap = [(-_gain(candidate, held), n) for n, candidate in enumerate(candidates) if n not in leading]
     heapq.heapify(heap)
     while heap:
@@ -91,7 +92,7 @@ def covering_passages(
         if heap and -gain > heap[0][0]:  # what it adds has become less since it was put there
             heapq.heappush(heap, (-gain, place))
         elif gain > 0.0:
-            yield _chosen(candidates[place], held)
+            yield _chosen(candidates[place], held, documents)
 
 
 @lru_cache(maxsize=_MOST_KEPT)
@@ -187,9 +188,10 @@ def _best_in(stretch: tuple[int, int], candidates: Sequence[_Candidate], source:
     return [max(within, key=lambda n: sum(candidates[n].values.values()))] if within else []
 
 
-def _chosen(candidate: _Candidate, held: Counter[str]) -> CoveringPassage:
+def _chosen(candidate: _Candidate, held: Counter[str], documents: Mapping[str, Document]) -> CoveringPassage:
     held.update(candidate.values.keys())
-    return CoveringPassage(candidate.source, candidate.span.start, candidate.span.end, candidate.span.heading)
+    source, span = candidate.source, candidate.span
+    return CoveringPassage(source, span.start, end_of_taking_back(documents[source].text, span.end), span.heading)
 
 
 def _gain(candidate: _Candidate, held: Counter[str]) -> float:

@@ -10,7 +10,6 @@ from typing import Any
 
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
-from graph_research.research.agents.writing.passages import opens_pointing_back
 from graph_research.research.agents.writing.section_text import HEADER, with_dashes, without_unfound_columns
 from graph_research.research.agents.writing.summary_sources import outdated
 from graph_research.research.code_blocks import without_lines_of
@@ -38,6 +37,7 @@ from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.left_open import told_by
 from graph_research.text.relevance.alike import said_again
+from graph_research.text.relevance.leaning import leans_back
 from graph_research.text.relevance.open_points import is_answered
 
 _MOST_QUOTES = 8
@@ -210,7 +210,7 @@ class _Parts:
         own = [row for part in ("summary", "conclusions") for row in statements_of(self._blocks(part, {}))]
         blocks = [block for section in sections for block in section.blocks if block.type is not BlockType.CODE]
         said = {row.id: row for block in blocks for row in block.prose() if self._is_proved(row)}
-        usable = {name: row for name, row in said.items() if not opens_pointing_back(row.text)}
+        usable = {name: row for name, row in said.items() if not leans_back(row.text)}
         written = (row for part in self.handoff["sections"] for row in DraftSection.model_validate(part).statements())
         changed = [(row, usable.get(self._corrected(row).id)) for row in written if row.id in self.failing]
         changed += [
@@ -306,7 +306,7 @@ class _Parts:
             row for section in sections for block in section.blocks if block.type in _PROSE for row in block.prose()
         )
         known = [row for row in prose if self._is_proved(row) and row.text not in said]
-        known = [row for row in known if not opens_pointing_back(row.text)]
+        known = [row for row in known if not leans_back(row.text)]
 
         def standing(item: list[Statement]) -> list[Statement]:
             cited = {name for row in item for name in row.evidence_ids}

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph_research.research.agents.writing.passages import end_of_leaning, start_before_leaning
 from graph_research.research.evidence.quotes import quote_stands
 from graph_research.text.document import Document
 from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
+from graph_research.text.relevance.leaning import end_of_leaning, start_before_leaning
 from graph_research.text.relevance.open_points import Told, is_answered
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank

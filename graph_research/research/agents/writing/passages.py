@@ -15,12 +15,11 @@ from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.source import Source, folders_apart
 from graph_research.text.document import Document
 from graph_research.text.errors import LocatorInvalid
-from graph_research.text.language.questions import points_back
-from graph_research.text.language.words import language_of
 from graph_research.text.locators import resolve
+from graph_research.text.relevance.leaning import end_of_leaning, start_before_leaning
 from graph_research.text.relevance.ranking import analysed
 from graph_research.text.relevance.units import Unit
-from graph_research.text.sentences import SENTENCE_ENDS, sentence_spans
+from graph_research.text.sentences import sentence_spans
 
 _AROUND_CHARS = 150
 """Of the text on either side of a quote a prompt shows the sentences that lie whole in so much of it, or of a longer
@@ -29,10 +28,6 @@ ENOUGH_CHARS = 200
 """A quote that long is read without the text around it."""
 _FOLLOWING_CHARS = 450
 """So much of the text behind a quote is shown where a condition may follow."""
-_LEANING_CHARS, _OPENING_WORDS = 300, 3
-"""A sentence of so many characters at most that points back among its first words, such as "For these reasons, …", says
-what follows from a quote right before it, or under which condition it holds; a quote that does says it of what stands
-before it."""
 _SPACE = re.compile(r"\s+")
 _PLAIN = str.maketrans("⟦⟧", "[]")
 """Brackets of a source are shown as others, so that only the program marks a quote."""
@@ -243,27 +238,6 @@ def _last_needed(text: str, end: int, last: int, is_needed: Callable[[str], bool
     """Where the last sentence ends, of those between `end` and `last`, that is needed; `end` if none is."""
     ends = [end, *(stop for _, stop in sentence_spans(text, end, last)[:-1]), last]
     return next((stop for begin, stop in reversed(list(pairwise(ends))) if is_needed(text[begin:stop])), end)
-
-
-def end_of_leaning(text: str, end: int) -> int:
-    """Where the sentence behind `end` ends if it points back."""
-    behind = text[end : end + _LEANING_CHARS + 1]
-    start, stop = next(iter(sentence_spans(behind)), (0, 0))
-    is_whole = 0 < stop <= _LEANING_CHARS and behind[start:stop].endswith(SENTENCE_ENDS)
-    return end + stop if is_whole and opens_pointing_back(behind[start:stop]) else end
-
-
-def start_before_leaning(text: str, start: int, end: int) -> int:
-    """Where the sentence begins that stands before the quote from `start` to `end`, if the quote points back at it."""
-    before = text[max(0, start - _LEANING_CHARS - 1) : start]
-    begin, _ = next(reversed(sentence_spans(before)), (len(before), 0))
-    is_whole = begin > 0 or len(before) <= _LEANING_CHARS
-    return start - len(before) + begin if is_whole and opens_pointing_back(text[start:end]) else start
-
-
-def opens_pointing_back(sentence: str) -> bool:
-    """Whether one of the first words of a sentence points back at what stands before it."""
-    return points_back(" ".join(sentence.split()[:_OPENING_WORDS]), language_of(sentence))
 
 
 def nearer(row: Mapping[str, Any], most_chars: int) -> str:

@@ -503,6 +503,7 @@ def text_with_quote(text: str, quote: str) -> str:
     [
         ("For these reasons it should stay closed.", True),
         ("But larks fly over it.", True),
+        ("Contrary to what the sign says, boats may pass.", True),
         ("Deshalb gilt dies auch für das zweite Tor.", False),
         ("Larks sing near these gates.", False),
         (f"This holds for the gates of {', '.join(['the upper weir'] * 30)}.", False),
@@ -516,7 +517,13 @@ def test_behind_a_quote_of_any_length_stands_the_sentence_that_points_back_at_it
 
 @pytest.mark.parametrize(
     ("opening", "is_shown"),
-    [("This prevents", True), ("But it may be", True), ("Larks avoid", False), ("In winter boats", False)],
+    [
+        ("This prevents", True),
+        ("But it may be", True),
+        ("However, larks avoid", True),
+        ("Larks avoid", False),
+        ("In winter boats", False),
+    ],
 )
 def test_before_a_quote_that_points_back_stands_the_sentence_that_it_points_at(opening: str, is_shown: bool) -> None:
     quote = f"{opening} what the water does when it is low, and {'the keeper is away, and ' * 10}boats wait."

@@ -62,6 +62,13 @@ def test_a_heading_above_a_passage_counts_for_it() -> None:
     assert "Several sessions wait" in text.text[first.start : first.end]
 
 
+def test_a_passage_ends_behind_the_sentence_that_takes_it_back() -> None:
+    taken_back = "However, a crash may lose it."
+    text = html_document(f"<p>A commit is kept by the log. {FILLER}</p><p>{taken_back} {FILLER}</p>")
+    [passage, *_] = covering_passages({"a": text}, [Aspect("commit log")])
+    assert text.text[passage.start : passage.end].endswith(taken_back)
+
+
 def test_all_sources_together_stay_within_the_room_and_each_within_its_own() -> None:
     long = page(*((f"Locks {n}", f"A writer holds lock {n}. {FILLER}") for n in range(20)))
     short = page(("Locks", "A reader holds no lock."))

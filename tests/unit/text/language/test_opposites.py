@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.text.language.opposites import is_absolute, permits, tells_exception
+from graph_research.text.language.opposites import is_absolute, permits, takes_back, tells_exception
 
 ABSOLUTE = {
     "en": ("A commit is never lost.", "A commit may be lost."),
@@ -26,6 +26,27 @@ def test_a_text_that_holds_of_all_cases_or_of_none_is_told_in_each_language_with
     assert is_absolute(absolute, language)
     assert not is_absolute(hedged, language)
     assert not is_absolute(absolute, "xx")
+
+
+TAKING_BACK = {
+    "en": "Contrary to what the hint states, it waits.",
+    "de": "Allerdings wartet sie.",
+    "fr": "Toutefois, elle attend.",
+    "es": "Sin embargo, espera.",
+    "it": "Tuttavia aspetta.",
+    "pt": "No entanto, espera.",
+    "nl": "Echter, zij wacht.",
+    "pl": "Jednak czeka.",
+    "zh": "然而，它会等待。",
+    "ja": "しかし、待つ。",
+}
+
+
+@pytest.mark.parametrize("language", TAKING_BACK)
+def test_a_sentence_that_takes_back_the_one_before_is_told_in_each_language_with_labels(language: str) -> None:
+    assert takes_back(TAKING_BACK[language], language)
+    assert not takes_back(ABSOLUTE[language][1], language)
+    assert not takes_back(TAKING_BACK[language], "xx")
 
 
 DEFAULTS = {

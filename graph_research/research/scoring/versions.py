@@ -82,6 +82,15 @@ def highest_versions(question: str, rows: Sequence[Mapping[str, str]]) -> dict[s
     return {name: highest_version(versions) for name, versions in named.items() if versions}
 
 
+def older_release(question: str, source: Source, newest: Iterable[str]) -> str:
+    """The thing with its version of which a source's title says that it tells, such as `PostgreSQL 15.4` of the notes
+    on that release, where one of the `newest`, such as `PostgreSQL 15.14`, is higher; else empty."""
+    highest = dict(row.rsplit(" ", 1) for row in newest)
+    own = versions_in(question, source.title, source.publisher, folder=source.folder or "")
+    older = (name for name in own if name in highest and highest_version([highest[name], own[name]]) != own[name])
+    return next((f"{name} {own[name]}" for name in older), "")
+
+
 def newer_versions(sources: Sequence[Source]) -> dict[str, str | None]:
     """The id of the source that supersedes each, by id: empty where that is not among them, None for a current one."""
     files = {(source.folder, source.url): source.id for source in sources}

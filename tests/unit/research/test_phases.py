@@ -12,6 +12,7 @@ import yaml
 from graph_research.app.definitions import schema_resolver
 from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.values.json_schema import Contract
+from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.providers.search.base import SearchHit, SearchRequest
 from graph_research.research.agents.gathering.scout import scout
@@ -233,6 +234,24 @@ async def test_a_researcher_is_asked_for_findings_by_how_much_it_reads(chars: in
     system = bench.model.asked("extractor")[0].system
     assert f"5 to {findings}, fewer only where the material has little" in system
     assert "or places of one, are at odds" in system
+
+
+async def test_what_is_read_of_notes_on_an_older_release_says_so_to_researcher_and_writer() -> None:
+    def released(request: SearchRequest) -> list[SearchHit]:
+        said = {n: f"Tarn version 2.{n} opens gate {n} of the plant at high water." for n in (1, 4)}
+        return [hit(said[n], url=f"https://tarn.example/{n}", title=f"Tarn Release 2.{n}") for n in said]
+
+    def found(request: ModelRequest) -> dict[str, Any]:
+        quotes = [{"source_id": row["id"], "quote": row["text"].strip()} for row in request.material["sources"]]
+        rows = [{"content": quote["quote"], "confidence": "high", "evidence": [quote]} for quote in quotes]
+        return {"notes": [], "findings": rows, "limits": []}
+
+    bench = Bench(research_script(extractor=[found]), search=released, condensing=True)
+    await bench.run(question="How does Tarn open its gates?", max_iterations=1)
+    for agent in ("extractor", "section_writer"):
+        [request, *_] = bench.model.asked(agent)
+        assert "on an older release: Tarn 2.1" in request.user
+        assert "Tarn 2.4" not in request.user.partition("on an older release")[2]
 
 
 @pytest.mark.requirement("13.7", "B22")

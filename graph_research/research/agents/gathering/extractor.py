@@ -23,6 +23,7 @@ from graph_research.research.models.source import Source, folders_apart
 from graph_research.research.retrieval.reading import Reading, aspects_of, named_in
 from graph_research.research.retrieval.summarization import condenses
 from graph_research.research.retrieval.unread import Span, read_spans, record_read, unread_part, without_passages
+from graph_research.research.scoring.versions import older_release
 from graph_research.text.document import Document
 
 LEAST_CHARS = 600
@@ -176,6 +177,7 @@ def _material(handoff: Mapping[str, Any], sources: Sequence[Source], texts: Mapp
                 "folder": folders.get(source.id, ""),
                 "tier": source.tier.value,
                 "published_on": source.published_on,
+                "older_release": older_release(handoff["original_query"], source, handoff.get("versions") or ()),
                 "text": texts[source.id],
             }
             for n, source in enumerate(sources, start=1)

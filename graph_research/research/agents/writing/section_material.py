@@ -19,6 +19,7 @@ from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.outline import OutlineSection, SectionAction
 from graph_research.research.models.source import Source, folders_apart
 from graph_research.research.retrieval.reading import named_in
+from graph_research.research.scoring.versions import older_release
 from graph_research.text.document import Document
 from graph_research.text.language.versions import is_of_another_version
 from graph_research.text.language.words import held_weight, language_of, term_weights
@@ -94,7 +95,7 @@ def section_material(
             "findings": [_citing(findings[name], within) for name in section.finding_ids if name in findings],
             "evidence": [row for row in shown if row["id"] in evidence_ids],
             "passages": [row for row in shown if row["id"] not in evidence_ids],
-            "sources": _sources(sources, numbers),
+            "sources": _sources(sources, numbers, handoff),
             "notes": _notes(needs, topics, numbers),
             "checklist": [row["text"] for row in handoff.get("checklist") or [] if needs.is_near(row["text"])],
             "limits": [limit for limit in needs.limits if limit not in told],
@@ -375,7 +376,7 @@ def _only_adds(handoff: Row, section: OutlineSection) -> bool:
     )
 
 
-def _sources(sources: Mapping[str, Source], numbers: Mapping[str, int]) -> list[dict[str, Any]]:
+def _sources(sources: Mapping[str, Source], numbers: Mapping[str, int], handoff: Row) -> list[dict[str, Any]]:
     shown = {n: sources[name] for name, n in numbers.items() if name in sources}
     folders = folders_apart(shown.values())
     return [
@@ -386,6 +387,7 @@ def _sources(sources: Mapping[str, Source], numbers: Mapping[str, int]) -> list[
             "url": "/".join(filter(None, [folders.get(source.id), source.url])),
             "publisher": source.publisher or "",
             "published_on": source.published_on,
+            "older_release": older_release(handoff.get("question") or "", source, handoff.get("versions") or ()),
         }
         for n, source in shown.items()
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graph_research.research.models.source import Source
-from graph_research.research.scoring.versions import newest_versions, version_names, versions_in
+from graph_research.research.scoring.versions import newest_versions, older_release, version_names, versions_in
 
 QUESTION = "How do SQLite and PostgreSQL lock?"
 HISTORY = "2022-12-28 (3.40.1) Fix a loop that version 3.39.0 brought.\n\nSQLite version 3.38.0 is older."
@@ -73,6 +73,23 @@ def test_the_highest_version_of_all_sources_counts_with_those_that_were_found_in
     assert list(newest_versions(QUESTION, sources).items()) == [("SQLite", "3.40.1"), ("PostgreSQL", "15")]
     scouted = [{"title": "Release 15.2", "versions": {"PostgreSQL": "15.2"}}, {"title": "no version"}]
     assert newest_versions(QUESTION, sources, scouted)["PostgreSQL"] == "15.2"
+
+
+@pytest.mark.parametrize(
+    ("title", "publisher", "older"),
+    [
+        ("E.15. Release 15.4", "postgresql", "PostgreSQL 15.4"),
+        ("E.5. Release 15.14", "postgresql", ""),
+        ("SQLite Release 3.8.0", None, "SQLite 3.8.0"),
+        ("Write-Ahead Logging", "sqlite3", ""),
+        ("Kite Release 2.1", None, ""),
+    ],
+)
+def test_notes_on_an_older_release_than_the_newest_are_of_that_release(
+    title: str, publisher: str | None, older: str
+) -> None:
+    notes = Source(id="src-0000000001", archive_hash=f"sha256:{1:064x}", title=title, publisher=publisher)
+    assert older_release(QUESTION, notes, ["SQLite 3.40.1", "PostgreSQL 15.14"]) == older
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,8 @@ def topic_results(sources: Rows, outputs: Rows) -> list[Row]:
 
 
 def readings(sub_queries: Rows, topics: Rows, iteration: int) -> list[Row]:
-    """How the sources that this iteration's searches found are read: `{sub_query, queries, source_ids, other_topics}`
-    for each topic that has some to read, each source for one topic.
+    """How the sources that this iteration's searches found are read: `{sub_query, queries, source_ids, other_topics,
+    topic_count}` for each topic that has some to read, each source for one topic; `topic_count` is how many these are.
 
     A source that several topics found is read for the one whose searches ranked it best; the others are `other_topics`,
     `{query, queries, source_ids}`, for which these are read as well.
@@ -55,7 +55,7 @@ def readings(sub_queries: Rows, topics: Rows, iteration: int) -> list[Row]:
         if own:
             row = {"sub_query": asked[topic["sub_query_id"]], "queries": topic["queries"], "source_ids": own}
             rows.append({**row, "other_topics": [_shared(searched[other], asked, own) for other in others]})
-    return rows
+    return [{**row, "topic_count": len(rows)} for row in rows]
 
 
 def _shared(topic: Row, asked: Mapping[str, Row], names: Sequence[str]) -> Row:

@@ -18,7 +18,7 @@ TOPIC_CHARS = 64_000
 
 
 def topic_chars(services: Services, topics: int, windows: Mapping[str, Any] | None) -> int:
-    """How many characters of material are read of one of several topics: its part of what an analysis may show, at
+    """How many characters of material are read of one of so many topics: its part of what an analysis may show, at
     least `TOPIC_CHARS`, and at most what the settings allow."""
     room = material_chars(services, "compression", "analysis", windows) or 0
     return min(services.settings.topic_chars, max(TOPIC_CHARS, room // max(1, topics)))

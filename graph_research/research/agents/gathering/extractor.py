@@ -148,8 +148,7 @@ def _texts(services: Services, handoff: Mapping[str, Any], reading: Reading, sha
     """The text that is read of each source, by id, with so much of the room. Where open questions are looked up, most
     sources give nothing."""
     settings = services.settings
-    topics = 1 + len(handoff.get("other_topics") or ())
-    whole = topic_chars(services, topics, handoff.get("model_windows"))
+    whole = topic_chars(services, handoff.get("topic_count", 1), handoff.get("model_windows"))
     room = int(share * whole)
     if not handoff.get("gaps"):
         return reading.texts(most_chars=room, most_each=settings.source_chars, least_each=LEAST_CHARS)

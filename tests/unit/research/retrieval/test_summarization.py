@@ -463,6 +463,23 @@ async def test_who_reads_sees_the_checklist_and_for_which_other_sub_queries_sour
     assert "\n2: Who built it?\n" in request.user
 
 
+async def test_what_is_read_of_a_topic_does_not_depend_on_whether_others_found_its_sources_too(
+    context: PlainContext,
+) -> None:
+    text = " ".join(f"Gate {n} of the plant is opened at high water." for n in range(4_000))
+    source = {**row(context, 1), "archive_hash": context.put_text(text), "characters": len(text)}
+    other = [{"query": "Who opens a gate?", "queries": ["Who opens a gate?"], "source_ids": [source["id"]]}]
+    read = []
+    for others in ([], other):
+        model = ScriptedModel({"extractor": [NOTES]}, window_tokens=128_192)
+        services = make_services([model], roles={"compression": [model]})
+        given = {"sources": [source], "queries": ["gate"], "topic_count": 2, "other_topics": others}
+        _, [request] = await extracted(context, services, **given)
+        read.append(len(request.material["sources"][0]["text"]))
+    assert min(read) > 64_000
+    assert max(read) - min(read) < 500, "the passages are others"
+
+
 async def test_where_no_statement_names_its_source_the_sources_stay_as_they_are(context: PlainContext) -> None:
     script = {**NOTES, "notes": [{"text": "t", "sources": [8]}]}
     output, requests = await extracted(context, services_for(script))
@@ -547,6 +564,7 @@ def test_a_source_that_several_topics_found_is_read_once_where_it_ranked_best_an
         "queries": ["part 1", "more of part 1"],
         "source_ids": ["a", "b"],
         "other_topics": [],
+        "topic_count": 3,
     }
     of_first = {"query": "part 1", "queries": ["part 1", "more of part 1"]}
     assert (second["source_ids"], second["other_topics"]) == (["c", "shared"], [{**of_first, "source_ids": ["shared"]}])

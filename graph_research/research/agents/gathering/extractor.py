@@ -147,14 +147,13 @@ def _agent(services: Services, reading: Reading) -> Agent:
 def _texts(services: Services, handoff: Mapping[str, Any], reading: Reading, share: float) -> dict[str, str]:
     """The text that is read of each source, by id, with so much of the room. Where open questions are looked up, most
     sources give nothing."""
-    settings = services.settings
+    most_each = services.settings.source_chars
     whole = topic_chars(services, handoff.get("topic_count", 1), handoff.get("model_windows"))
-    room = int(share * whole)
+    room = int(share * min(whole, handoff.get("most_chars") or whole))
     if not handoff.get("gaps"):
-        return reading.texts(most_chars=room, most_each=settings.source_chars, least_each=LEAST_CHARS)
-    most = min(room, int(share * (handoff.get("most_chars") or whole)))
-    each = most // _MOST_OF_ONE
-    return reading.texts(most_chars=most, most_each=min(each, settings.source_chars or each), least_each=0)
+        return reading.texts(most_chars=room, most_each=most_each, least_each=LEAST_CHARS)
+    each = room // _MOST_OF_ONE
+    return reading.texts(most_chars=room, most_each=min(each, most_each or each), least_each=0)
 
 
 def _material(handoff: Mapping[str, Any], sources: Sequence[Source], texts: Mapping[str, str]) -> dict[str, Any]:

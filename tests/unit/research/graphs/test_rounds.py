@@ -481,6 +481,23 @@ async def test_a_later_round_reads_only_the_sources_that_were_not_read_before() 
     assert (await more.nodes()).count("analyze") == 4, "the gate of each analysis fails, which repeats it once"
 
 
+async def test_a_later_round_which_asks_for_a_single_gap_reads_less_of_a_topic() -> None:
+    def search(request: SearchRequest) -> list[SearchHit]:
+        place = "gates" if "fish" in request.query else "plant"
+        text = "\n\n".join(f"At the Tarn {place} day {n} cost {n * n} euros for fish." for n in range(3_000))
+        found = hit("It opened in 2016.", url=f"https://tarn.gov/{place}", title=place)
+        return [replace(found, document=markdown_document(text), passages=())]
+
+    more = replace(bench("cost of fish passage", []), search=search)
+    await more.run(max_iterations=2)
+    first, second = (
+        sum(len(row["text"]) for row in request.material["sources"])
+        for request in more.model.asked("extractor")
+        if not request.material["gaps"]
+    )
+    assert second <= 30_000 < 60_000 < first
+
+
 @pytest.mark.requirement("1.4", "B24")
 async def test_an_analysis_whose_gate_fails_is_repeated_once_also_where_a_model_read_the_topics() -> None:
     unsure = bench("cost of fish passage", [], analyzer=[{"findings": [], "gaps": []}])

@@ -10,7 +10,6 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.comparisons import told_lines
 from graph_research.research.agents.writing.notes import latest_limits
-from graph_research.research.agents.writing.passages import opens_pointing_back
 from graph_research.research.agents.writing.section_text import (
     HEADER,
     answered_blocks,
@@ -42,6 +41,7 @@ from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.report.draft import cited_only
 from graph_research.text.language.quantities import figures, states
 from graph_research.text.relevance.alike import says, told_among
+from graph_research.text.relevance.leaning import leans_back
 from graph_research.text.relevance.open_points import is_rest_of
 
 _SECTIONS = (
@@ -247,7 +247,7 @@ def _same(parts: Mapping[str, DraftSection]) -> list[tuple[str, str]]:
 def _is_leaned_on(row: Telling, parts: Mapping[str, DraftSection]) -> bool:
     """Whether the sentence behind it points back."""
     behind = _at(f"{row.section}.{row.place + 1}", parts)
-    return bool(behind) and opens_pointing_back(behind[0].text)
+    return bool(behind) and leans_back(behind[0].text)
 
 
 def _words(sections: Iterable[DraftSection]) -> int:

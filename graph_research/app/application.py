@@ -56,7 +56,7 @@ from graph_research.graph.runtime import NO_ANSWER
 from graph_research.graph.state.position import Position
 from graph_research.graph.statuses import RunStatus
 from graph_research.providers.clients import Clients
-from graph_research.research.digest.cache import DigestCache
+from graph_research.research.digest.cache import DigestCaches
 from graph_research.research.hooks import Hooks
 from graph_research.settings.groups import SOURCE_RULES
 
@@ -79,8 +79,7 @@ class Application:
         self.store: Store
         self._clients: Clients
         self._closing = AsyncExitStack()
-        self._digests: dict[str, DigestCache] = {}
-        """By user: those of another would tell that somebody has asked the same of the same text."""
+        self._digests = DigestCaches()
         self._limits: dict[str, LimitReached] = {}
         """The budgets that ended runs here; calls whose answer was withheld count too, and are not in the store."""
 
@@ -358,7 +357,7 @@ class Application:
                 request,
                 offline=offline,
                 hooks=hooks,
-                digests=None if user is None else self._digests.setdefault(user, DigestCache()),
+                digests=None if user is None else self._digests.of(user),
             )
             yield run, allowed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import OrderedDict
 
 import orjson
 
@@ -15,6 +16,7 @@ IMPLEMENTATION_VERSION = "1.0"
 """Raised when a change of the method makes earlier digests stale."""
 
 MOST_ENTRIES = 100
+MOST_CACHES = 100
 
 
 class DigestCache:
@@ -36,6 +38,22 @@ class DigestCache:
             for oldest in list(self._entries)[: MOST_ENTRIES // 2]:
                 del self._entries[oldest]
         self._entries[key] = payload
+
+
+class DigestCaches:
+    """A cache for each user: the digests of another would tell that somebody has asked the same of the same text. Of
+    more than `MOST_CACHES` that goes which was not asked for the longest."""
+
+    def __init__(self) -> None:
+        self._caches: OrderedDict[str, DigestCache] = OrderedDict()
+
+    def of(self, user: str) -> DigestCache:
+        """The cache of a user."""
+        cache = self._caches.setdefault(user, DigestCache())
+        self._caches.move_to_end(user)
+        if len(self._caches) > MOST_CACHES:
+            self._caches.popitem(last=False)
+        return cache
 
 
 def digest_key(source: Source, question: str, options: DigestOptions, summarizer: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graph_research.research.digest.cache import MOST_ENTRIES, DigestCache, digest_key
+from graph_research.research.digest.cache import MOST_CACHES, MOST_ENTRIES, DigestCache, DigestCaches, digest_key
 from graph_research.research.digest.eligibility import (
     DigestOptions,
     DigestPolicy,
@@ -79,6 +79,17 @@ def test_the_cache_drops_its_older_half_when_it_is_full() -> None:
     assert len(cache) == 51
     assert cache.get("49") is None
     assert cache.get("50") == cache.get("new") == made
+
+
+@pytest.mark.requirement("11.20")
+def test_of_many_users_those_who_asked_last_have_a_cache() -> None:
+    caches = DigestCaches()
+    first, second = caches.of("first"), caches.of("second")
+    for number in range(MOST_CACHES - 1):
+        assert caches.of("first") is first
+        caches.of(str(number))
+    assert caches.of("first") is first
+    assert caches.of("second") is not second
 
 
 @pytest.mark.requirement("11.20", "B5")

@@ -40,7 +40,7 @@ async def queued(
         async with app.prepared(request, run_id=chosen):
             pass  # what is wrong with it is said now, not in the log of a worker
         async with open_jobs(workspace.home) as jobs:
-            job = JobRequest(run=request, folder=str(workspace.folder), out=str(folder.absolute()))
+            job = JobRequest(run=request, folder=str(workspace.folder), out=str(folder.absolute()), user=LOCAL_USER)
             question = request.question or ""
             await jobs.submit(
                 NewJob(id=chosen, user=LOCAL_USER, question=question, request=job.to_json(), keeps_run=True)

@@ -125,6 +125,21 @@ def test_a_worker_drives_what_is_queued_and_ends(user: User) -> None:
     assert (user.folder / "a" / "report.md").read_bytes() == (user.folder / "b" / "report.md").read_bytes()
 
 
+@pytest.mark.requirement("11.20")
+def test_a_queued_run_uses_the_digests_of_an_earlier_one(user: User) -> None:
+    user.home.mkdir(mode=0o700)
+    (user.home / "config.toml").write_text('[research]\ndeep_research_digest_policy = "always"\nmax_iterations = 1\n')
+    with locked(user.home / "worker.lock"):
+        submit(user, "first")
+        submit(user, "again")
+    user.run("worker", "--until-idle", "--concurrency", "1")
+    hits = {
+        run_id: {event["data"]["cache_hit"] for event in user.audit(run_id) if "cache_hit" in event.get("data", {})}
+        for run_id in ("first", "again")
+    }
+    assert hits == {"first": {False}, "again": {True}}
+
+
 def test_a_second_worker_until_idle_waits_for_the_first(user: User) -> None:
     user.home.mkdir(mode=0o700)
     with locked(user.home / "worker.lock"):

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -93,13 +94,18 @@ class Application:
     async def __aexit__(self, *error: object) -> None:
         await self._closing.aclose()
 
-    async def create(self, request: RunRequest, *, run_id: str | None = None) -> str:
+    async def create(
+        self, request: RunRequest, *, run_id: str | None = None, created_at: datetime | None = None
+    ) -> str:
         """Store a run that stands at its start, and return its id; nothing is asked, searched or indexed yet.
+        `created_at` is when it was submitted, None: now.
 
         Raises a `UserMistake` for what can be checked now: models, searches, folders, the graph, its input, the id.
         """
         async with self.prepared(request, run_id=run_id) as run:
-            await run.runtime().create(run.input(), run_id=run.run_id, metadata=metadata_of(run.request))
+            await run.runtime().create(
+                run.input(), run_id=run.run_id, metadata=metadata_of(run.request), created_at=created_at
+            )
             return run.run_id
 
     async def fork(

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -149,18 +150,20 @@ class ResearchJobRunner:
         job_id: str,
         request: Mapping[str, Any],
         *,
+        submitted_at: datetime,
         answer: str | None,
         on_progress: OnProgress,
         on_sources: OnSources,
     ) -> JobEnd:
         """Create the run where it does not exist, drive it until it ends or waits, and say how it stands then.
 
-        A run that another process still creates or drives is waited for: a worker that lost the job may not have
+        The run was created when its job was submitted, by the clock of the queue: that of a worker may be wrong. A run
+        that another process still creates or drives is waited for: a worker that lost the job may not have
         noticed yet.
         """
         asked = JobRequest.from_json(request)
         try:
-            end = await self._run(job_id, asked, answer, on_progress, on_sources)
+            end = await self._run(job_id, asked, submitted_at, answer, on_progress, on_sources)
         except StoreUnreachable as error:
             return JobEnd(status="PROCESSING", error=(error.code, str(error)))
         except GraphResearchError as error:
@@ -172,12 +175,18 @@ class ResearchJobRunner:
         return end
 
     async def _run(
-        self, job_id: str, asked: JobRequest, answer: str | None, on_progress: OnProgress, on_sources: OnSources
+        self,
+        job_id: str,
+        asked: JobRequest,
+        submitted_at: datetime,
+        answer: str | None,
+        on_progress: OnProgress,
+        on_sources: OnSources,
     ) -> JobEnd:
         async with self._application_in(asked.folder) as app:
             while not await _exists(app, job_id):
                 try:
-                    await app.create(asked.run, run_id=job_id)
+                    await app.create(asked.run, run_id=job_id, created_at=submitted_at)
                 except (RunBusy, RunExists):
                     await asyncio.sleep(_BUSY_SECONDS)
             options = _options(answer, asked)

@@ -7,6 +7,7 @@ import secrets
 import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from graph_research.errors import Action, Hint, check_name
@@ -110,12 +111,14 @@ class Runtime:
         *,
         run_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        created_at: datetime | None = None,
     ) -> str:
-        """Store a run that stands at its start and return its id; `resume` drives it. Raises as `stream`."""
+        """Store a run that stands at its start and return its id; `resume` drives it. Raises as `stream`. `created_at`
+        is when somebody asked for it, where that was earlier or goes by another clock."""
         name = self._name(run_id)
         lease = await self.checkpointer.lease(name)
         try:
-            await self._begin(self._session(name), input, metadata or {})
+            await self._begin(self._session(name), input, metadata or {}, created_at)
         finally:
             self._starting.pop(name, None)
             lease.release()
@@ -291,7 +294,13 @@ class Runtime:
         patch = RunPatch(status=stop.status, updated_at=self._clock.now().timestamp(), waiting=waiting)
         await session.write(events=[stop.draft], run=patch)
 
-    async def _begin(self, session: RunSession, given: Mapping[str, Any], metadata: Mapping[str, Any]) -> RunLoop:
+    async def _begin(
+        self,
+        session: RunSession,
+        given: Mapping[str, Any],
+        metadata: Mapping[str, Any],
+        created_at: datetime | None = None,
+    ) -> RunLoop:
         refuse_unstorable(self.graph, given)
         stored, texts = definition(self.graph)
         session.keep_texts(texts)
@@ -307,7 +316,7 @@ class Runtime:
             metadata=session.encode(metadata),
             input=session.encode(given),
             waiting=None,
-            created_at=now,
+            created_at=now if created_at is None else created_at.timestamp(),
             updated_at=now,
             parent=None,
             seed=session.run_id,

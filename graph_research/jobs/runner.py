@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
 OnProgress = Callable[[str, float], Awaitable[None]]
@@ -44,6 +45,7 @@ class JobRunner(Protocol):
         job_id: str,
         request: Mapping[str, Any],
         *,
+        submitted_at: datetime,
         answer: str | None,
         on_progress: OnProgress,
         on_sources: OnSources,

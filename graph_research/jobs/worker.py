@@ -160,7 +160,12 @@ class Worker:
         try:
             return _outcome_of(
                 await self._runner.run(
-                    job.id, job.request, answer=job.answer, on_progress=on_progress, on_sources=on_sources
+                    job.id,
+                    job.request,
+                    submitted_at=job.created_at,
+                    answer=job.answer,
+                    on_progress=on_progress,
+                    on_sources=on_sources,
                 )
             )
         except (ClaimLost, JobStoreUnusable):

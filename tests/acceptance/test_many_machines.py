@@ -113,6 +113,7 @@ async def check_ends(home: Home, asked: int) -> None:
     answered = lost = 0
     async with open_store(home) as store:
         for job in jobs:
+            assert (await store.run(job.run_id)).created_at == job.created_at, "whatever the worker's clock says"
             assert sum(isinstance(event, RunEnded) for event in await store.events(job.run_id)) == 1
             calls = [call for call in await store.calls(job.run_id) if call.kind == CallKind.MODEL]
             hashes = Counter(call.request_hash for call in calls if call.status == CallStatus.ANSWERED)

@@ -249,7 +249,8 @@ def _facts(
     error: str | None,
 ) -> RunFacts:
     answered = [call for call in calls if call.status == CallStatus.ANSWERED]
-    started, finished = record.created_at, record.updated_at
+    started = events[0].at if events and record.parent is None else record.created_at  # a fork has events of its parent
+    finished = record.updated_at
     return RunFacts(
         run_id=record.run_id,
         question=request.question or str(record.input["question"]),

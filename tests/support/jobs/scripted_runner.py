@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 OnProgress = Callable[[str, float], Awaitable[None]]
@@ -39,6 +40,7 @@ class ScriptedRunner:
         job_id: str,
         request: Mapping[str, Any],
         *,
+        submitted_at: datetime,
         answer: str | None,
         on_progress: OnProgress,
         on_sources: OnSources,

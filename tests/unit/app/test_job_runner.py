@@ -96,6 +96,7 @@ async def run(
     end = await ResearchJobRunner(app).run(
         job_id,
         JobRequest(run=request, **order).to_json(),
+        submitted_at=AT,
         answer=answer,
         on_progress=reports.on_progress,
         on_sources=reports.on_sources,
@@ -370,6 +371,15 @@ async def test_a_run_that_another_process_creates_is_waited_for(user: User) -> N
         assert not running.done()
         lease.release()
         assert (await asyncio.wait_for(running, PATIENCE_SECONDS))[0] == JobEnd(status="COMPLETED")
+
+
+async def test_a_run_is_as_old_as_its_job_whatever_the_clocks_of_queue_and_worker_say(user: User) -> None:
+    space = workspace(user, library=[str(user.folder / "library")], max_iterations=1)
+    async with Application(space) as app:
+        await run(app, "job", request_for(space, QUESTION))
+        built = await app.report("job")
+        assert (await app.store.run("job")).created_at == AT
+    assert 0 < built.report.statistics.wall_seconds < PATIENCE_SECONDS, "its time in the queue does not count"
 
 
 async def test_a_worker_leaves_result_and_sources_of_a_research_in_the_store(user: User) -> None:

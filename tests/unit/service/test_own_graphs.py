@@ -283,7 +283,14 @@ async def test_a_worker_of_an_earlier_version_runs_no_other_graph_in_its_place(s
     run = {name: value for name, value in claim.job.request["run"].items() if name != "definition"}
     end = ResearchJobRunner(service.app)
     with pytest.raises(Exception, match="no graph 'own graph'"):
-        await end.run(job_id, {**claim.job.request, "run": run}, answer=None, on_progress=_ignored, on_sources=_ignored)
+        await end.run(
+            job_id,
+            {**claim.job.request, "run": run},
+            submitted_at=claim.job.created_at,
+            answer=None,
+            on_progress=_ignored,
+            on_sources=_ignored,
+        )
     await service.jobs.release(claim)
     await service.drive()
     assert (await service.jobs.get("local", job_id)).status is JobStatus.COMPLETED

@@ -12,6 +12,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from graph_research.app.application import Application
+from graph_research.app.runs.report import NoReport
 from graph_research.graph.errors import UnknownRun
 from graph_research.jobs.job import Job
 from graph_research.jobs.store import JobStore
@@ -84,8 +85,13 @@ async def ended_job(backend: Backend, user: User, job_id: str) -> Job:
 
 @asynccontextmanager
 async def begun(job: Job) -> AsyncIterator[None]:
-    """Says `NothingYet` of a job whose run does not exist yet."""
+    """Says `NothingYet` of a job whose run does not exist yet, or has no report yet and goes on by itself or with an
+    answer."""
     try:
         yield
+    except NoReport as error:
+        if job.is_over:
+            raise
+        raise NothingYet(f"job {job.id} is {job.status} and has no report yet") from error
     except UnknownRun as error:
         raise NothingYet(f"job {job.id} is {job.status} and has not begun") from error

@@ -222,6 +222,9 @@ async def test_an_error_names_the_request_that_goes_on(service: ServiceClient) -
     assert re.search(r": timeout_seconds \d+(\.\d+)?$", small.json()["help"])
     job_id = (await service.post(JOBS, {"question": QUESTION, "plan_first": True})).json()["id"]
     await service.drive()
+    waiting = await service.get(f"{JOBS}/{job_id}/report.md")
+    assert (waiting.status_code, waiting.json()["code"]) == (409, "nothing-yet")
+    assert waiting.json()["detail"].endswith("is AWAITING_INPUT and has no report yet")
     await service.post(f"{JOBS}/{job_id}/cancel")
     missing = await service.get(f"{JOBS}/{job_id}/report.md")
     assert (missing.status_code, missing.json()["code"]) == (409, "no-report")

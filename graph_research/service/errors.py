@@ -19,6 +19,10 @@ class ForeignOrigin(UserMistake):
     """A request that a page of another site sent, or that was sent to another name than that of this machine."""
 
 
+class RequestMalformed(UserMistake):
+    """What comes on a connection and is no request of HTTP, or has longer headers than are read."""
+
+
 class RequestAmbiguous(UserMistake):
     """A request that states its length in two ways: who goes by the other one takes its end for another request."""
 

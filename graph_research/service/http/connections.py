@@ -8,6 +8,9 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from graph_research.service.errors import RequestMalformed
+from graph_research.service.http.problems import problem_response
+
 
 class Connection(H11Protocol):
     """Ends where a request takes longer to arrive than `grace_seconds` and one second for each `least_bytes_a_second`
@@ -30,6 +33,16 @@ class Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         self._await_more(len(data))
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 -- a text of uvicorn's
+        """A problem like any other, before any of the service's routes is asked; the connection ends with it, and
+        without it where the request has an answer already."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            answer = problem_response("", RequestMalformed("this is no HTTP request, or its headers are too long"))
+            head = h11.Response(status_code=answer.status_code, headers=answer.raw_headers, reason=b"Bad Request")
+            for event in (head, h11.Data(data=bytes(answer.body)), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._drop_limit()

@@ -26,6 +26,7 @@ from graph_research.service.errors import (
     NothingYet,
     NotReady,
     RequestAmbiguous,
+    RequestMalformed,
     TokenMissing,
     TokensUnusable,
     TooManyJobs,
@@ -36,6 +37,7 @@ from graph_research.service.openai.errors import NO_RETRY, PREFIX, error_body
 MEDIA_TYPE = "application/problem+json"
 _URN = "urn:graph-research:problem:"
 _STATUS: Mapping[type[GraphResearchError], int] = {
+    RequestMalformed: 400,
     RequestAmbiguous: 400,
     TokenMissing: 401,
     NotAllowed: 403,
@@ -132,7 +134,7 @@ def problem_response(path: str, error: GraphResearchError) -> JSONResponse:
     headers = error.headers if isinstance(error, TooManyJobs) else {}
     if isinstance(error, TokenMissing):
         headers = {"WWW-Authenticate": "Bearer"}
-    if isinstance(error, RequestAmbiguous):
+    if isinstance(error, RequestMalformed | RequestAmbiguous):
         headers = {"Connection": "close"}
     if status == 503:
         headers = {"Retry-After": _RETRY_SECONDS}

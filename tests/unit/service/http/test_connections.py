@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -31,6 +32,11 @@ UNFINISHED = {
 }
 
 
+NO_REQUESTS = {
+    "another protocol": "TIDES\r\n\r\n",
+    "no name of the host": "GET /healthz HTTP/1.1\r\n\r\n",
+    "headers without an end": "GET /healthz HTTP/1.1\r\nHost: {host}\r\nX-Tide: " + 20_000 * "high",
+}
 COMPLETE = "GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
 
 
@@ -74,6 +80,9 @@ class Client:
         self._socket.sendall(sent.format(host=host).encode())
         self._socket.setblocking(False)
 
+    def send(self, more: str) -> None:
+        self._socket.sendall(more.encode())
+
     async def received(self, until: bytes | None = None) -> bytes:
         """What comes until the connection ends, or until this has come."""
         received = b""
@@ -94,6 +103,26 @@ class Client:
 async def test_a_request_that_does_not_arrive_in_time_ends_its_connection(sent: str, host: str) -> None:
     client = Client(host, sent)
     assert await client.received() == b""
+    client.close()
+
+
+@pytest.mark.parametrize("sent", NO_REQUESTS.values(), ids=NO_REQUESTS.keys())
+async def test_what_is_no_request_is_answered_with_a_problem(sent: str, host: str) -> None:
+    client = Client(host, sent)
+    head, _, body = (await client.received()).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"application/problem+json" in head
+    assert json.loads(body)["code"] == "request-malformed"
+    client.close()
+
+
+async def test_a_body_that_goes_wrong_after_its_answer_ends_the_connection_and_nothing_else(host: str) -> None:
+    with logged("asyncio") as records:
+        client = Client(host, "POST /tides HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n")
+        assert b'"not-found"' in await client.received(until=b"}")
+        client.send("no chunk\r\n")
+        assert await client.received() == b""
+    assert records.empty()
     client.close()
 
 

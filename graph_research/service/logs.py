@@ -11,7 +11,8 @@ from typing import TextIO
 import orjson
 
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-_LOGGERS = ("graph_research", "uvicorn", "psycopg")
+_LOGGERS = ("graph_research", "uvicorn", "asyncio", "psycopg")
+"""Not that of every library: those that read documents quote them."""
 _INFORMING = ("graph_research.service", "graph_research.jobs")
 
 

@@ -83,10 +83,11 @@ async def test_a_line_of_the_log_has_the_ids_of_job_and_run(service: ServiceClie
     assert "healthz" not in stream.getvalue()
 
 
-def test_an_exception_is_a_field_of_its_line() -> None:
+@pytest.mark.parametrize("logger", ["graph_research.service", "uvicorn.error", "asyncio"])
+def test_an_exception_is_a_field_of_its_line_whichever_library_logs_it(logger: str) -> None:
     stream = io.StringIO()
     with logged_to(stream):
-        logging.getLogger("graph_research.service").error("it failed", exc_info=ValueError("a\nb"))
+        logging.getLogger(logger).error("it failed", exc_info=ValueError("a\nb"))
     [line] = stream.getvalue().splitlines()
     assert "ValueError: a\nb" in json.loads(line)["exception"]
 

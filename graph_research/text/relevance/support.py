@@ -355,20 +355,24 @@ class _Comparison:
         return most**4
 
     def _misplaced(self) -> float:
-        """Where a quote has a figure of the claim, and what stands around it in the claim stands in another sentence
-        around another figure of its kind; the more of the claim that sentence covers, the more it counts."""
+        """Where a quote has a figure of the claim, and what stands around it in the claim stands in a best sentence
+        around another figure of its kind; the more of the claim that sentence covers, the more it counts. A figure with
+        no words beside it, such as the date of a page, belongs to nothing else."""
         most = 0.0
         missing = {(figure.start, figure.end) for figure in self.missing_figures}
         for figure, context in self.claim.figures:
             if (figure.start, figure.end) in missing:
                 continue
             own = other = 0.0
-            for share, sentence in zip(self.own, self.sentences, strict=True):
-                shares = [(value, held_share(context, around)) for value, around in sentence.surroundings]
-                if same := [near for value, near in shares if states(value, figure)]:
+            for number, sentence in enumerate(self.sentences):
+                said = sentence.surroundings
+                if same := [
+                    held_share(context, beside) if beside else 1.0 for it, beside in said if states(it, figure)
+                ]:
                     own = max(own, *same)
-                elif alike := [near * share for value, near in shares if self._may_replace(value, figure)]:
-                    other = max(other, *alike)
+                elif number in self.best:
+                    alike = (held_share(context, beside) for it, beside in said if self._may_replace(it, figure))
+                    other = max(other, self.own[number] * max(alike, default=0.0))
             if own < 1 / 3 and other > own:
                 self.lacks.append((Lack.ORDER, self.claim.text[figure.start : figure.end]))
                 most = max(most, other - own)

@@ -70,6 +70,20 @@ def test_a_figure_that_stands_with_its_words_is_supported(claim: str) -> None:
     assert support(claim, QUAY).score >= SUPPORTED
 
 
+def test_the_date_of_a_page_belongs_to_nothing_else_in_it() -> None:
+    page = [
+        "29 April 2014 / 11:04",
+        "The league has today confirmed Mara Field as head of Team Alder for the 2015 games.",
+    ]
+    assert Lack.ORDER not in {
+        lack for lack, _ in support("Mara Field became head of Team Alder on 29 April 2014.", page).lacks
+    }
+    named = ["The hall was sold on 29 April 2014.", page[1]]
+    assert Lack.ORDER in {
+        lack for lack, _ in support("Mara Field became head of Team Alder on 29 April 2014.", named).lacks
+    }
+
+
 @pytest.mark.parametrize(
     ("claim", "true", "lack"),
     [

@@ -41,7 +41,6 @@ _WITHOUT: dict[str, Switch] = {
     "titles for sentences without a name": (statements, "_leans", never),
     "titles of two things of one kind": (statements, "_SIBLINGS", inf),
     "further values that differ": (statements, "further_values", never),
-    "sentences in contrast": (statements, "in_contrast", never),
     "words that bind to a scope": (statements, "SCOPES", {}),
     "clauses with words of their own": (statements, "_same_attribute", always),
     "sources that share few words": (conflicts, "_of_one_thing", always),

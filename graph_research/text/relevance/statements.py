@@ -113,8 +113,8 @@ _UNIT_IN_HEADER = re.compile(rf"\s*[(\[]([^()\[\]]+)[)\]]\s*$|(?:,|\s(?:{any_of(
 _FEWEST = 2
 _LEAST_ALIKE = 0.55
 """The words near the values that both have at least, and the share of the weights there."""
-_MOST_ALONE = 1.0
-"""What both clauses may say beside what the other sentence says too."""
+_MOST_ALONE = 0.5
+"""What both clauses may say beside what the other sentence says too: less than `children` or `adults`."""
 _NAME = 0.5
 _FIRST_NAME = 2.0
 """The least weight of a name; of one that begins a sentence, where common words have a capital too."""
@@ -237,37 +237,16 @@ def sameness(one: Statement, other: Statement) -> float:
     shared = _in_common(one, other)
     if not shared:
         return 0.0
-    titled = sum(_shared(a.near, b.context) for a, b in ((one, other), (other, one)))
-    return shared + titled + _shared(one.title, other.title)
+    return shared + sum(_shared(a.near, b.context) for a, b in ((one, other), (other, one)))
 
 
 def exclude(one: Statement, other: Statement) -> bool:
     """Whether the values cannot both be right.
 
-    They can where a sentence gives the other's value too, where each sentence gives a further value that the other
-    lacks, such as another year or other items, and where the sentences differ in one word beside their values.
+    They can where a sentence gives the other's value too, and where each sentence gives a further value that the other
+    lacks, such as another year or other items.
     """
-    given = _gives(one, other.value) or _gives(other, one.value)
-    return not given and not further_values(one, other) and not in_contrast(one, other)
-
-
-def in_contrast(one: Statement, other: Statement) -> bool:
-    """Whether the sentences are the same but for their values and one word that says something: `of children` and `of
-    adults`, `long` and `wide`. Sentences that share a further value are copies, which differ in a slip too."""
-    if any(agree(a, b) for a in one.others for b in other.others):
-        return False
-    mine, theirs = _terms_but_values(one), _terms_but_values(other)
-    return len(mine) == len(theirs) and sum(a != b for a, b in zip(mine, theirs, strict=True)) == 1
-
-
-def _terms_but_values(one: Statement) -> list[str]:
-    """The terms of the sentence that weigh something, in order, without those of its values."""
-    given = (one.value, *one.others)
-    return [
-        word.term
-        for word in read_sentence(one.text)[1]
-        if word.weight > 0 and not any(value.start <= word.start < value.end for value in given)
-    ]
+    return not _gives(one, other.value) and not _gives(other, one.value) and not further_values(one, other)
 
 
 def _gives(one: Statement, value: Value) -> bool:
@@ -424,13 +403,13 @@ def _alone(near: dict[str, float], other: Statement) -> float:
 
 
 def _same_attribute(one: Statement, other: Statement) -> bool:
-    """Whether the clauses share a word that is no name, and not both have words of their own that say something. Of
-    dates a word behind a name is shared only where its clause has no other: "the Alder mill opened in 2021" and "the
-    Alder mill won a prize in 2023" tell of two events."""
+    """Whether the clauses share a word that is no name, and not both have words of their own that say something. A
+    word behind a name is shared only where its clause has no other: "the Alder mill opened in 2021" and "the Alder mill
+    won a prize in 2023" tell of two events."""
     alone = [
         sum(weight for term, weight in a.clause.items() if term not in b.said) for a, b in ((one, other), (other, one))
     ]
-    behind = one.behind_names | other.behind_names if one.value.kind == "date" else frozenset()
+    behind = one.behind_names | other.behind_names
     shared = [(a.clause.keys() - behind or a.clause.keys()) & b.said.keys() for a, b in ((one, other), (other, one))]
     return min(alone) < _MOST_ALONE and (any(shared) or not one.clause or not other.clause)
 

@@ -20,10 +20,8 @@ from graph_research.text.relevance.query import ALL_COMMON, Query
 _NAMED = 0.6
 """Of the question's weight, for a table and its row that it is about."""
 _FEWEST = 2
-_ABOUT_THE_TABLE, _WITH_ITS_UNIT = 0.5, 0.3
-"""Of the question's weight but for its value, for a table of ranges and its row that hold the value; where it has a
-unit, which few tables have, less is enough."""
-_YEAR_DAYS = 366
+_ABOUT_THE_TABLE = 0.5
+"""Of the question's weight but for its value, for a table of ranges and its row that hold the value."""
 _TOLD_BY = 40
 """Rows at the beginning of a table that tell whether a column has ranges: to read a long one whole takes seconds."""
 _DASH = re.compile(r"(?<=\d)\s?[-–—]\s?(?=\d)")
@@ -64,18 +62,17 @@ def _holding(document: Document, table: Sequence[int], language: str, query: Que
     asked = {term: weight for term, weight in query.weights(language).items() if term not in named}
     names = document.header_at(header)
     context = _terms(" ".join([document.title, *document.path_at(header), *names]), language)
-    least = _WITH_ITS_UNIT if value.unit else _ABOUT_THE_TABLE
     found: dict[int, float] = {}
     for column, name in enumerate(names):
         first = [_ranges(document.rows[row][column], name) for row in rows[:_TOLD_BY]]
-        if sum(any(map(_is_span, some)) for some in first) < max(_FEWEST, len(first) / 2):
+        if sum(any(one.low < one.high for one in some) for some in first) < max(_FEWEST, len(first) / 2):
             continue
         ranges = {row: _ranges(document.rows[row][column], name) for row in rows}
         for row, some in ranges.items():
             cells = _terms(" ".join(document.rows[row]), language)
             is_named = value.unit or asked.keys() & {*_terms(f"{name} {document.rows[row][column]}", language)}
             is_held = is_named and any(holds(one, value) for one in some)
-            if is_held and held_share(asked, {*context, *cells}) >= least:
+            if is_held and held_share(asked, {*context, *cells}) >= _ABOUT_THE_TABLE:
                 found[row] = held_weight(asked, {*context, *cells})
     return found
 
@@ -85,14 +82,9 @@ def _ranges(cell: str, header: str) -> list[Value]:
     from the first to the last."""
     if (time := period(cell)) is not None:
         return [time]
-    written = _DASH.sub(" – ", cell) if len(_DASH.findall(cell)) == 1 else cell
-    found = [first for first in values(written)[:1] if first.kind == "number"]
+    found = [first for first in values(_DASH.sub(" – ", cell))[:1] if first.kind == "number"]
     units = [unit for match in _UNIT.finditer(header) for unit in values(f"1 {match[1] or match[2]}")[:1]]
     return [*found, *(_in_unit(one, unit) for one in found for unit in units if not one.unit)]
-
-
-def _is_span(value: Value) -> bool:
-    return value.high - value.low >= (_YEAR_DAYS if value.kind == "date" else 0) and value.low < value.high
 
 
 def _in_unit(value: Value, unit: Value) -> Value:
@@ -130,33 +122,25 @@ def _extremes(
 def _named_columns(
     columns: Sequence[frozenset[str]], asked: Mapping[str, float], meaning: Superlative, of: Mapping[str, Sequence[int]]
 ) -> list[int]:
-    """The columns of what the superlative measures by itself, those with more of the query first; else those that the
-    query names, the nearest to the superlative first. `of` has the columns of dates and of money."""
-    order = list(asked)
-    if meaning.measures:
-        measured = [n for n, named in enumerate(columns) if not named.isdisjoint(meaning.measures)]
-        measured += [n for kind in of if kind in meaning.measures for n in of[kind] if n not in measured]
-        return sorted(measured, key=lambda n: -held_weight(asked, columns[n]))
-    nearest = {n: min(map(order.index, named & asked.keys()), default=-1) for n, named in enumerate(columns)}
-    return sorted(
-        (n for n, place in nearest.items() if place >= 0), key=lambda n: (nearest[n], -held_weight(asked, columns[n]))
-    )
+    """The columns of what the superlative measures by itself, else those that the query names; those with more of the
+    query first. `of` has the columns of dates and of money."""
+    measures = meaning.measures or asked.keys()
+    found = [n for n, named in enumerate(columns) if not named.isdisjoint(measures)]
+    found += [n for kind in of if kind in meaning.measures for n in of[kind] if n not in found]
+    return sorted(found, key=lambda n: -held_weight(asked, columns[n]))
 
 
 def _asked(query: Query, language: str, meaning: Superlative) -> dict[str, float]:
-    """The terms of the query but for the superlative, those behind it first and those nearest to it before others.
-    Where nothing but the superlative weighs anything, other words count that are no stop words, such as `well`."""
+    """The terms of the query but for the superlative. Where nothing but the superlative weighs anything, other words
+    count that are no stop words, such as `well`."""
     weights = query.weights(language)
     others = [word for word in query.own_words if not meaning.start <= word.start < meaning.end]
     said = [word for word in others if word.weight > 0.0]
     named = said or [word for word in others if query.own[word.start : word.end].lower() not in STOP_WORDS]
-    placed = [
-        (word.term if language == query.language else stem(query.own[word.start : word.end], language), word)
-        for word in named
+    terms = [
+        word.term if language == query.language else stem(query.own[word.start : word.end], language) for word in named
     ]
-    behind = [term for term, word in placed if word.start >= meaning.end]
-    before = [term for term, word in reversed(placed) if word.start < meaning.start]
-    return {term: weights.get(term, ALL_COMMON) for term in [*behind, *before] if term in weights or not said}
+    return {term: weights.get(term, ALL_COMMON) for term in terms if term in weights or not said}
 
 
 def _terms(text: str, language: str) -> set[str]:
@@ -207,5 +191,5 @@ def _without_total(amounts: Mapping[int, float]) -> dict[int, float]:
     return {
         row: amount
         for row, amount in amounts.items()
-        if len(amounts) <= _FEWEST or not isclose(amount, whole - amount, rel_tol=1e-6) or not amount
+        if len(amounts) <= _FEWEST or not isclose(amount, whole - amount, rel_tol=1e-6)
     }

@@ -14,9 +14,8 @@ from graph_research.text.language.stated import unstated
 from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
 from graph_research.text.relevance.entries import names_in
 
-_FEWEST = 2
 _LEAST_ALIKE, _LEAST_WHERE_DIFFERING = 0.5, 0.35
-"""The words that two texts share at least, and the share of their weight, as a geometric mean of both texts."""
+"""The share of the weight of two texts that they share at least, as a geometric mean of both."""
 _NEARLY_ALL = 0.9
 """A text that holds so much of the words of another one, by weight, says what that one says."""
 _MOST_OF_IT, _TELLING = 0.5, 2
@@ -80,9 +79,7 @@ def alike_pairs(texts: Sequence[str], most: int, may_pair: Callable[[int, int], 
     for b, vector in enumerate(vectors):
         for a in range(b):
             both = vector.keys() & vectors[a].keys()
-            alike = (
-                sum(vector[term] for term in both) / math.sqrt(totals[a] * totals[b]) if len(both) >= _FEWEST else 0.0
-            )
+            alike = sum(vector[term] for term in both) / math.sqrt(totals[a] * totals[b]) if both else 0.0
             if alike >= _LEAST_WHERE_DIFFERING and may_pair(a, b):
                 least = _LEAST_WHERE_DIFFERING if differs(texts[a], texts[b]) else _LEAST_ALIKE
                 if alike >= least:

@@ -22,6 +22,8 @@ _WHEN = facts("when")
 """What asks for a time, as patterns."""
 _COMPARING = facts("comparing")
 """What asks how things differ, as patterns: texts on one of them seldom say "difference"."""
+_SUPPORTING = facts("only_in_questions")
+"""Verbs that a question needs and a statement that answers it lacks, as patterns."""
 _FOLLOWING, _BACK = facts("follows_up"), facts("points_back")
 """What a question that follows another one begins with, and the pronouns in it, as patterns."""
 
@@ -34,12 +36,13 @@ def _asking(language: str) -> re.Pattern[str] | None:
     if asking := _UNSPACED_QUESTION_WORDS.get(language):
         return re.compile("|".join(filter(None, (asking, _UNSPACED_PARTICLES.get(language)))))
     words = _either(QUESTION_WORDS, language) if language != "en" else ""  # those of English weigh next to nothing
-    asking = "|".join(filter(None, (words, _COMPARING.get(language))))
+    asking = "|".join(filter(None, (words, _SUPPORTING.get(language), _COMPARING.get(language))))
     return re.compile(rf"\b(?:{asking})\b", re.IGNORECASE) if asking else None
 
 
 def asked_only(question: str, language: str) -> str:
-    """The question with spaces for its question words and those that ask for a comparison."""
+    """The question with spaces for its question words, verbs that only questions need ("does") and words that ask for
+    a comparison."""
     asking = _asking(language)
     return asking.sub(lambda match: " " * len(match[0]), question) if asking else question
 

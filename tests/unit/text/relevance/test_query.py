@@ -76,6 +76,10 @@ def test_terms_for_texts_in_another_language_are_stems_of_that_language() -> Non
     assert "freiheitsstraf" in question.weights("de").keys() - question.weights("en").keys()
 
 
+def test_a_verb_that_only_questions_need_is_not_asked_for() -> None:
+    assert parse("What does the perry cost?").weights("en").keys() == {"perri", "cost"}
+
+
 def test_a_question_of_common_words_only_still_has_terms() -> None:
     assert set(parse("what is it").weights("en")) == {"what", "is", "it"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, fields, replace
 from functools import partial
 
 from benchmarks.quality import logistic
@@ -97,10 +97,14 @@ def _found_lines(judged: Sequence[Judged], split: str) -> Iterator[Line[Judged]]
     other = [case for case in judged if case.kind.endswith("off-topic")]
     yield Line(f"all, {split}: off-topic questions answered", other, _answered, bound=0.05, at_most=True)
     yield Line(f"all, {split}: own against off-topic questions, AUC", [*own, *other], _auc_of_score)
+    for kind in sorted({case.kind for case in judged if case.kind.endswith("near")}):
+        kept = [case for case in judged if case.kind in (kind, kind.replace(" near", " library"))]
+        yield Line(f"{kind}, {split}: own texts against others on the subject, AUC", kept, _auc_of_score)
 
 
 def cases(one: Set, sets: Sequence[Set]) -> Iterator[Judged]:
-    """The set's questions over its ten best texts and over the judged one, and other sets' questions over its texts."""
+    """The set's questions over its ten best texts, over these without the judged ones, which are about the same subject
+    and seldom answer, and over the judged one; and other sets' questions over its texts."""
     if not one.queries:
         return
     documents = BM25(f"{text.title} {text.text}" for text in one.texts)
@@ -112,7 +116,10 @@ def cases(one: Set, sets: Sequence[Set]) -> Iterator[Judged]:
             plain = _best_sentence(one, numbers, sentences, query["text"])
             yield _judged(one, f"{one.name} passage", query, answerable, numbers, plain)
         if _has_evidence(one, query):
-            yield _judged(one, f"{one.name} library", query, answerable, _ten(one, documents, query))
+            found = _ten(one, documents, query)
+            yield _judged(one, f"{one.name} library", query, answerable, found)
+            if answerable and (others := [number for number in found if number not in one.relevant(query)]):
+                yield _judged(one, f"{one.name} near", query, False, others)
     for other in sets:
         for query in other.queries[::_EACH_OFF_TOPIC] if other is not one else ():
             yield _judged(one, f"{one.name} off-topic", query, False, _ten(one, documents, query))
@@ -120,14 +127,15 @@ def cases(one: Set, sets: Sequence[Set]) -> Iterator[Judged]:
 
 def coefficients(sets: list[Set]) -> dict[str, float]:
     """Fitted on the tuning halves, where each kind of question of each set has the same weight; and the threshold."""
-    known = [case for one in sets for case in cases(one, sets) if case.split == "tune"]
-    rows = [[1.0, c.features.matched, c.features.document] for c in known]
+    tune = (case for one in sets for case in cases(one, sets) if case.split == "tune")
+    known = [case for case in tune if not case.kind.endswith("near")]
+    rows = [[1.0, *astuple(case.features)] for case in known]
     sizes: dict[tuple[str, bool], int] = {}
     for case in known:
         sizes[case.kind, case.answerable] = sizes.get((case.kind, case.answerable), 0) + 1
     weights = [1_000.0 / sizes[case.kind, case.answerable] for case in known]
     found = logistic.fit(rows, [case.answerable for case in known], weights, ridge=1.0)
-    fitted = dict(zip(("constant", "matched", "document"), found, strict=True))
+    fitted = dict(zip(("constant", *(row.name for row in fields(Features))), found, strict=True))
     other = [_logit(row, found) for row, case in zip(rows, known, strict=True) if case.kind.endswith("off-topic")]
     return {**fitted, "FOUND": logistic.probability(sorted(other)[int(_LEFT_OUT * len(other))])}
 

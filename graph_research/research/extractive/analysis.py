@@ -160,9 +160,10 @@ def _analysed(
     sources = as_asked({one.id: one for one in facts}, question)
     allowed = {key: _titled(document, sources[key].file) for key, document in documents}
     pool = Pool(allowed, embedder)
-    parts = [_part(pool, part) for part in query.parts]
+    of_all = rank(pool, query)
+    parts = [_part(pool, part, of_all if len(query.parts) == 1 else None) for part in query.parts]
     older = {key: outdated_rows(document, question) for key, document in allowed.items()}
-    whole = _weighed(rank(pool, query), sources, pool, older)
+    whole = _weighed(of_all, sources, pool, older)
     ranked = [_weighed(rank(pool, part.query), sources, pool, older) if len(parts) > 1 else whole for part in parts]
     compared = [item for item in _about(whole, parts, pool) if item.unit.kind != "line"]
     near = [_near(items, part.query, pool)[: 2 * most] for items, part in zip(ranked, parts, strict=True)]
@@ -192,9 +193,10 @@ def _titled(document: Document, file: str) -> Document:
     return document if document.title or not file else replace(document, title=" ".join(_WORD.findall(file)))
 
 
-def _part(pool: Pool, query: Query) -> Part:
+def _part(pool: Pool, query: Query, ranked: Sequence[Ranked] | None) -> Part:
     extreme = any(pool.extremes(query).values())
-    return Part(query=query, score=features(pool, query).score, absent=absent_words(pool, query), extreme=extreme)
+    score = features(pool, query, ranked).score
+    return Part(query=query, score=score, absent=absent_words(pool, query), extreme=extreme)
 
 
 def _is_quoted(number: int, query: Query, groups: Iterable[Group]) -> bool:

@@ -1,9 +1,9 @@
-"""Whether texts answer a question: a score from 0 to 1 out of how much of the question stands together in them."""
+"""Whether texts answer a question: a score from 0 to 1 of the best place in them and of what it lacks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph_research.text.bm25 import MOST_SATURATED
@@ -12,45 +12,57 @@ from graph_research.text.language.questions import asked_only
 from graph_research.text.language.superlatives import Superlative, superlatives_in
 from graph_research.text.language.words import Word, stem, written_word
 from graph_research.text.relevance.query import SPECIFIC, Query
-from graph_research.text.relevance.ranking import Analysed, Pool
+from graph_research.text.relevance.ranking import Analysed, Pool, Ranked, rank
 
-FOUND = 0.44
+FOUND = 0.42
 """From this score on the texts count as answering. Chosen on the tuning halves so that 4 % of questions about something
 else pass."""
 
-_CONSTANT = -4.503
-_MATCHED, _DOCUMENT = 3.403, 7.535
+_CONSTANT = -3.607
+_MATCHED, _MISSING, _DOCUMENT, _BEST = 2.820, -1.194, 4.719, 0.793
 # Fitted by benchmarks/fit_evidence.py, logistic regression with equal weight for each set, on the tuning halves of six
 # sets: questions about their own texts against questions about other texts and questions without an answer.
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the score is made of, for the best place in the pool: a unit with its neighbours, heading and title.
+    """What the score is made of.
 
-    `matched`: how much of the question's weight stands there, in tens, since one rare word says more than one common
-    word. `document`: the best document's BM25 score by the question's weights, as a part of what none can exceed.
+    `matched`: how much of the question's weight stands in the place that has the most, a unit with its neighbours,
+    heading and title, in tens, since one rare word says more than one common word. `missing`: how much does not.
+    `document`: the best document's BM25 score by the question's weights, as a part of what none can exceed.
+    `best`: the ranking's score of the best unit, in tens, in which common words weigh more that are rare in the pool.
     """
 
     matched: float
+    missing: float
     document: float
+    best: float
 
     @property
     def score(self) -> float:
         """The probability that the pool answers the question, 0 to 1."""
-        linear = _CONSTANT + _MATCHED * self.matched + _DOCUMENT * self.document
-        return 1.0 / (1.0 + math.exp(-linear))
+        told = _MATCHED * self.matched + _MISSING * self.missing + _DOCUMENT * self.document + _BEST * self.best
+        return 1.0 / (1.0 + math.exp(-_CONSTANT - told))
 
 
-def features(pool: Pool, query: Query) -> Features:
-    """The features of `query` in the pool; all 0 for a query without a word that says anything, or an empty pool."""
-    covered = document = 0.0
+def features(pool: Pool, query: Query, ranked: Sequence[Ranked] | None = None) -> Features:
+    """The features of `query` in the pool; the rest of the question counts for nothing in those of a part.
+
+    `ranked` are the units for a query that is no part, where the caller has them. All are 0 for a query without a word
+    that says anything, all but `missing` for an empty pool.
+    """
+    missing = sum(query.weights(query.language).values())
+    document = matched = 0.0
     for source, doc in pool.read.items():
         weights = query.weights(doc.language)
-        most = MOST_SATURATED * sum(weights.values())
-        document = max(document, pool.document_score(source, weights) / most if most else 0.0)
-        covered = max(covered, max(_covered(doc, weights), default=0.0))
-    return Features(covered / 10, document)
+        total = sum(weights.values())
+        document = max(document, pool.document_score(source, weights) / (MOST_SATURATED * total) if total else 0.0)
+        held = max(_covered(doc, weights), default=0.0)
+        if held > matched:
+            matched, missing = held, total - held
+    best = next((item.score for item in (rank(pool, query.alone) if ranked is None else ranked)), 0.0)
+    return Features(matched / 10, missing / 10, document, best / 10)
 
 
 def _covered(doc: Analysed, weights: Mapping[str, float]) -> list[float]:

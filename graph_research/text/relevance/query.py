@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import log, sqrt
 
@@ -69,6 +69,11 @@ class Query:
     def in_context(self) -> Query:
         """The part with all words of the question that it is about."""
         return Query(self.whole or self.text, self.own, self.language)
+
+    @property
+    def alone(self) -> Query:
+        """The part without the rest of the question."""
+        return replace(self, whole="")
 
     @property
     def own_words(self) -> list[Word]:

@@ -38,7 +38,8 @@ class Candidate:
 
 def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
     """Positions of the candidates that make the answer: the best, then up to two more that hold a word of the question
-    and fit, each the best by its score times the weight of what it holds of the question and those before do not.
+    and fit, each the best by its score times the weight of what it holds of the question and those before do not. Where
+    a date or a number is asked for, those that hold one come first.
 
     A question for yes or no gets 40 words, another one 80; since it is answered by a statement, a sentence counts less
     for it the more of its words are numbers. What states nothing is left out; where nothing else is there, the best
@@ -65,7 +66,16 @@ def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
         best = left.pop(gains.index(max(gains)))
         if sum(len(words(candidates[place].text, query.language)) for place in (*picked, best)) <= room:
             picked.append(best)
-    return picked
+    if not query.asked_kind:
+        return picked
+    return sorted(picked, key=lambda place: not _holds_asked_kind(query, candidates[place]))
+
+
+def _holds_asked_kind(query: Query, candidate: Candidate) -> bool:
+    """Whether it holds a value of the kind that is asked for; what the figures of a row are says its header."""
+    if candidate.kind == "row":
+        return any(map(str.isdigit, candidate.text))
+    return any(map(query.asks_for, values(candidate.text)))
 
 
 def _score(query: Query, candidate: Candidate) -> float:

@@ -29,6 +29,13 @@ def test_a_question_for_yes_or_no_is_answered_by_a_statement_before_figures() ->
     assert chosen(parse("How many smolts died in the lagoon?"), [figures, statement])[0] == 0
 
 
+def test_the_number_that_is_asked_for_comes_first() -> None:
+    parties = Candidate("This contract for bottles is made between Arne Foods and Severn Glass.", 1.0)
+    price = Candidate("The price of a bottle is 36 pence, paid within a month.", 0.7)
+    assert chosen(parse("How much does a bottle from Severn Glass cost?"), [parties, price]) == [1, 0]
+    assert chosen(parse("Who makes bottles for Severn Glass?"), [parties, price])[0] == 0
+
+
 def test_a_label_is_the_answer_where_its_value_has_all_of_the_question() -> None:
     question = parse("Who borrows a forklift from the harbour?")
     task = Candidate("Ragnhild: borrow a forklift from the harbour", 1.0)

@@ -21,6 +21,7 @@ from graph_research.research.extractive.sources import (
 )
 from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Block, Document, announces
+from graph_research.text.language.names import names_alone
 from graph_research.text.language.words import held_share, language_of, terms, written_in
 from graph_research.text.relevance.alike import numbers_in, says
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
@@ -274,10 +275,16 @@ def _is_earlier(item: Ranked, pool: Pool, older: _OlderRows) -> bool:
 
 def _near(items: Sequence[Ranked], query: Query, pool: Pool) -> list[Ranked]:
     """What may be quoted for a part: of the units whose passage has a word of the part itself, those that score so much
-    of the best, since others are mostly about something else."""
+    of the best, since others are mostly about something else; but no line of names that the part does not name."""
     own = query.own_terms
     about = [item for item in items if not own.isdisjoint(pool.passage_of(item))] or items
-    return [item for item in about if item.score >= _NEAR_THE_BEST * about[0].score]
+    least = _NEAR_THE_BEST * about[0].score if about else 0.0
+    return [item for item in about if item.score >= least and not (item.covered == 0.0 and _is_names_alone(item, pool))]
+
+
+def _is_names_alone(item: Ranked, pool: Pool) -> bool:
+    block = pool.documents[item.source].blocks[item.unit.block :][:1]
+    return [one.kind for one in block] == ["paragraph"] and names_alone(item.unit.text)
 
 
 def _about(items: Sequence[Ranked], parts: Sequence[Part], pool: Pool) -> list[Ranked]:

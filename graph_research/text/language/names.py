@@ -1,4 +1,4 @@
-"""Names in a text that other texts do not have."""
+"""Names in a text that other texts do not have, and texts of names alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graph_research.text.language.compounds import compound_parts
 from graph_research.text.language.dates import MONTH_NUMBERS
 from graph_research.text.language.opposites import CAPITALISED_NOUNS
 from graph_research.text.language.units import UNITS
-from graph_research.text.language.words import MOST_WEIGHT, UNSPACED, language_of, stem, weight
+from graph_research.text.language.words import MOST_WEIGHT, UNSPACED, language_of, read_sentence, stem, weight
 
 _WORD = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;|•(\[“\"„«»–—/`*]|^\s*[-–]|\d[.)])\s*$")
@@ -47,6 +47,13 @@ def new_names(
             or any(_is_form(name.lower(), word) for word in held)
         )
     ]
+
+
+def names_alone(text: str) -> bool:
+    """Whether each word that says something begins with a capital letter, as in a line of authors or of the institute
+    that they work for. In a script without capital letters no text is one of names alone."""
+    _, written = read_sentence(text)
+    return all(word.weight == 0.0 or text[word.start].isupper() for word in written)
 
 
 def _names(text: str, language: str, *, translated: bool, at_start: bool) -> Iterator[str]:

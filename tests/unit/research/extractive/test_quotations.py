@@ -19,6 +19,17 @@ def test_what_shares_only_common_words_with_the_question_is_not_quoted() -> None
     assert {group.lead.title for group in analyze(material).groups} == {"Hung jury"}
 
 
+def test_the_authors_of_a_text_and_their_institute_are_not_quoted_unless_the_question_names_them() -> None:
+    study = (
+        "# Survival of smolts at Marrow Bay\n\nM. Ostrander-Lehn, P. Quillivic.\n\nOf 196 fish 88 passed the turbines."
+    )
+    quoted = {
+        question: [group.lead.text for group in analyze({**written([study]), "question": question}).groups]
+        for question in ("Do smolts survive at Marrow Bay?", "What did Quillivic find out on smolts at Marrow Bay?")
+    }
+    assert list(map(len, quoted.values())) == [1, 2]
+
+
 def test_only_a_source_that_says_all_of_a_quotation_is_cited_beside_it() -> None:
     full = "# Streams\n\nThe Gudgeon server encrypts all traffic between clients with a certificate."
     same = "# Overview\n\nAll traffic between clients the Gudgeon server encrypts with a certificate."

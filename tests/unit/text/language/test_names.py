@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph_research.text.language.names import new_names
+from graph_research.text.language.names import names_alone, new_names
 
 DAM = ["The Severn lagoon in Wales was audited by the World Health Organization and Jane Goodall, an American."]
 
@@ -59,3 +59,18 @@ def test_names_are_translated_but_not_their_inner_capitals() -> None:
     assert new_names("Die Lagune wurde in Deutschland mit PostgreSQL gebaut.", known) == []
     assert new_names("Die Lagune wurde in Deutschland mit MariaDB gebaut.", known) == ["MariaDB"]
     assert new_names("该泻湖由 Fabrikam 使用 PostgreSQL 建造。", known) == ["Fabrikam"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("M. Ostrander-Lehn, P. Quillivic and S. Adebarro.", True),
+        ("Institute of Estuarine Science.", True),
+        ("Institut für Meereskunde, Kiel.", True),
+        ("The Institute counts fish.", False),
+        ("Das Institut zählt Fische.", False),
+        ("研究所は魚を数える。", False),
+    ],
+)
+def test_a_line_of_authors_or_of_their_institute_has_names_alone(text: str, *, expected: bool) -> None:
+    assert names_alone(text) == expected

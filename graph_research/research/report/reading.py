@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from string import ascii_lowercase
@@ -188,11 +188,13 @@ def opens_with_limit(report: Report) -> bool:
     return first is not None and first.kind is StatementKind.LIMIT
 
 
-def naming_their_source(items: Sequence[Sequence[CitedStatement]], citations: Mapping[str, Citation]) -> frozenset[str]:
+def naming_their_source(
+    items: Sequence[Sequence[CitedStatement]], citations: Mapping[str, Citation], said: Callable[[Citation], object]
+) -> frozenset[str]:
     """The ids of the quotations of a list that say whose they are: each that stands alone, but for those behind one of
-    the same source and heading."""
+    the same source of which the same would be `said`."""
     first = [citations[item[0].citations[0]] if _is_lone_quote(item) else None for item in items]
-    sources = [(one.source_id, one.heading) if one else None for one in first]
+    sources = [(one.source_id, said(one)) if one else None for one in first]
     return frozenset(
         item[0].id
         for item, source, before in zip(items, sources, [None, *sources], strict=False)

@@ -76,7 +76,7 @@ class Sentences:
 
     def items(self, items: Sequence[Sequence[CitedStatement]]) -> tuple[Item, ...]:
         """The items of a list. Of quotations of one source in a row only the first says whose they are."""
-        naming = naming_their_source(items, self._citations)
+        naming = naming_their_source(items, self._citations, self._attribution)
         return tuple(Item(self.item(item, is_named=item[0].id in naming)) for item in items)
 
     def item(self, statements: Sequence[CitedStatement], *, is_named: bool = True) -> Spans:

@@ -42,14 +42,14 @@ def with_additions(section: DraftSection, additions: Iterable[Addition]) -> Draf
     the table; sentences at the end of the list's item that they belong to, as an item of their own only where they say
     what they are about ("Night fares: …"); at the end of the paragraph that they belong to, whose sentences lead on
     from each other, or where it would become too long right behind it; of any other block at the end of that of the
-    paragraphs below it which has most of their words, else behind these paragraphs; several as items of a list. Another
-    paragraph of the section takes sentences of which it has more than twice as many words; what belongs behind no
-    statement belongs behind the last. Where the statement is not there, or a row does not fit, nothing is added."""
+    paragraphs below it which has most of their words, else behind these paragraphs; several as items of a list. Where
+    the statement is not there, or a row does not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
-        number = _block_of(section.blocks, addition)
+        number = _block_of(section.blocks, addition.after)
         if number is not None:
-            of_blocks.setdefault(number, []).append(addition)
+            near = _nearest_below(section.blocks, number, addition)
+            of_blocks.setdefault(number if near is None else near, []).append(addition)
     blocks: list[Block] = []
     waiting: list[Block] = []
     for number, block in enumerate(section.blocks):
@@ -62,35 +62,30 @@ def with_additions(section: DraftSection, additions: Iterable[Addition]) -> Draf
     return section.model_copy(update={"blocks": [*blocks, *waiting]})
 
 
-def _block_of(blocks: Sequence[Block], addition: Addition) -> int | None:
-    """The number of the block that an addition stands in or behind, None where its statement is not there."""
-    last = len(blocks) - 1 if blocks and not addition.after else None
-    number = next((n for n, block in enumerate(blocks) if _holds(block.statements(), addition.after)), last)
-    if number is None or blocks[number].type is BlockType.LIST or _is_row_of(blocks[number], addition):
-        return number
-    if addition.after and blocks[number].type is not BlockType.PARAGRAPH:
-        below = takewhile(lambda n: blocks[n].type is BlockType.PARAGRAPH, range(number + 1, len(blocks)))
-        return _nearest(blocks, [*below], addition, number)
-    return _nearest(blocks, range(len(blocks)), addition, number)
+def _block_of(blocks: Sequence[Block], after: str) -> int | None:
+    """The number of the block that has the statement, that of the last block for none."""
+    if not after:
+        return len(blocks) - 1 if blocks else None
+    return next((n for n, block in enumerate(blocks) if _holds(block.statements(), after)), None)
 
 
 def _is_row_of(block: Block, addition: Addition) -> bool:
     return block.type is BlockType.TABLE and 1 < len(addition.row) <= len(block.header)
 
 
-def _nearest(blocks: Sequence[Block], among: Sequence[int], addition: Addition, named: int) -> int:
-    """The number of the paragraph, `among` these, that has most of the words of the sentences that are added, by weight
-    and by rarity in these paragraphs; of the `named` block where that has half as much, or none has any."""
-    words = {
-        n: term_weights(" ".join(row.text for row in blocks[n].sentences))
-        for n in among
-        if blocks[n].type is BlockType.PARAGRAPH
-    }
+def _nearest_below(blocks: Sequence[Block], number: int, addition: Addition) -> int | None:
+    """The number of the paragraph right below a block that is none and no list, or below such a paragraph, which has
+    most of the words of the sentences that are added, by weight and by rarity in these paragraphs; None where none has
+    any, and for a row of a table."""
+    if blocks[number].type in (BlockType.PARAGRAPH, BlockType.LIST) or _is_row_of(blocks[number], addition):
+        return None
+    below = takewhile(lambda n: blocks[n].type is BlockType.PARAGRAPH, range(number + 1, len(blocks)))
+    words = {n: term_weights(" ".join(row.text for row in blocks[n].sentences)) for n in below}
     holding = Counter(term for weights in words.values() for term in weights)
     wanted = rarer_more(term_weights(" ".join(row.text for row in addition.sentences)), holding, len(words))
     held = {n: held_weight(wanted, weights) for n, weights in words.items()}
-    nearest = max(held, key=lambda n: held[n], default=named)
-    return nearest if held.get(nearest, 0.0) > 2 * held.get(named, 0.0) else named
+    nearest = max(held, key=lambda n: held[n], default=None)
+    return nearest if nearest is not None and held[nearest] > 0.0 else None
 
 
 def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:

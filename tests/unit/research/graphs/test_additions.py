@@ -245,26 +245,6 @@ def test_additions_to_a_paragraph_stand_at_its_end_since_its_sentences_lead_on_f
     assert [len(block.sentences), [row.text for row in behind.sentences]] == [4, [long.text]]
 
 
-def test_an_addition_stands_in_the_paragraph_with_its_words_where_the_named_one_is_about_something_else() -> None:
-    gates, pumps, fish = (
-        Block(sentences=[Statement(text=text)])
-        for text in (
-            "The gates close at a tide of four metres.",
-            "A pump lifts the water of the basin in two hours.",
-            "Fish pass at night.",
-        )
-    )
-    section = DraftSection(heading="S", blocks=[gates, pumps, fish])
-    new = Statement(text="In winter the pump needs three hours for the basin.")
-
-    def place_of_new(after: str) -> int:
-        blocks = with_additions(section, [Addition(after, [new], [])]).blocks
-        return next(n for n, block in enumerate(blocks) if new in block.sentences)
-
-    assert [place_of_new(block.sentences[0].id) for block in section.blocks] == [1, 1, 1]
-    assert place_of_new("") == 1, "only the section was named"
-
-
 def test_several_additions_to_a_table_are_a_list_behind_the_paragraphs_on_it() -> None:
     cells = [Statement(text=text) for text in ("Failover", "none", "Restore", "by hand")]
     table = Block(type=BlockType.TABLE, header=["What", "How"], rows=[cells[:2], cells[2:]])

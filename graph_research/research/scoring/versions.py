@@ -84,11 +84,16 @@ def highest_versions(question: str, rows: Sequence[Mapping[str, str]]) -> dict[s
 
 def older_release(question: str, source: Source, newest: Iterable[str]) -> str:
     """The thing with its version of which a source's title says that it tells, such as `PostgreSQL 15.4` of the notes
-    on that release, where one of the `newest`, such as `PostgreSQL 15.14`, is higher; else empty."""
+    on that release, where one of the `newest`, such as `PostgreSQL 15.14`, is higher; else empty. What tells of
+    PostgreSQL 15 tells of 15.14, too."""
     highest = dict(row.rsplit(" ", 1) for row in newest)
     own = versions_in(question, source.title, source.publisher, folder=source.folder or "")
-    older = (name for name in own if name in highest and highest_version([highest[name], own[name]]) != own[name])
-    return next((f"{name} {own[name]}" for name in older), "")
+    return next((f"{name} {own[name]}" for name in own if name in highest and _is_below(own[name], highest[name])), "")
+
+
+def _is_below(version: str, highest: str) -> bool:
+    """Whether a version is lower than the highest one, and not the series that this belongs to."""
+    return not f"{highest}.".startswith(f"{version}.") and highest_version([highest, version]) != version
 
 
 def newer_versions(sources: Sequence[Source]) -> dict[str, str | None]:

@@ -84,7 +84,7 @@ def test_the_highest_version_of_all_sources_counts_with_those_that_were_found_in
         ("Write-Ahead Logging", "sqlite3", ""),
         ("Kite Release 2.1", None, ""),
         ("PostgreSQL 15 Documentation", None, ""),
-        ("PostgreSQL 14 Documentation", None, "PostgreSQL 14"),
+        ("PostgreSQL 14.2 Documentation", None, "PostgreSQL 14.2"),
     ],
 )
 def test_notes_on_an_older_release_than_the_newest_are_of_that_release(

@@ -21,7 +21,7 @@ from graph_research.research.evidence.cited import (
 )
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import BlockType, StatementKind, Writer, statements_of
-from graph_research.research.report.formatting import one_line, quoted, side_by_side
+from graph_research.research.report.formatting import attribution, one_line, publisher, quoted, side_by_side
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportClaim, ReportGap, ReportSource
 from graph_research.research.scoring.tiers import is_maker
@@ -188,18 +188,36 @@ def opens_with_limit(report: Report) -> bool:
     return first is not None and first.kind is StatementKind.LIMIT
 
 
-def naming_their_source(
-    items: Sequence[Sequence[CitedStatement]], citations: Mapping[str, Citation], said: Callable[[Citation], object]
-) -> frozenset[str]:
-    """The ids of the quotations of a list that say whose they are: each that stands alone, but for those behind one of
-    the same source of which the same would be `said`."""
-    first = [citations[item[0].citations[0]] if _is_lone_quote(item) else None for item in items]
-    sources = [(one.source_id, said(one)) if one else None for one in first]
-    return frozenset(
-        item[0].id
-        for item, source, before in zip(items, sources, [None, *sources], strict=False)
-        if source and source != before
-    )
+class Attributions:
+    """Who is named behind the quotations of a report: a name behind most of its sources does not tell them apart, so
+    that their titles do."""
+
+    def __init__(self, report: Report, labels: Labels) -> None:
+        self._labels = labels
+        self._citations = {citation.id: citation for citation in report.citations}
+        self._sources = {source.id: source for source in report.sources}
+        cited = {citation.source_id for citation in report.citations}
+        self._behind = Counter(publisher(source) for source in report.sources if source.id in cited)
+
+    def of(self, citation: Citation) -> str:
+        """What stands behind a quotation of this passage; empty where its source is not known."""
+        source = self._sources.get(citation.source_id)
+        if source is None:
+            return ""
+        of_it = self._behind[publisher(source)]
+        by_title = of_it > 1 and of_it * 2 > self._behind.total()
+        return attribution(source, self._labels, by_title=by_title, heading=citation.heading)
+
+    def named_in(self, items: Sequence[Sequence[CitedStatement]]) -> frozenset[str]:
+        """The ids of the quotations of a list that say whose they are: each that stands alone, but for those behind
+        one of the same source that would say the same."""
+        first = [self._citations[item[0].citations[0]] if _is_lone_quote(item) else None for item in items]
+        named = [(one.source_id, self.of(one)) if one else None for one in first]
+        return frozenset(
+            item[0].id
+            for item, name, before in zip(items, named, [None, *named], strict=False)
+            if name and name != before
+        )
 
 
 def _is_lone_quote(item: Sequence[CitedStatement]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from graph_research.research.evidence.cited import Citation, CitedBlock, CitedContradiction, CitedStatement
@@ -20,14 +19,14 @@ from graph_research.research.report.documents.elements import (
     joined,
     line,
 )
-from graph_research.research.report.formatting import attribution, bracketed, gap_behind, one_line, publisher, quoted
+from graph_research.research.report.formatting import bracketed, gap_behind, one_line, quoted
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report
 from graph_research.research.report.reading import (
+    Attributions,
     also_in,
     disputed_statements,
     letter,
-    naming_their_source,
     other_values,
     same_source,
     source_marks,
@@ -47,12 +46,11 @@ class Sentences:
         self._labels = labels
         self._citations = {citation.id: citation for citation in report.citations}
         self._sources = {source.id: source for source in report.sources}
-        cited = {c.source_id: self._sources[c.source_id] for c in report.citations if c.source_id in self._sources}
+        self._attributions = Attributions(report, labels)
         sections = (block for section in report.sections for block in section.blocks)
         blocks = (*report.short_answer, *sections, *report.conclusions)
         told = statements_of(block for block in blocks if block.type is not BlockType.CODE)
         self._cited_in_text = self._sources_of(name for row in told for name in row.citations)
-        self._behind = Counter(map(publisher, cited.values()))
         self._disputed = disputed_statements(report)
         self._other_values = other_values(report, self._disputed)
         self._marks = InlineMarks(report)
@@ -76,7 +74,7 @@ class Sentences:
 
     def items(self, items: Sequence[Sequence[CitedStatement]]) -> tuple[Item, ...]:
         """The items of a list. Of quotations of one source in a row only the first says whose they are."""
-        naming = naming_their_source(items, self._citations, self._attribution)
+        naming = self._attributions.named_in(items)
         return tuple(Item(self.item(item, is_named=item[0].id in naming)) for item in items)
 
     def item(self, statements: Sequence[CitedStatement], *, is_named: bool = True) -> Spans:
@@ -262,13 +260,8 @@ class Sentences:
         return joined([said, self.numbers([citation.id]), self._attribution(citation), unproved])
 
     def _attribution(self, citation: Citation) -> Spans:
-        source = self._sources.get(citation.source_id)
-        if source is None:
-            return ()
-        of_it = self._behind[publisher(source)]  # a name behind most of the sources does not tell them apart
-        by_title = of_it > 1 and of_it * 2 > self._behind.total()
-        said = attribution(source, self._labels, by_title=by_title, heading=citation.heading)
-        return line(said, Style.EMPHASIS)
+        said = self._attributions.of(citation)
+        return line(said, Style.EMPHASIS) if said else ()
 
 
 def _marked(statement: CitedStatement, spans: Spans) -> Spans:

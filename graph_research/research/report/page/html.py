@@ -56,6 +56,7 @@ def render_html(
         picture=Markup(picture.markup) if picture else "",  # noqa: S704 -- rebuilt from allowed elements
         flow=flow_of(report, labels),
         sources={source.id: source for source in report.sources},
+        attributions=reading.Attributions(report, labels),
         citations={citation.id: citation for citation in report.citations},
         groups=reading.grouped_sources(report),
         folders=reading.cited_folders(report),
@@ -137,7 +138,6 @@ def page_template() -> Template:
         "clauses_of": clauses_of,
         "same_source": reading.same_source,
         "runs": reading.runs,
-        "naming_their_source": reading.naming_their_source,
         "of_disagreements": reading.of_disagreements,
         "source_marks": reading.source_marks,
         "direction": direction,

@@ -194,6 +194,14 @@ def test_of_quotations_of_one_source_in_a_row_the_first_says_whose_they_are() ->
     assert page.count('<li class="quote">') == 4 and page.count('<p class="byline">') == 3
 
 
+def test_the_heading_of_a_passage_is_no_other_name_where_it_is_not_shown() -> None:
+    whole = report(conclusions=[quotes(quote(TURBINES), quote(MAINTENANCE))])
+    apart = [one.model_copy(update={"heading": f"Heading {one.id}"}) for one in whole.citations]
+    text = rendered("md", whole.model_copy(update={"citations": apart})).decode()
+    conclusions = text.partition("## What follows from this")[2].partition("\n## ")[0]
+    assert conclusions.count("*Lagoon Company, 2021*") == 1
+
+
 def test_a_long_name_of_code_stays_in_its_cell_of_a_pdf_and_is_copied_whole() -> None:
     name = "autovacuum_vacuum_scale_factor_of_all_tables_of_this_cluster"
     cell = {**fact(name, COST_AUDIT), "code": [name]}

@@ -126,6 +126,7 @@ class _Writer:
                 block.paragraph_format.keep_together = True
                 run = block.add_run(_text(text))
                 run.font.name, run.font.size = _CODE_FONT, _CODE_SIZE
+                block.paragraph_format.keep_with_next = bool(marks)
                 if marks:
                     self._spans(self._document.add_paragraph(), marks)
             case Passage():
@@ -215,19 +216,24 @@ class _Writer:
 
 def _cell_size(columns: Sequence[Column]) -> Length:
     """The size of the type, smaller where a line has no room for the longest word of every column."""
-    room = min(1.0, LINE_CHARS / sum(map(least_width, columns)))
+    room = min(1.0, LINE_CHARS / sum(map(_least_width, columns)))
     return Length(max(int(_CELL_SIZE * room), _SMALLEST_CELL_SIZE))
 
 
 def _widths(columns: Sequence[Column], whole: int) -> list[Length]:
     """The width of the page, shared by the columns: each has room for its longest word, and of what is left as much as
     its longest cell asks for."""
-    least = [least_width(column) for column in columns]
+    least = list(map(_least_width, columns))
     wanted = [min(max(map(_longest_line, column)), _LONGEST_CELL) + CELL_MARGINS for column in columns]
     more = [max(0, most - word) for most, word in zip(wanted, least, strict=True)]
     left = max(0, LINE_CHARS - sum(least)) / (sum(more) or 1)
     shares = [word + left * further for word, further in zip(least, more, strict=True)]
     return [Length(int(whole * share / sum(shares))) for share in shares]
+
+
+def _least_width(column: Column) -> int:
+    """The room for its longest word; a very long one, such as an address, is cut, for the other columns need theirs."""
+    return min(least_width(column), _LONGEST_CELL + CELL_MARGINS)
 
 
 def _longest_line(spans: Iterable[Span]) -> int:

@@ -100,7 +100,9 @@ def _shown(made: bytes) -> str:
 
 def _missing(elements: Sequence[Element], language: str) -> str:
     """The characters that no font has, each set on a page of its own to see."""
-    characters = sorted({character for element in elements for character in _element(element) if character > "\u02ff"})
+    characters = sorted(
+        {character for element in elements for character in _element(element, language) if character > "\u02ff"}
+    )
     pages = "\n#pagebreak()\n".join(f"#{_text(character)}" for character in characters)
     reader = PdfReader(io.BytesIO(_set(f"{_head(language)}\n{pages}\n")))
     shown = [page.extract_text() for page in reader.pages]
@@ -112,7 +114,7 @@ def _source(report: Report, elements: Sequence[Element]) -> str:
     title = f"#set document(title: {_string(report.headline)}, author: {_string('graph-research')})"
     headings = count()
     places = (f" <heading-{next(headings)}>" if isinstance(element, Heading) else "" for element in elements)
-    body = (f"{_element(element)}{place}" for element, place in zip(elements, places, strict=True))
+    body = (f"{_element(element, report.language)}{place}" for element, place in zip(elements, places, strict=True))
     return "\n".join([title, _head(report.language), *body]) + "\n"
 
 
@@ -125,7 +127,7 @@ def _head(language: str) -> str:
     return upright + _STYLE.replace("FONTS", fonts).replace("LANG", _string(primary(language)))
 
 
-def _element(element: Element) -> str:
+def _element(element: Element, language: str) -> str:
     match element:
         case Heading(text, 0):
             size = "13pt" if element.is_long else "19pt"
@@ -138,9 +140,9 @@ def _element(element: Element) -> str:
             mark = "+" if ordered else "-"
             return "\n".join(f"{'  ' * item.level}{mark} {_spans(item.spans)}" for item in items) + "\n"
         case Table():
-            return _table(element)
-        case Code(text, language, marks, caption):
-            block = f"#raw({_string(text)}, block: true, lang: {_string(language)})"
+            return _table(element, language)
+        case Code(text, lexer, marks, caption):
+            block = f"#raw({_string(text)}, block: true, lang: {_string(lexer)})"
             if text.count("\n") < _MOST_LINES:
                 block = f"#block(breakable: false)[{block}]"
             block = _captioned(caption, block)
@@ -150,7 +152,7 @@ def _element(element: Element) -> str:
             return f"#par[{_spans(said)}] <{citation}>"
 
 
-def _table(table: Table) -> str:
+def _table(table: Table, language: str) -> str:
     heads = [f"[*#{_text(head)}*]" for head in table.header]
     header = f"table.header({', '.join(heads)})," if any(table.header) else ""
     cells = ", ".join(f"[{_spans(cell)}]" for row in table.rows for cell in row)
@@ -159,7 +161,8 @@ def _table(table: Table) -> str:
     if longest * len(table.header) < _MOST_LINES * LINE_CHARS:
         made = f"#[#set table.cell(breakable: false)\n{made}]"
     if sum(map(least_width, table.columns())) > LINE_CHARS:
-        made = f"#[#show table: set text(hyphenate: true)\n{made}]"
+        foreign = "" if has_italics(language) else f", lang: {_string('en')}"  # its words, too, have to be divided
+        made = f"#[#show table: set text(hyphenate: true{foreign})\n{made}]"
     return _captioned(table.caption, made)
 
 

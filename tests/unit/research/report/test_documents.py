@@ -364,6 +364,15 @@ def test_the_columns_of_a_word_table_are_as_wide_as_what_stands_in_them() -> Non
     assert all("w:cantSplit" in row._tr.xml for row in table.rows)
 
 
+def test_a_very_long_word_does_not_take_the_room_of_the_other_columns_of_a_word_table() -> None:
+    cells = [fact("https://lagoon.example/" + "a" * 120, COST_AUDIT), *[fact("Commissioned in 2016", COST_AUDIT)] * 5]
+    whole = report(conclusions=[{"type": "table", "header": ["Page", *"ABCDE"], "rows": [cells]}])
+    document = Document(io.BytesIO(rendered("docx", whole)))
+    table = next(table for table in document.tables if table.cell(0, 0).text == "Page")
+    width_of_a_word = 0.6 * len("Commissioned") * table.cell(1, 1).paragraphs[0].runs[0].font.size
+    assert all(table.cell(1, place).width > width_of_a_word for place in range(1, 6))
+
+
 def test_a_word_is_not_cut_in_a_narrow_column_of_a_word_file() -> None:
     name = "synchronous_commit=remote_apply"
     cell = {**fact(name, COST_AUDIT), "code": [name]}
@@ -405,6 +414,13 @@ def test_words_that_are_too_long_for_their_column_of_a_pdf_are_hyphenated_and_ov
     [narrow_page] = pages_of_pdf(report(conclusions=[narrow], sections=[]).model_copy(update={"language": "de"}))[:1]
     assert "Wiederherstellungszeitpunkt" not in wide_page and "Wiederher" in wide_page
     assert "Wiederherstellungszeitpunkt" in narrow_page
+
+
+def test_english_words_are_hyphenated_in_a_wide_table_of_a_chinese_pdf() -> None:
+    cells = [fact("Commissioned in 2016", COST_AUDIT)] * 8
+    wide = {"type": "table", "header": ["Commissioned", *"ABCDEFG"], "rows": [cells]}
+    [page] = pages_of_pdf(report(conclusions=[wide], sections=[]).model_copy(update={"language": "zh"}))[:1]
+    assert "Commissioned" not in page and "Commis" in page
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

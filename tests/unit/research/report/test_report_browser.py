@@ -218,6 +218,17 @@ def test_a_printed_report_has_its_text_and_tables_and_no_panels(visit):
     assert "run-1" in "".join(sheet.extract_text() for sheet in printed.pages)
 
 
+def test_a_printed_table_of_many_columns_has_its_last_column(visit):
+    heads = ["Station", "Capacity", "Commissioned", "Turbines", "Households", "Cost", "Address", "Remarks"]
+    cell = finished_research.fact(
+        "Maintenance closed two turbines for nine weeks in 2020.", finished_research.MAINTENANCE
+    )
+    table = {"type": "table", "header": heads, "rows": [[cell] * len(heads)]}
+    page, _, _ = visit(rendered(built(draft={"summary": [table]})))
+    printed = PdfReader(io.BytesIO(page.pdf(format="A4")))
+    assert "Remarks" in "".join(sheet.extract_text() for sheet in printed.pages)
+
+
 def test_right_to_left_text_keeps_its_direction_beside_the_numbers(visit):
     text = "\u0628\u0644\u063a\u062a \u0627\u0644\u062a\u0643\u0644\u0641\u0629"
     draft = {"summary": [finished_research.paragraph(finished_research.fact(text, finished_research.COST_AUDIT))]}

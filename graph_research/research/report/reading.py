@@ -135,6 +135,16 @@ def same_source(statement: CitedStatement, citations: Mapping[str, Citation]) ->
     return [name for name in statement.citations if name not in others]
 
 
+def cited_once(row: Sequence[CitedStatement]) -> Sequence[CitedStatement]:
+    """The cells of a row, whose label alone keeps its citations where all that have some have the same: those of a row
+    that is quoted."""
+    label, *cells = row
+    cited = [cell for cell in cells if cell.citations]
+    if not all((cell.citations, cell.status) == (label.citations, label.status) for cell in cited):
+        return row
+    return [label, *(cell.model_copy(update={"citations": []}) for cell in cells)]
+
+
 def runs(statements: Sequence[CitedStatement]) -> list[tuple[bool, list[CitedStatement]]]:
     """The sentences in order, cut where analysis begins or ends; each run with whether it is analysis."""
     return [

@@ -137,6 +137,7 @@ def page_template() -> Template:
         "also_in": reading.also_in,
         "clauses_of": clauses_of,
         "same_source": reading.same_source,
+        "cited_once": reading.cited_once,
         "runs": reading.runs,
         "of_disagreements": reading.of_disagreements,
         "source_marks": reading.source_marks,

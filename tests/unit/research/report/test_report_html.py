@@ -343,3 +343,14 @@ def test_a_publisher_who_is_the_author_too_is_named_once():
     listed = LexborHTMLParser(rendered(built(sources=sources))).css("#sources .meta")
     assert listed
     assert all(row.text().count("Lagoon Company") == 1 for row in listed)
+
+
+def test_a_quoted_row_has_its_number_once_behind_its_label():
+    quoted = finished_research.quote(finished_research.TURBINES)
+    own = finished_research.fact("412 gigawatt hours", finished_research.TURBINES)
+    other = finished_research.fact("two turbines", finished_research.MAINTENANCE)
+    rows = [[quoted, quoted, quoted], [own, own, other]]
+    table = {"type": "table", "header": ["What", "How much", "Since when"], "rows": rows}
+    page = parsed(rendered(built(draft={"summary": [table]})))
+    marks = [[len(cell.css(".ref")) for cell in row.css("td")] for row in page.css("#answer tbody tr")]
+    assert marks == [[1, 0, 0], [1, 1, 1]]

@@ -218,6 +218,41 @@ def test_a_printed_report_has_its_text_and_tables_and_no_panels(visit):
     assert "run-1" in "".join(sheet.extract_text() for sheet in printed.pages)
 
 
+CONTRASTS = """
+() => {
+  const channels = (colour) => {
+    const [red, green, blue, alpha = 1] = colour.match(/[\\d.]+/g).map(Number);
+    return colour.startsWith("color(") ? [red * 255, green * 255, blue * 255, alpha] : [red, green, blue, alpha];
+  };
+  const over = (colour, ground) => ground.map((value, n) => colour[n] * colour[3] + value * (1 - colour[3]));
+  const luminance = (colour) => colour
+    .map((value) => (value / 255 <= 0.03928 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, value, n) => sum + value * [0.2126, 0.7152, 0.0722][n], 0);
+  const low = new Set();
+  for (const element of document.querySelectorAll("body *")) {
+    const isSaying = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!isSaying || !element.getClientRects().length) continue;
+    const outward = [];
+    for (let one = element; one; one = one.parentElement) outward.push(getComputedStyle(one));
+    const opacity = outward.reduce((whole, style) => whole * style.opacity, 1);
+    const ground = outward.reduceRight((below, style) => over(channels(style.backgroundColor), below), [255, 255, 255]);
+    const colour = channels(outward[0].color);
+    const shown = over([...colour.slice(0, 3), colour[3] * opacity], ground);
+    const [darker, lighter] = [luminance(shown), luminance(ground)].sort((one, other) => one - other);
+    if (opacity && (lighter + 0.05) / (darker + 0.05) < 4.5) low.add(`${element.tagName}.${element.className}`);
+  }
+  return [...low];
+}
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_has_a_contrast_of_at_least_four_and_a_half(visit, scheme):
+    page, _, _ = visit(rendered(written_report.built()), color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+    assert page.evaluate(CONTRASTS) == []
+
+
 def test_a_printed_table_of_many_columns_has_its_last_column(visit):
     heads = ["Station", "Capacity", "Commissioned", "Turbines", "Households", "Cost", "Address", "Remarks"]
     cell = finished_research.fact(

@@ -14,6 +14,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.shared import Length, Mm, Pt, RGBColor
+from docx.table import _Cell as WordCell
 from docx.text.paragraph import Paragraph as WordParagraph
 
 from graph_research.research.report.documents.elements import (
@@ -43,7 +44,7 @@ _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 _CODE_FONT, _CODE_SIZE = "Courier New", Pt(9)
 _LINK_COLOUR = RGBColor(0x1F, 0x4F, 0x8F)
 _LONG_TITLE = Pt(15)
-_AFTER_ITEM = Pt(3)
+_AFTER_ITEM, _AROUND_CELL = Pt(3), Pt(2)
 _PAGE, _MARGINS = (Mm(210), Mm(297)), (Mm(22), Mm(24))
 _CELL_SIZE, _SMALLEST_CELL_SIZE, _CODE_IN_CELL = Pt(9), Pt(7), 0.88
 _LONGEST_CELL = 40
@@ -164,10 +165,10 @@ class _Writer:
             row = grid.add_row()
             row._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
             for cell, (head, *_) in zip(row.cells, columns, strict=True):
-                self._spans(cell.paragraphs[0], head, size)
+                self._cell(cell, head, size)
         for spans_of_row in table.rows:
             for cell, spans in zip(grid.add_row().cells, spans_of_row, strict=True):
-                self._spans(cell.paragraphs[0], spans, size)
+                self._cell(cell, spans, size)
         widths = _widths(columns, sum(column.width or 0 for column in grid.columns))
         for row in grid.rows:
             row._tr.get_or_add_trPr().insert(0, OxmlElement("w:cantSplit"))
@@ -176,6 +177,11 @@ class _Writer:
         for column, width in zip(grid.columns, widths, strict=True):
             column.width = width
         self._document.add_paragraph()
+
+    def _cell(self, cell: WordCell, spans: Iterable[Span], size: Length) -> None:
+        [paragraph] = cell.paragraphs
+        paragraph.paragraph_format.space_before = paragraph.paragraph_format.space_after = _AROUND_CELL
+        self._spans(paragraph, spans, size)
 
     def _passage(self, passage: Passage) -> None:
         paragraph = self._document.add_paragraph()
@@ -216,14 +222,14 @@ class _Writer:
 
 def _cell_size(columns: Sequence[Column]) -> Length:
     """The size of the type, smaller where a line has no room for the longest word of every column."""
-    room = min(1.0, LINE_CHARS / sum(map(_least_width, columns)))
+    room = min(1.0, LINE_CHARS / sum(_least_widths(columns)))
     return Length(max(int(_CELL_SIZE * room), _SMALLEST_CELL_SIZE))
 
 
 def _widths(columns: Sequence[Column], whole: int) -> list[Length]:
     """The width of the page, shared by the columns: each has room for its longest word, and of what is left as much as
     its longest cell asks for."""
-    least = list(map(_least_width, columns))
+    least = _least_widths(columns)
     wanted = [min(max(map(_longest_line, column)), _LONGEST_CELL) + CELL_MARGINS for column in columns]
     more = [max(0, most - word) for most, word in zip(wanted, least, strict=True)]
     left = max(0, LINE_CHARS - sum(least)) / (sum(more) or 1)
@@ -231,9 +237,12 @@ def _widths(columns: Sequence[Column], whole: int) -> list[Length]:
     return [Length(int(whole * share / sum(shares))) for share in shares]
 
 
-def _least_width(column: Column) -> int:
-    """The room for its longest word; a very long one, such as an address, is cut, for the other columns need theirs."""
-    return min(least_width(column), _LONGEST_CELL + CELL_MARGINS)
+def _least_widths(columns: Sequence[Column]) -> list[int]:
+    """The room for the longest word of each column. One that is longer than a cell should be, such as an address, is
+    cut anyway: its column has no more than an equal share."""
+    share = LINE_CHARS // len(columns)
+    words = map(least_width, columns)
+    return [word if word <= _LONGEST_CELL + CELL_MARGINS else share for word in words]
 
 
 def _longest_line(spans: Iterable[Span]) -> int:

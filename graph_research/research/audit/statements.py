@@ -36,7 +36,7 @@ _QUOTED = re.compile(r"[“„«\"「](.*)[”“»\"」]", re.DOTALL)
 _WHOM = re.compile(r"(?<=\])\s[^.!?\[\]„“«「]*(?=[„“«「])")
 """Behind a mark whom the quotation before it is from, up to the next quotation."""
 _LIST_MARK = re.compile(r"\(?(?:[a-z]|[ivx]{2,4}|\d{1,2})\)\s+(?=\S)|[a-z]\.\s+(?=[^\W\d_a-z])")
-_NUMBERING = re.compile(r"^\s*(?:\d{1,3}\.?)+\s+|[\s.…]+\d{1,4}\s*$")
+_NUMBERING = re.compile(r"^\s*\d{1,3}(?:\.\d{1,3})*\.?\s+|(?<![\s.…])[\s.…]+\d{1,4}\s*$")
 """The number before an entry of a table of contents, and that of its page."""
 _PLACEHOLDER = re.compile(r"\\\{\w+\\\}")
 _SPACED = re.compile(r"\s+([.,;:!?])")
@@ -115,8 +115,8 @@ def sentences_of(document: Document) -> list[ReportSentence]:
 
 def cited_entries(document: Document) -> Mapping[str, str]:
     """The text behind each mark of the report: by its number in the list of sources, or that of a footnote, and by the
-    first name and each year of an entry. A number that stands alone is that of what follows. Where no entry of a list
-    has a number, those of the last list are counted."""
+    first name and each year of an entry. A number that stands alone is that of the lines behind it. Where no entry of a
+    list has a number, those of the last list are counted."""
     notes: dict[str, str] = {}
     numbered: dict[str, str] = {}
     named: dict[str, str] = {}
@@ -133,7 +133,9 @@ def cited_entries(document: Document) -> Mapping[str, str]:
             if match := _ENTRY.match(line):
                 (numbered if listing else notes).setdefault(match[1], match[2].strip())
                 alone = ""
-            elif listing and block.kind != "boilerplate" and _NUMBER.fullmatch(line):
+            elif block.kind == "boilerplate":  # a running head is no part of an entry
+                pass
+            elif listing and _NUMBER.fullmatch(line):
                 alone = line
             elif alone:
                 numbered[alone] = f"{numbered.get(alone, '')} {line}".strip()

@@ -75,7 +75,8 @@ def test_entries_of_a_list_of_sources_are_found_however_they_are_numbered() -> N
 
 def test_a_number_that_stands_alone_is_that_of_the_entry_behind_it() -> None:
     entries = "<li><p>1</p><p>On mills</p><p>mills.md</p></li><li><p>2</p><p>On tides</p></li>"
-    page = html_document(f"<h1>Mills</h1><p>A mill turns [1].</p><h2>References</h2><ol>{entries}</ol>")
+    foot = "<footer>Printed by the weir office</footer>"
+    page = html_document(f"<h1>Mills</h1><p>A mill turns [1].</p><h2>References</h2><ol>{entries}</ol>{foot}")
     assert cited_entries(page) == {"1": "On mills mills.md", "2": "On tides"}
 
 
@@ -83,6 +84,12 @@ def test_what_a_table_of_contents_has_of_the_headings_is_no_sentence() -> None:
     contents = "- 1. How a mill turns\n- 2. What mills cost … 4\n"
     text = f"# Mills\n\n{contents}\n## How a mill turns\n\nBy water.\n\n## What mills cost\n\nMuch money.\n"
     assert [row.text for row in sentences_of(markdown_document(text))] == ["By water.", "Much money."]
+
+
+def test_long_rows_of_digits_and_dots_are_read_at_once() -> None:
+    """With a pattern that tries each way to group the digits they take years."""
+    text = f"# {'1' * 60}x\n\nIt turns.\n\n{'.' * 100_000}x\n"
+    assert read(text)[0] == ("It turns.", ())
 
 
 def test_entries_are_not_counted_where_they_have_numbers() -> None:

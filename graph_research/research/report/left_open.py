@@ -76,7 +76,7 @@ def outcomes_left_open(
     titles = [source.title for source in sources]
 
     def left(limits: Sequence[str]) -> list[str]:
-        return [left_open(limit, told) for limit in limits if not is_answered(limit, told, titles)]
+        return [left_open(limit, told) or limit for limit in limits if not is_answered(limit, told, titles)]
 
     return [row.model_copy(update={"limits": left(row.limits)}) for row in outcomes]
 

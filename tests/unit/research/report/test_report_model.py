@@ -11,11 +11,14 @@ import jsonschema_rs
 import pytest
 
 from graph_research.research.models.fidelity import FidelityLevel, fidelity_record
+from graph_research.research.models.source import Source
 from graph_research.research.report.build import build_report
 from graph_research.research.report.documents.markdown import render_markdown
-from graph_research.research.report.model import Report, report_schema
+from graph_research.research.report.left_open import outcomes_left_open
+from graph_research.research.report.model import Report, SubQueryOutcome, report_schema
 from graph_research.research.report.page.html import render_html
 from graph_research.research.report.run_metadata import roles_served, usage_of
+from graph_research.text.relevance.open_points import Told
 from tests.support.research import finished_research
 from tests.support.research.finished_research import built, state
 
@@ -378,6 +381,14 @@ def test_where_something_was_not_found_is_no_part_of_what_was_not_found():
         topics=[{"sub_query_id": "sq-1-1", "source_ids": [], "limits": limits}],
     )
     assert report.sub_queries[0].limits == limits[1:]
+
+
+def test_a_limit_stays_open_though_the_text_says_something_of_the_source_that_it_names():
+    limit = "The price is not in 'Tidal lagoon report'."
+    source = Source.model_validate({**finished_research.SOURCES[0], "title": "Tidal lagoon report"})
+    outcome = SubQueryOutcome(id="sq-1-1", query="price", status="completed", iteration=1, sources=1, limits=[limit])
+    told = [Told("The price of a copy of the tidal lagoon report is 5 euros.")]
+    assert outcomes_left_open([outcome], told, [source]) == [outcome]
 
 
 def test_what_the_text_answers_is_no_longer_told_as_open():

@@ -186,10 +186,9 @@ def _are_money(cells: Sequence[str]) -> bool:
 
 
 def _without_total(amounts: Mapping[int, float]) -> dict[int, float]:
-    """The amounts without a row that is the sum of the others."""
+    """The amounts without the row that is the sum of the others; where that is so of several, such as two of 5 beside
+    one of 0, none is a total."""
     whole = sum(amounts.values())
-    return {
-        row: amount
-        for row, amount in amounts.items()
-        if len(amounts) <= _FEWEST or not isclose(amount, whole - amount, rel_tol=1e-6)
-    }
+    totals = [row for row, amount in amounts.items() if isclose(amount, whole - amount, rel_tol=1e-6)]
+    is_total = len(amounts) > _FEWEST and len(totals) == 1
+    return {row: amount for row, amount in amounts.items() if not is_total or row not in totals}

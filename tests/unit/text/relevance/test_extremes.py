@@ -40,6 +40,18 @@ def test_a_superlative_names_the_row_with_that_value_and_never_the_total(questio
 
 
 @pytest.mark.parametrize(
+    ("stays", "most"),
+    [((5, 5, 0), ["Arbel", "Speer"]), ((0, 0, 0), ["Arbel", "Speer", "Zindlen"]), ((5, 2, 3), ["Zindlen"])],
+    ids=["two alike and none", "none at all", "the first is the total"],
+)
+def test_no_row_is_a_total_where_several_are_the_sum_of_the_others(stays: tuple[int, ...], most: list[str]) -> None:
+    huts = zip(("Arbel", "Speer", "Zindlen"), stays, strict=True)
+    table = separated_document("Hut,Stays\n" + "".join(f"{hut},{number}\n" for hut, number in huts))
+    found = extreme_rows(table, "en", parse("Which hut had the most stays?"))
+    assert [table.rows[row][0] for row in found] == most
+
+
+@pytest.mark.parametrize(
     ("question", "port"),
     [
         ("Which port has the lowest rate for a small container?", "Santos"),

@@ -221,7 +221,7 @@ def with_dashes(blocks: Iterable[Block]) -> list[Block]:
 
 def without_unfound_columns(blocks: Iterable[Block], labels: Labels) -> list[Block]:
     """The blocks, of whose tables those columns are left out in which nothing was found for any row; a sentence behind
-    the table says so."""
+    the table says for each what its cells say, once where those of several say the same."""
     shorter: list[Block] = []
     for block in blocks:
         columns = range(1, len(block.header))
@@ -231,11 +231,18 @@ def without_unfound_columns(blocks: Iterable[Block], labels: Labels) -> list[Blo
             continue
         rows = [[cell for n, cell in enumerate(row) if n not in unfound] for row in block.rows]
         header = [title for n, title in enumerate(block.header) if n not in unfound]
-        said = next(row[unfound[0]].text for row in block.rows if _is_limit(row[unfound[0]]))
-        names = labels.comma.join(block.header[n] for n in unfound)
-        limit = Statement(text=labels.pair.format(name=names, value=said), kind=StatementKind.LIMIT)
-        shorter += [block.model_copy(update={"rows": rows, "header": header}), Block(sentences=[limit])]
+        shorter += [block.model_copy(update={"rows": rows, "header": header}), _in_words(block, unfound, labels)]
     return shorter
+
+
+def _in_words(table: Block, columns: Iterable[int], labels: Labels) -> Block:
+    """What the cells of these columns say was not found, after their names."""
+    names: dict[str, list[str]] = {}
+    for n in columns:
+        said = dict.fromkeys(row[n].text for row in table.rows if _is_limit(row[n]))
+        names.setdefault(labels.semicolon.join(said), []).append(table.header[n])
+    texts = (labels.pair.format(name=labels.comma.join(of), value=said) for said, of in names.items())
+    return Block(sentences=[Statement(text=text, kind=StatementKind.LIMIT) for text in texts])
 
 
 def _is_unfound_column(cells: Sequence[Statement]) -> bool:

@@ -122,6 +122,17 @@ async def test_a_column_in_which_nothing_was_found_is_a_sentence_and_of_exceptio
     assert [(row["text"], row["kind"]) for row in line["sentences"]] == [("Price: not found", "limit")]
 
 
+async def test_what_was_not_found_in_a_column_is_said_of_each_of_its_rows() -> None:
+    rows = [
+        [fact("Larch"), fact("kept"), limit("no price of Larch"), limit("not found"), limit("not found")],
+        [fact("Spruce"), fact("lost"), limit("no price of Spruce"), limit("not found"), limit("not found")],
+    ]
+    header = ["Store", "Commits", "Price", "Size", "Age"]
+    draft = await assembled([fact("Known.")], type="table", header=header, rows=rows)
+    said = [row["text"] for row in draft["sections"][0]["blocks"][-1]["sentences"]]
+    assert said == ["Price: no price of Larch; no price of Spruce", "Size, Age: not found"]
+
+
 async def test_what_was_not_found_is_said_again_where_it_says_what_to_do_without_it() -> None:
     told = limit("How long a checkpoint blocks writers was not found.")
     again = [limit("**Blocked writers:** for how long was not found for a checkpoint."), fact("Plan for a second.")]

@@ -213,6 +213,7 @@ def _left_out(result: AgentResult, parts: Mapping[str, DraftSection], most_words
 
     said = [(row["place"], row["told"]) for row in result.output.get("repeated") or []]
     rows = []
+    gone: dict[str, Statement] = {}
     for place, other in dict.fromkeys([*said, *_same(parts)]):
         cut, told = _at(place, parts), _at(other, parts)
         ids, others = ([statement.id for statement in side] for side in (cut, told))
@@ -221,12 +222,13 @@ def _left_out(result: AgentResult, parts: Mapping[str, DraftSection], most_words
             continue
         kept = why_needed(place, cut) or (cited and cited.isdisjoint(cited_there) and "the places share no evidence")
         rows.append({"statements": ids, "told": others, "kept": kept or ""})
-        words -= 0 if kept else words_of([Block(sentences=cut)])
+        gone |= {} if kept else {statement.id: statement for statement in cut}
     for place in result.output.get("cuts") or []:
         cut = _at(place, parts)
-        if words > most_words and cut and not why_needed(place, cut):
+        left = words - words_of([Block(sentences=list(gone.values()))])
+        if left > most_words and cut and not why_needed(place, cut):
             rows.append({"statements": [statement.id for statement in cut], "told": [], "kept": ""})
-            words -= words_of([Block(sentences=cut)])
+            gone |= {statement.id: statement for statement in cut}
     return rows
 
 

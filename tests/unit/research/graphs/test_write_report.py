@@ -718,17 +718,20 @@ async def test_a_shortened_section_that_lost_most_of_its_words_does_not_take_the
 SHORTER_TABLE = {**LONG_TABLE, "rows": LONG_ROWS[:5]}
 
 
-async def test_of_sections_that_are_too_long_together_the_editor_leaves_out_what_is_too_much() -> None:
+@pytest.mark.parametrize("told", [(), ("2.1", "3.1")], ids=["nothing repeats", "a row repeats two places"])
+async def test_of_sections_that_are_too_long_together_the_editor_leaves_out_what_is_too_much(told: list[str]) -> None:
     def writes(request: ModelRequest) -> dict[str, Any]:
         answer = STORES.section(request)
         return {**answer, "blocks": [*answer["blocks"], SHORTER_TABLE]}
 
     def edits(request: ModelRequest) -> dict[str, Any]:
         [text] = [row["text"] for row in request.material["sections"] if row["n"] == 1]
-        return {**STORES.edit(request), "cuts": ["1.1", *reversed(re.findall(r"\((1\.\d+)\) \| Row", text))]}
+        rows = re.findall(r"\((1\.\d+)\) \| Row", text)
+        repeated = [{"place": rows[-1], "told": place} for place in told]
+        return {**STORES.edit(request), "cuts": ["1.1", *reversed(rows)], "repeated": repeated}
 
     bench = bench_of(section_writer=[writes], editor=[edits])
-    report, _ = await report_of(bench, report_options={"length": "1000"})
+    report, _ = await report_of(bench, report_options={"length": "960"})
     [request] = bench.model.asked("editor")
     assert len(bench.model.asked("section_writer")) == 3
     too_many = request.material["words_to_cut"]

@@ -24,6 +24,7 @@ from graph_research.research.models.draft import BlockType, StatementKind, Write
 from graph_research.research.report.formatting import attribution, one_line, publisher, quoted, side_by_side
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportClaim, ReportGap, ReportSource
+from graph_research.research.scoring.origin import UNNAMED
 from graph_research.research.scoring.tiers import is_maker
 from graph_research.text.language.words import held_weight, language_of, term_weights
 from graph_research.text.relevance.alike import said_again
@@ -43,9 +44,11 @@ _LEAST_SHARING = 3
 
 def with_short_titles(report: Report) -> Report:
     """The report as it is shown, its sources without what the titles of three of one origin end with behind a dash or a
-    bar, such as "— Django 3.2 documentation". A title that another source has then stays whole."""
+    bar, such as "— Django 3.2 documentation". A title that another source has then stays whole; so do those of sources
+    that name neither a publisher nor an author, which may have nothing else in common."""
     parts = {source.id: _TITLE_PART.split(one_line(source.title)) for source in report.sources}
-    ends = Counter((source.origin, parts[source.id][-1]) for source in report.sources if len(parts[source.id]) > 1)
+    named = [source for source in report.sources if source.origin != UNNAMED]
+    ends = Counter((source.origin, parts[source.id][-1]) for source in named if len(parts[source.id]) > 1)
     short = {
         source.id: "".join(parts[source.id][:-2])
         if ends[source.origin, parts[source.id][-1]] >= _LEAST_SHARING

@@ -22,6 +22,7 @@ from graph_research.research.report.model import CitedBlock, NamedVersion, Repor
 from graph_research.research.report.page.flow import Stage, flow_of
 from graph_research.research.report.page.html import render_html
 from graph_research.research.report.reading import with_short_titles
+from graph_research.research.scoring.origin import UNNAMED
 from tests.support.research import finished_research, written_report
 from tests.support.research.harness import make_services
 from tests.support.research.written_report import built
@@ -57,7 +58,9 @@ def test_what_the_titles_of_one_origin_end_with_is_not_said_for_each() -> None:
         "Locks — Django 3.2 docs",
     ]
     elsewhere = [row.model_copy(update={"origin": row.id}) for row in sources]
-    assert with_short_titles(report.model_copy(update={"sources": elsewhere})).sources == elsewhere
+    unnamed = [row.model_copy(update={"origin": UNNAMED}) for row in sources]
+    for others in (elsewhere, unnamed):
+        assert with_short_titles(report.model_copy(update={"sources": others})).sources == others
     assert "Django 4.2" not in render_markdown(report)
     same = [row.model_copy(update={"title": "Locks — Django 4.2 docs"}) for row in sources]
     assert with_short_titles(report.model_copy(update={"sources": same})).sources == same

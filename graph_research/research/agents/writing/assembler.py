@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
@@ -11,7 +11,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.section_text import HEADER, with_dashes, without_unfound_columns
-from graph_research.research.agents.writing.summary_sources import outdated
+from graph_research.research.agents.writing.summary_sources import outdated, proved_sentences, with_stand_ins
 from graph_research.research.code_blocks import without_lines_of
 from graph_research.research.evidence.findings import CONFIDENCE_RANK
 from graph_research.research.graph_functions import closed_gaps, gaps_left
@@ -37,7 +37,6 @@ from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.left_open import told_by
 from graph_research.text.relevance.alike import said_again
-from graph_research.text.relevance.leaning import leans_back
 from graph_research.text.relevance.open_points import is_answered
 
 _MOST_QUOTES = 8
@@ -170,10 +169,11 @@ class _Parts:
                 if self.handoff["by_code"]
                 else self.baseline.model_copy(update={"notice": self.labels.written_by_no_model})
             )
-        now = self._outdated(written)
+        said = proved_sentences(written, self._is_proved)
+        now = self._outdated(written, said)
         failing = self.failing | {name for name, row in now.items() if row is None}
-        summary = self._with_stand_ins(self._blocks("summary", now), written, failing)
-        summary = self._sure(summary, failing, keep_first=True)
+        lost = failing - self.corrections.keys() - self.replaced.keys()
+        summary = self._sure(with_stand_ins(self._blocks("summary", now), said, lost), failing, keep_first=True)
         by_model = self._proved(summary) > 0
         if not by_model:
             summary = max(self._leading(written), self.baseline.summary, key=self._proved)
@@ -204,26 +204,15 @@ class _Parts:
         blocks = map(Block.model_validate, self.handoff[part])
         return rewritten(blocks, lambda row: now.get(row.id) or row)
 
-    def _outdated(self, sections: Sequence[DraftSection]) -> dict[str, Statement | None]:
+    def _outdated(self, sections: Sequence[DraftSection], said: Sequence[Statement]) -> dict[str, Statement | None]:
         """By its id, each statement of the editor that rests on what a section no longer says, with the sentence that
-        the section says in place of that, if it is understood by itself and the editor did not write it."""
+        stands in its place."""
         own = [row for part in ("summary", "conclusions") for row in statements_of(self._blocks(part, {}))]
-        blocks = [block for section in sections for block in section.blocks if block.type is not BlockType.CODE]
-        said = {row.id: row for block in blocks for row in block.prose() if self._is_proved(row)}
-        usable = {name: row for name, row in said.items() if not leans_back(row.text)}
         written = (row for part in self.handoff["sections"] for row in DraftSection.model_validate(part).statements())
-        changed = [(row, usable.get(self._corrected(row).id)) for row in written if row.id in self.failing]
-        changed += [
-            (Statement.model_validate(row["statement"]), usable.get(row["id"]))
-            for row in self.handoff.get("rewritten") or []
-        ]
-        told = [*said.values(), *(_as_one(cells) for block in blocks for cells in block.rows)]
-        found = outdated((row for row in own if row.kind in _STATING), changed, told)
-        used = {row.text for row in own}
-        for name, row in found.items():
-            found[name] = row if row and row.text not in used else None
-            used |= {row.text} if row else set()
-        return found
+        mended = self.handoff.get("rewritten") or []
+        changed = [(row, self._corrected(row).id) for row in written if row.id in self.failing]
+        changed += [(Statement.model_validate(row["statement"]), row["id"]) for row in mended]
+        return outdated([row for row in own if row.kind in _STATING], changed, said, sections)
 
     def _sections(self) -> list[DraftSection]:
         """The outline's sections in order: as they were written, else quotations of their findings' evidence."""
@@ -294,34 +283,6 @@ class _Parts:
         kept = {row.id for row in islice(statements_of(blocks), 1)} if keep_first else set()
         lost = set(failing) - kept
         return rewritten(blocks, lambda row: None if (row := self._corrected(row)).id in lost else row)
-
-    def _with_stand_ins(
-        self, blocks: Sequence[Block], sections: Iterable[DraftSection], failing: Set[str]
-    ) -> list[Block]:
-        """The blocks of the summary, in whose lists an item that fails whole has given way to the sentence of a section
-        that is proved, understood by itself and cites most of the same, at least half of it, if there is one: else the
-        summary would say nothing of a part of the question that a section answers."""
-        said = {row.text for row in statements_of(blocks)}
-        prose = (
-            row for section in sections for block in section.blocks if block.type in _PROSE for row in block.prose()
-        )
-        known = [row for row in prose if self._is_proved(row) and row.text not in said]
-        known = [row for row in known if not leans_back(row.text)]
-
-        def standing(item: list[Statement]) -> list[Statement]:
-            cited = {name for row in item for name in row.evidence_ids}
-            best = max(known, key=lambda row: len(cited.intersection(row.evidence_ids)), default=None)
-            is_lost = failing >= {row.id for row in item} and not any(self._has_other(row) for row in item)
-            if not (best and is_lost and 2 * len(cited.intersection(best.evidence_ids)) >= len(cited) > 0):
-                return item
-            known.remove(best)
-            return [best]
-
-        return [block.model_copy(update={"items": list(map(standing, block.items))}) for block in blocks]
-
-    def _has_other(self, row: Statement) -> bool:
-        """Whether something else takes the place of a statement that fails."""
-        return row.id in self.corrections or row.id in self.replaced
 
     def _leading(self, sections: Iterable[DraftSection]) -> list[Block]:
         """What each section that a model wrote begins with, where that states something and does not fail, as a list: a
@@ -400,12 +361,6 @@ class _Parts:
         """Whether the text names a thing with the version that the header gives it."""
         named = self.handoff.get("versions") or []
         return any(all(word in text for word in version.split()) for version in named)
-
-
-def _as_one(cells: Sequence[Statement]) -> Statement:
-    """What a row of a table says."""
-    cited = dict.fromkeys(name for cell in cells for name in cell.evidence_ids)
-    return Statement(text=" ".join(cell.text for cell in cells), evidence_ids=list(cited))
 
 
 def _as_read(blocks: Iterable[Block]) -> list[Block]:

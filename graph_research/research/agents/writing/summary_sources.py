@@ -1,12 +1,13 @@
-"""What a sentence of the summary or the conclusions rests on in the sections: what these cite for the same, and whether
-they still say it."""
+"""What a sentence of the summary or the conclusions rests on in the sections: what these cite for the same, whether
+they still say it, and what they say in its place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
+from operator import itemgetter
 
 from graph_research.research.evidence.computed import compute_in_turn
 from graph_research.research.models.draft import (
@@ -21,10 +22,11 @@ from graph_research.research.models.draft import (
 from graph_research.text.language.quantities import Value
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.words import held_share, language_of, term_weights
+from graph_research.text.relevance.leaning import leans_back
 
 _LEAST_REPEATED = 0.5
 """A fact of a section gives its evidence to a sentence of whose words, by weight, it and its quotes hold so much,
-the figures left out that it lacks."""
+the figures left out that it lacks. A sentence repeats another one where they have so much of their weight in common."""
 _LEAST_RELATED = 0.3
 """Evidence with none of a sentence's words stays, where a fact that cites it holds so much of them."""
 
@@ -64,21 +66,62 @@ def with_sources_of_sections(
     return rewritten(blocks, change)
 
 
+def proved_sentences(sections: Iterable[DraftSection], is_proved: Callable[[Statement], bool]) -> list[Statement]:
+    """The proved sentences of the sections, of their text and lists."""
+    blocks = (block for section in sections for block in section.blocks if block.type is not BlockType.CODE)
+    return [row for block in blocks for row in block.prose() if is_proved(row)]
+
+
 def outdated(
-    statements: Iterable[Statement], changed: Iterable[tuple[Statement, Statement | None]], told: Sequence[Statement]
+    statements: Sequence[Statement],
+    changed: Iterable[tuple[Statement, str]],
+    said: Sequence[Statement],
+    sections: Iterable[DraftSection],
 ) -> dict[str, Statement | None]:
-    """By id, those of the statements that are nearer to what a section said before it was mended than to all that is
-    `told` now, with what took the place of that: they may lack the condition for which it was `changed`, or say what
-    was taken out. Only what cites the same counts, and is as near as a sentence that repeats it."""
-    pairs = list(changed)
+    """By id, those of the statements that are nearer to what a section said before it was mended than to all that it
+    says now: they may lack the condition for which that was `changed`, or say what was taken out. Only what cites the
+    same counts, and is as near as a sentence that repeats it.
+
+    Each with the sentence that stands in its place, None where there is none: `changed` has the id of that, and it is
+    among the sentences that are `said` in the sections, understood by itself and not used yet.
+    """
+    tables = (cells for section in sections for block in section.blocks for cells in block.rows)
+    told, pairs = [*said, *map(_as_one, tables)], list(changed)
+    usable = {row.id: row for row in said if not leans_back(row.text)}
+    used = {row.text for row in statements}
     found: dict[str, Statement | None] = {}
     for row in statements:
-        before, now = max(
-            ((_nearness(row, was), now) for was, now in pairs), key=lambda pair: pair[0], default=(0, None)
-        )
+        before, name = max(((_nearness(row, was), name) for was, name in pairs), key=itemgetter(0), default=(0.0, ""))
         if before >= _LEAST_REPEATED and before > max((_nearness(row, other) for other in told), default=0.0):
-            found[row.id] = now
+            now = usable.get(name)
+            found[row.id] = now if now and now.text not in used else None
+            used |= {now.text} if now else set()
     return found
+
+
+def with_stand_ins(blocks: Sequence[Block], said: Iterable[Statement], lost: Set[str]) -> list[Block]:
+    """The blocks of the summary, in whose lists an item that is `lost` whole has given way to the sentence that is
+    `said` in a section, understood by itself and cites most of the same, at least half of it, if there is one: else the
+    summary would say nothing of a part of the question that a section answers."""
+    used = {row.text for row in statements_of(blocks)}
+    known = [row for row in said if row.text not in used and not leans_back(row.text)]
+
+    def standing(item: list[Statement]) -> list[Statement]:
+        cited = {name for row in item for name in row.evidence_ids}
+        best = max(known, key=lambda row: len(cited.intersection(row.evidence_ids)), default=None)
+        is_lost = lost >= {row.id for row in item}
+        if not (best and is_lost and 2 * len(cited.intersection(best.evidence_ids)) >= len(cited) > 0):
+            return item
+        known.remove(best)
+        return [best]
+
+    return [block.model_copy(update={"items": list(map(standing, block.items))}) for block in blocks]
+
+
+def _as_one(cells: Sequence[Statement]) -> Statement:
+    """What a row of a table says."""
+    cited = dict.fromkeys(name for cell in cells for name in cell.evidence_ids)
+    return Statement(text=" ".join(cell.text for cell in cells), evidence_ids=list(cited))
 
 
 def _nearness(one: Statement, other: Statement) -> float:

@@ -1,4 +1,4 @@
-"""What the sentences of a summary cite, beside what the sections cite for the same."""
+"""What the sentences of a summary rest on in the sections."""
 
 from __future__ import annotations
 

@@ -100,32 +100,26 @@ def section_writer(services: Services) -> Handler:
         )
         result = _shortened(result, section.words)
         answer = result.output
-        order = [row["id"] for row in material.rows["sources"]]
         notes = notes_of(handoff["topics"])
         documents = {**documents, **await read_documents(_named_only(answer, notes, sources, documents), ctx)}
         finder = QuoteFinder(handoff["question"], sources, documents)
-        keys, asked = _asked(answer, order, notes, finder)
+        keys, asked = _asked(answer, [row["id"] for row in material.rows["sources"]], notes, finder)
         blocks = rewritten(answered_blocks(answer["blocks"]), partial(_resolved, keys))
         if result.broke_off:
             blocks = _without_the_last(blocks)
         known = {**material.evidence, **asked}
-        ids = {*(row["id"] for row in handoff["evidence"]), *known}
-        blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), ids)
         quotes = {row["id"]: row["quote"] for row in handoff["evidence"]} | {n: row.quote for n, row in known.items()}
-        blocks = with_evidence_of_rows(with_chosen_operands(blocks), quotes)
-        own = {row.id: row.quote for row in needs.evidence}
-        own |= {name: quotes[name] for row in statements_of(blocks) for name in row.evidence_ids}
-        blocks = with_evidence_of_settings(blocks, own)
+        blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), quotes)
+        blocks = _with_evidence(blocks, quotes, [row.id for row in needs.evidence])
         cited = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
         told = _told(answer, keys, known)
         cited |= {name for conflict in told for side in conflict.sides for name in side.evidence_ids}
-        fresh = {**material.fresh, **asked}
         blocks = placed(_without_caption(blocks, section.heading), section.id)
         written = DraftSection(heading=section.heading, level=section.level, blocks=blocks, id=section.id)
         return {
             "id": section.id,
             "section": written.to_json() if any(written.statements()) else None,
-            "evidence": [row.to_json() for name, row in fresh.items() if name in cited],
+            "evidence": [row.to_json() for name, row in {**material.fresh, **asked}.items() if name in cited],
             "contradictions": [row.to_json() for row in told],
             "answered_gaps": _answered(result, keys, written),
             "quotes_dropped": finder.dropped,
@@ -137,6 +131,14 @@ def section_writer(services: Services) -> Handler:
         }
 
     return write
+
+
+def _with_evidence(blocks: list[Block], quotes: Mapping[str, str], own: Iterable[str]) -> list[Block]:
+    """The blocks, whose cells also cite what states their figures, and whose blocks to copy what names their settings:
+    of all `quotes` by id those that the section cites, or that are its `own`."""
+    blocks = with_evidence_of_rows(with_chosen_operands(blocks), quotes)
+    cited = (name for row in statements_of(blocks) for name in row.evidence_ids)
+    return with_evidence_of_settings(blocks, {name: quotes[name] for name in dict.fromkeys([*own, *cited])})
 
 
 def _named_only(

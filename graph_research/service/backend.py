@@ -85,8 +85,7 @@ async def ended_job(backend: Backend, user: User, job_id: str) -> Job:
 
 @asynccontextmanager
 async def begun(job: Job) -> AsyncIterator[None]:
-    """Says `NothingYet` of a job whose run does not exist yet, or has no report yet and goes on by itself or with an
-    answer."""
+    """Raises `NothingYet` where the job's run does not exist yet, or has no report yet and the job is not over."""
     try:
         yield
     except NoReport as error:

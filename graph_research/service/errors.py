@@ -20,7 +20,7 @@ class ForeignOrigin(UserMistake):
 
 
 class RequestMalformed(UserMistake):
-    """What comes on a connection and is no request of HTTP, or has longer headers than are read."""
+    """What arrives on a connection is not a valid HTTP request, or its headers are longer than the service reads."""
 
 
 class RequestAmbiguous(UserMistake):

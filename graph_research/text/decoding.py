@@ -52,7 +52,8 @@ def decode(data: bytes, charset: str | None = None) -> str:
 
 
 def is_text(head: bytes) -> bool:
-    """Whether a file that begins so is text: it has a byte order mark, or no control characters but those of texts."""
+    """Whether a file that begins with `head` is text: it begins with a byte order mark, or has no control characters
+    other than those that texts have, such as tabs."""
     return head.startswith(tuple(mark for mark, _ in _MARKS)) or head == head.translate(None, _NOT_IN_TEXTS)
 
 

@@ -41,8 +41,8 @@ class DigestCache:
 
 
 class DigestCaches:
-    """A cache for each user: the digests of another would tell that somebody has asked the same of the same text. Of
-    more than `MOST_CACHES` that goes which was not asked for the longest."""
+    """A cache for each user: a digest from that of another user would tell that somebody asked the same question of the
+    same text. At most `MOST_CACHES` are kept; the least recently used one is dropped first."""
 
     def __init__(self) -> None:
         self._caches: OrderedDict[str, DigestCache] = OrderedDict()

@@ -35,10 +35,12 @@ class Connection(H11Protocol):
         self._await_more(len(data))
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 -- a text of uvicorn's
-        """A problem like any other, before any of the service's routes is asked; the connection ends with it, and
-        without it where the request has an answer already."""
+        """Answer with a problem document, as the routes do for their errors, and close the connection. Where the
+        request has a response already, only close it."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            answer = problem_response("", RequestMalformed("this is no HTTP request, or its headers are too long"))
+            answer = problem_response(
+                "", RequestMalformed("this is not a valid HTTP request, or its headers are too long")
+            )
             head = h11.Response(status_code=answer.status_code, headers=answer.raw_headers, reason=b"Bad Request")
             for event in (head, h11.Data(data=bytes(answer.body)), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")

@@ -15,7 +15,7 @@ from graph_research.text.language.words import held_share, held_weight, language
 from graph_research.text.relevance.entries import names_in
 
 _LEAST_ALIKE, _LEAST_WHERE_DIFFERING = 0.5, 0.35
-"""The share of the weight of two texts that they share at least, as a geometric mean of both."""
+"""Texts make a pair from this share of their weight in common on, as a geometric mean of both shares."""
 _NEARLY_ALL = 0.9
 """A text that holds so much of the words of another one, by weight, says what that one says."""
 _MOST_OF_IT, _TELLING = 0.5, 2

@@ -367,11 +367,11 @@ class _Comparison:
             for number, sentence in enumerate(self.sentences):
                 said = sentence.surroundings
                 if same := [
-                    held_share(context, beside) if beside else 1.0 for it, beside in said if states(it, figure)
+                    held_share(context, near) if near else 1.0 for value, near in said if states(value, figure)
                 ]:
                     own = max(own, *same)
                 elif number in self.best:
-                    alike = (held_share(context, beside) for it, beside in said if self._may_replace(it, figure))
+                    alike = (held_share(context, near) for value, near in said if self._may_replace(value, figure))
                     other = max(other, self.own[number] * max(alike, default=0.0))
             if own < 1 / 3 and other > own:
                 self.lacks.append((Lack.ORDER, self.claim.text[figure.start : figure.end]))

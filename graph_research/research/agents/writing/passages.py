@@ -66,14 +66,14 @@ class Passages:
         is_needed: Callable[[str, str], bool] = lambda *_: True,
     ) -> list[dict[str, Any]]:
         """`{id, source_id, start, end, quoted, title, date, heading, text, quote}` of each, once; `start` and `end` are
-        where `text` begins and ends in the source, `quoted` where the quote does, each None where that is not known;
-        `title` and `heading`, the path of those above the quote below the
-        title and the term that it explains, if `text` does not name it, are one line each, the title with its folder
-        where the sources are of several. `text` has the quote between ⟦ and ⟧, and the sentences on both sides, of a
-        quote of `enough_chars` none, but behind the quotes that are `followed` some more, else on each side only what
-        `is_needed` beside the evidence of an id; in any case a sentence behind it that points back at it, and the one
-        before it that it points back at. Those of one source stand together in its order, and what one shows the next
-        does not repeat."""
+        where `text` begins and ends in the source, `quoted` where the quote does, each None where that is not known.
+        `title` and `heading` are one line each: the title with its folder where the sources are of several, and the
+        path of the headings between it and the quote, with the term that the quote explains if `text` does not name it.
+        `text` has the quote between ⟦ and ⟧, and the sentences on both sides, of a quote of `enough_chars` none, but
+        behind the quotes that are `followed` some more, else on each side only what `is_needed` beside the evidence of
+        an id; in any case a sentence behind it that points back at it or takes it back, and the one before it that it
+        points back at or takes back. Those of one source stand together in its order, and what one shows the next does
+        not repeat."""
         rows = []
         known = self._known(dict.fromkeys(evidence_ids))
         for row, shown in self._in_order(known, around_chars, enough_chars, followed, is_needed):

@@ -40,9 +40,10 @@ from graph_research.research.models.inline_marks import plain_line
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.report.draft import cited_only
 from graph_research.text.language.quantities import figures, states
-from graph_research.text.relevance.alike import says, told_among
+from graph_research.text.relevance.alike import told_among
 from graph_research.text.relevance.leaning import leans_back
 from graph_research.text.relevance.open_points import is_rest_of
+from graph_research.text.wording import one_line
 
 _SECTIONS = (
     Section(name="untold", noun="finding", keep=0),
@@ -199,7 +200,7 @@ def _openings(rows: Sequence[Mapping[str, Any]], sections: Sequence[DraftSection
 def _left_out(result: AgentResult, parts: Mapping[str, DraftSection], most_words: int) -> list[dict[str, Any]]:
     """`{statements, told, kept}`: the ids of each sentence or row to leave out, and of the place that tells the same;
     of what is cut, since the sections together have more than `most_words`, there is no such place. Also the later of
-    two sentences that say the same of the same evidence, which the answer may have overlooked. What cannot be left out
+    two sentences with the same words and evidence, which the answer may have overlooked. What cannot be left out
     is `kept` for a reason: a single cell would leave a hole, a block to copy is needed where it stands, a section
     begins with the answer to its question, and what tells the same shares evidence."""
     blocks = (block for part in parts.values() for block in part.blocks if block.type is BlockType.CODE)
@@ -233,11 +234,12 @@ def _left_out(result: AgentResult, parts: Mapping[str, DraftSection], most_words
 
 
 def _same(parts: Mapping[str, DraftSection]) -> list[tuple[str, str]]:
-    """The later and the earlier place of the sentences of two sections that say the same, word for word or nearly."""
+    """The later and the earlier place of the sentences of two sections that are the same word for word. Nearly the same
+    words may say the opposite, such as with another order or with "not"."""
     pairs = [
         sorted(pair, key=lambda row: (row.section, row.place))
         for pair in doubles(list(parts.values()))
-        if says(pair[0].text, pair[1].text) and says(pair[1].text, pair[0].text)
+        if one_line(pair[0].text).casefold() == one_line(pair[1].text).casefold()
     ]
     return [
         (f"{later.section}.{later.place}", f"{first.section}.{first.place}")

@@ -321,3 +321,14 @@ async def test_what_a_later_section_says_in_the_same_words_is_left_out_where_the
     report, _ = await report_of(bench)
     assert len(report.sections) > 1
     assert [row.text for row in report.statements()].count(again) == 1
+
+
+async def test_sentences_with_the_same_words_in_another_order_both_stay() -> None:
+    said = "A transaction of Larch that writes to the file blocks a reader."
+    other = "A reader blocks a transaction of Larch that writes to the file."
+    texts = iter([said, other, other])
+    bench = bench_of(
+        section_writer=[lambda request: STORES.section(request, lambda write: write.fact(next(texts), LOCK))]
+    )
+    report, _ = await report_of(bench)
+    assert {said, other} <= {row.text for row in report.statements()}

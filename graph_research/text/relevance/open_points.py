@@ -37,7 +37,8 @@ _LAST_MARK = re.compile(r"\W*\Z")
 @dataclass(frozen=True)
 class Told:
     """A statement of a text, a cell with what it stands `under`, its row's label and its column's heading, and the
-    `heading` of its section."""
+    `heading` of its section, whose names tell of which thing the statement is. What else a heading has says what its
+    section is about, which no statement of it needs to tell."""
 
     text: str
     under: str = ""
@@ -45,7 +46,11 @@ class Told:
 
     @cached_property
     def terms(self) -> frozenset[str]:
-        return self.own | self._terms_of(self.under) | self._terms_of(self.heading)
+        return self.said | self._terms_of(" ".join(parse(self.heading).names))
+
+    @cached_property
+    def said(self) -> frozenset[str]:
+        return self.own | self._terms_of(self.under)
 
     @cached_property
     def own(self) -> frozenset[str]:
@@ -134,7 +139,9 @@ def _names_something(clause: str) -> bool:
 def _is_answered(clause: str, language: str, told: Sequence[Told]) -> bool:
     asked = asked_words(clause, language)
     holding = [
-        row for row in told if len(asked) >= (_FEWEST if row.under else _FEWEST_OF_A_SENTENCE) and asked <= row.terms
+        row
+        for row in told
+        if asked <= row.terms and len(asked & row.said) >= (_FEWEST if row.under else _FEWEST_OF_A_SENTENCE)
     ]
     if asked_kind(clause, language) == "number":
         return any(figures(row.text) for row in holding)

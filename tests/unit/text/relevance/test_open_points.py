@@ -54,12 +54,26 @@ def test_a_point_stays_open_where_words_do_not_show_an_answer(point: str) -> Non
     assert left_open(point, TOLD) == point
 
 
-def test_the_heading_of_a_section_is_said_in_each_of_its_sentences() -> None:
+def test_a_name_in_the_heading_of_a_section_is_said_in_each_of_its_sentences() -> None:
     point = "How many guests the inn of Larch has by default was not found."
     sentence = "By default the inn has 40 guests."
     assert left_open(point, [Told(sentence)]) == point
     assert left_open(point, [Told(sentence, heading="The inn of Larch")]) == ""
     assert left_open("What the inn of Larch costs.", [Told(sentence, heading="The inn of Larch")])
+
+
+@pytest.mark.parametrize(
+    ("point", "heading", "sentence"),
+    [
+        ("How long a checkpoint blocks writers was not found.", "How long a checkpoint blocks writers", "3 pages fit."),
+        ("The default lock wait of Larch was not found.", "The default lock wait of Larch", "Larch is written in C."),
+        ("What a licence of Larch costs was not found.", "What a licence of Larch costs", "A licence names its user."),
+    ],
+)
+def test_a_point_that_is_the_heading_of_a_section_is_not_answered_by_any_sentence_of_it(
+    point: str, heading: str, sentence: str
+) -> None:
+    assert left_open(point, [Told(sentence, heading=heading)]) == point
 
 
 def test_a_statement_that_says_no_more_than_what_is_asked_is_no_answer() -> None:

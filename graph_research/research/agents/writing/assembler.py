@@ -210,7 +210,8 @@ class _Parts:
         own = [row for part in ("summary", "conclusions") for row in statements_of(self._blocks(part, {}))]
         written = (row for part in self.handoff["sections"] for row in DraftSection.model_validate(part).statements())
         mended = self.handoff.get("rewritten") or []
-        changed = [(row, self._corrected(row).id) for row in written if row.id in self.failing]
+        gone = self.failing - {row.id for section in sections for row in section.statements()}
+        changed = [(row, self._corrected(row).id) for row in written if row.id in gone]
         changed += [(Statement.model_validate(row["statement"]), row["id"]) for row in mended]
         return outdated([row for row in own if row.kind in _STATING], changed, said, sections)
 

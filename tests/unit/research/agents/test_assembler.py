@@ -193,6 +193,17 @@ async def test_a_sentence_of_the_summary_gives_way_with_the_sentence_that_it_rep
     assert draft["not_answered"] == ["What Larch costs: no source tells it."]
 
 
+async def test_a_sentence_of_the_summary_that_holds_stays_where_the_section_still_says_what_fails() -> None:
+    """That is shown as unsupported; a detail of it may fail which the summary does not repeat."""
+    detailed = fact("Larch keeps each commit after a crash of the machine.")
+    summary = [[fact("Larch it is.")], [fact(KEEPS)]]
+    draft = await assembled(
+        [fact("Larch writes fast."), detailed], summary=summary, failing=[{**detailed, "place": "1"}]
+    )
+    assert detailed["text"] in [row["text"] for row in draft["sections"][0]["blocks"][0]["sentences"]]
+    assert [row["text"] for block in draft["summary"] for row in statements(block)] == ["Larch it is.", KEEPS]
+
+
 @pytest.mark.parametrize("is_found", [True, False])
 async def test_a_limit_in_whose_place_the_mender_found_something_is_settled(is_found: bool) -> None:
     now = fact("A checkpoint blocks writers for 3 ms.") if is_found else limit("How long it blocks was not found.")

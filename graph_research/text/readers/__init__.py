@@ -10,7 +10,7 @@ from graph_research.text.readers.formats import (
     PDF,
     READERS,
     media_type_of,
-    media_type_within,
+    media_type_of_file,
 )
 
-__all__ = ["FORMATS", "HEAD_BYTES", "MEDIA_TYPES", "PDF", "READERS", "media_type_of", "media_type_within"]
+__all__ = ["FORMATS", "HEAD_BYTES", "MEDIA_TYPES", "PDF", "READERS", "media_type_of", "media_type_of_file"]

@@ -114,7 +114,7 @@ def media_type_of(name: str) -> str | None:
     return media_type
 
 
-def media_type_within(name: str, head: bytes) -> str | None:
+def media_type_of_file(name: str, head: bytes) -> str | None:
     """The media type of a file by its name, and where that has no suffix, as `README`, plain text if its content, which
     begins with `head`, is text."""
     media_type = media_type_of(name)

@@ -22,7 +22,7 @@ from graph_research.providers.search.local.records import UNSUPPORTED, Failure
 from graph_research.text.decoding import decode
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.readers import FORMATS, HEAD_BYTES, READERS, media_type_within
+from graph_research.text.readers import FORMATS, HEAD_BYTES, READERS, media_type_of_file
 
 _COPIES = frozenset({"_sources", "_static"})  # what Sphinx puts beside its pages: their sources, and scripts
 _OF_ZOTERO = frozenset({"locate", "pipes", "styles", "translators"})  # what the program puts beside its database
@@ -93,7 +93,7 @@ def _is_report(file: Path) -> bool:
 def _is_read(name: str) -> bool:
     """Whether files of this name are read, or may be where it does not tell what they are."""
     is_shown = not name.startswith(".") and name != CATALOG_NAME
-    return is_shown and (media_type_within(name, b"") is not None or may_have_references(name))
+    return is_shown and (media_type_of_file(name, b"") is not None or may_have_references(name))
 
 
 def _is_found(within: Path) -> bool:
@@ -139,7 +139,7 @@ def _type_of(name: str, file: Path) -> str | None:
     if not PurePath(name).suffix:
         with suppress(OSError), file.open("rb") as stream:
             head = stream.read(HEAD_BYTES)
-    return media_type_within(name, head)
+    return media_type_of_file(name, head)
 
 
 def _unsupported(path: Path) -> Failure:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers.foreign.package import MAX_RATIO, UNPACKS_TOO_FAR, Package
-from graph_research.text.readers.formats import ZIP, media_type_within
+from graph_research.text.readers.formats import ZIP, media_type_of_file
 from graph_research.text.readers.limits import FilePart, Limits
 
 _MAX_DOCUMENTS = 2_000
@@ -59,7 +59,7 @@ def _leads_out(name: str) -> bool:
 
 def _member(package: Package, name: str, shown: str, read: Callable[[bytes, str], Document]) -> FilePart:
     file_name = _path(name).name
-    media_type = media_type_within(file_name, b"")
+    media_type = media_type_of_file(file_name, b"")
     if _leads_out(name):
         return FilePart(name=shown, error="its path leads out of the archive")
     if media_type is None:

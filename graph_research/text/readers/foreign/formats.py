@@ -26,7 +26,7 @@ from graph_research.text.readers.foreign.pdf.reader import warm_up as warm_up_pd
 from graph_research.text.readers.foreign.rtf import read_rtf
 from graph_research.text.readers.foreign.sheets import read_xlsx
 from graph_research.text.readers.foreign.xml_text import read_xml
-from graph_research.text.readers.formats import FORMATS, HEAD_BYTES, READERS, media_type_within, type_of_bytes
+from graph_research.text.readers.formats import FORMATS, HEAD_BYTES, READERS, media_type_of_file, type_of_bytes
 from graph_research.text.readers.limits import FilePart, Limits
 from graph_research.text.readers.stated_date import stated_date
 
@@ -61,7 +61,7 @@ def read_parts(data: bytes, media_type: str, name: str, limits: Limits) -> Itera
 
 def _member(data: bytes, name: str, depth: int = 1) -> Document:
     """A file inside of another one, read by its name."""
-    media_type = media_type_within(name, data[:HEAD_BYTES])
+    media_type = media_type_of_file(name, data[:HEAD_BYTES])
     if media_type is None:
         raise DocumentUnreadable("unsupported file type")
     if media_type == registry.ZIP or depth > _MAX_DEPTH:

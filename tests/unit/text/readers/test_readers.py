@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph_research.text.readers import FORMATS, MEDIA_TYPES, READERS, media_type_of, media_type_within
+from graph_research.text.readers import FORMATS, MEDIA_TYPES, READERS, media_type_of, media_type_of_file
 
 
 def test_every_suffix_leads_to_a_reader() -> None:
@@ -47,4 +47,4 @@ def test_a_file_is_known_by_its_name(name: str, media_type: str | None) -> None:
 def test_a_file_whose_name_has_no_suffix_is_known_by_its_content(
     name: str, head: bytes, media_type: str | None
 ) -> None:
-    assert media_type_within(name, head) == media_type
+    assert media_type_of_file(name, head) == media_type

@@ -80,8 +80,8 @@ def left_open(point: str, told: Sequence[Told]) -> str:
 
 def is_answered(limit: str, told: Sequence[Told], titles: Iterable[str]) -> bool:
     """Whether statements answer all that a limit says was not found. The title of a source in it says where that was
-    not found, and asks for nothing."""
-    for title in sorted(filter(None, titles), key=len, reverse=True):
+    not found, and asks for nothing; one of a single word may be the name of the thing that is asked about."""
+    for title in sorted((title for title in titles if len(title.split()) > 1), key=len, reverse=True):
         limit = limit.replace(title, "")
     return not left_open(limit, told)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.text.relevance.open_points import Told, is_rest_of, left_open, single_questions
+from graph_research.text.relevance.open_points import Told, is_answered, is_rest_of, left_open, single_questions
 
 TOLD = [
     Told("The lagoon's gates close at a tide of 4.2 metres."),
@@ -74,6 +74,12 @@ def test_a_point_that_is_the_heading_of_a_section_is_not_answered_by_any_sentenc
     point: str, heading: str, sentence: str
 ) -> None:
     assert left_open(point, [Told(sentence, heading=heading)]) == point
+
+
+def test_the_title_of_a_source_asks_for_nothing_but_a_name_that_is_a_title_does() -> None:
+    told = [Told("By default the lock wait of Spruce is 5 s.")]
+    assert is_answered("The default lock wait is not in 'Spruce for sailors'.", told, ["Spruce for sailors"])
+    assert not is_answered("The default lock wait of Larch was not found.", told, ["Larch"])
 
 
 def test_a_statement_that_says_no_more_than_what_is_asked_is_no_answer() -> None:

@@ -25,7 +25,7 @@ _STAYS = deferred(
 )
 """A cell that names the default among its first words, or begins by saying that something is left as it is."""
 _CLAUSE_END = re.compile(r"[,;:(，；：（]")
-_DENIES = re.compile(rf"(?:{any_of('negations')})\s+\w", re.IGNORECASE)
+_DENIES = deferred(rf"(?:{any_of('negations')})\s+\w", re.IGNORECASE)
 """A value that something is not to have."""
 _PROGRAMS = frozenset(
     {"c", "cpp", "csharp", "go", "java", "javascript", "js", "kotlin", "php", "py", "python", "ruby", "rust", "swift"}

@@ -12,6 +12,7 @@ import orjson
 from graph_research.providers.errors import ContextExceeded, ProviderError, ProviderRefused
 from graph_research.providers.http.endpoint import Response
 from graph_research.providers.http.status_errors import find_message
+from graph_research.text.deferred_patterns import deferred
 from graph_research.text.wording import one_line, shortened
 
 _MOST_CHARS = 300
@@ -38,7 +39,7 @@ _LIMITS = tuple(
 """Where the servers write the limit: Anthropic (2), Gemini, llama.cpp, OpenAI, vLLM and OpenRouter, vLLM (3),
 llama-cpp-python, OpenAI, vLLM, Groq, vLLM."""
 
-_CONTEXT = re.compile(
+_CONTEXT = deferred(
     r"context_length_exceeded|exceed_context_size_error|model_context_window_exceeded|string_above_max_length"
     r"|prompt is too long|prompt is longer than|exceeds? (?:the |this model's )?(?:maximum |available )?context"
     r"|maximum context length|context (?:length|window|size) (?:is )?exceeded|input length exceeds"

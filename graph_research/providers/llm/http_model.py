@@ -36,7 +36,7 @@ class Gathered(Protocol):
 class ResponseModel(BaseModel):
     """Base of the pydantic models of a server's responses; unknown fields are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, defer_build=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,7 +43,7 @@ _STEP = re.compile(r"[^\W\d]\w*\s[+−–-]\s$")
 """The end of a text before the 1 by which an expression counts: "hits = hits + 1"."""
 _PLACEHOLDER = re.compile(r"\$\d{1,2}(?![\d.,]*\d|\w)")
 """A parameter of a statement behind its `=`: "WHERE id = $1"."""
-_REFERS = re.compile(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]\s?|\s\w+\s))*$", re.IGNORECASE)
+_REFERS = deferred(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]\s?|\s\w+\s))*$", re.IGNORECASE)
 """The end of a text before the number of a row, step or section of the report ("rows 1 to 6")."""
 _JUDGED = deferred(rf"(?:#|--|;|//|%)[^\n]*{word_of('judgement')}", re.IGNORECASE)
 """A comment that says in one of the languages with labels that the writer chose the value of its line."""

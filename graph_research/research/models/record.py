@@ -19,7 +19,7 @@ class Record(BaseModel):
     Unknown keys are ignored, so that a state written by a later version still loads.
     """
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     def to_json(self) -> dict[str, Any]:
         """The value as plain JSON types, every field included."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
@@ -114,7 +115,6 @@ class Undo(_Revision):
 
 
 Revision = Annotated[Exclusion | Edit | Refresh | FollowUp | Undo, Field(discriminator="kind")]
-_ADAPTER: TypeAdapter[Exclusion | Edit | Refresh | FollowUp | Undo] = TypeAdapter(Revision)
 
 
 def shown(revision: Revision) -> ReportRevision:
@@ -124,7 +124,12 @@ def shown(revision: Revision) -> ReportRevision:
 
 def revision_of(row: str | bytes) -> Revision:
     """A revision from its JSON. `ValueError` where it is none."""
-    return _ADAPTER.validate_json(row)
+    return _adapter().validate_json(row)
+
+
+@cache
+def _adapter() -> TypeAdapter[Exclusion | Edit | Refresh | FollowUp | Undo]:
+    return TypeAdapter(Revision)
 
 
 def revision_json(revision: Revision) -> dict[str, Any]:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.compounds import compound_parts
 from graph_research.text.language.dates import MONTH_NUMBERS
 from graph_research.text.language.opposites import CAPITALISED_NOUNS
 from graph_research.text.language.units import UNITS
 from graph_research.text.language.words import MOST_WEIGHT, UNSPACED, language_of, read_sentence, stem, weight
 
-_WORD = re.compile(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+")
+_WORD = deferred(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;|•(\[“\"„«»–—/`*]|^\s*[-–]|\d[.)])\s*$")
 _PLURAL = re.compile(r"[A-Z]{2,}s")  # of an abbreviation
 _DERIVED = re.compile(r"(?:ing|ed|ly|ness|ions?|able|ible|ers?|ism|less|ful|ity|ments?|[^s]s)$")

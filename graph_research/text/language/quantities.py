@@ -94,7 +94,7 @@ _PER = deferred(
 def _before(subject: str, signs: str, after: str = "") -> re.Pattern[str]:
     """What stands right before a number: words of a subject, or signs."""
     words = "|".join(facts(subject).values())
-    return re.compile(rf"(?:\b(?:{words})\s{after}|(?:{signs})\s?)[€$£]?$", re.IGNORECASE)
+    return deferred(rf"(?:\b(?:{words})\s{after}|(?:{signs})\s?)[€$£]?$", re.IGNORECASE)
 
 
 _ABOUT = _before("about", "~|≈|およそ|約", r"(?:the\s|an?\s)?")
@@ -105,14 +105,14 @@ _AT_MOST = _before("at_most", "<|≤")
 def _behind(subject: str, signs: str) -> re.Pattern[str]:
     """What stands right behind a number and its unit: words of a subject that compare with nothing else, or signs."""
     words = "|".join(facts(subject).values())
-    return re.compile(rf"\s(?:{words})\b(?!\s(?:than|als|que|all|\d))|(?:{signs})(?![\w+])", re.IGNORECASE)
+    return deferred(rf"\s(?:{words})\b(?!\s(?:than|als|que|all|\d))|(?:{signs})(?![\w+])", re.IGNORECASE)
 
 
 _OR_MORE = _behind("or_more", r"\s?\+")
 _OR_LESS = _behind("or_less", "(?!)")
 _SINCE = _before("since", "(?!)")
 _UNTIL = _before("until", "(?!)")
-ARTICLE_BEFORE = re.compile(rf"\b(?:{any_of('articles')})\s$", re.IGNORECASE)
+ARTICLE_BEFORE = deferred(rf"\b(?:{any_of('articles')})\s$", re.IGNORECASE)
 """The end of a text before a number that says which things are meant ("the two"), and not how many there are."""
 _PERCENT_BEFORE = "百分之"
 _SELDOM_COUNTS = re.compile(r"(?:one|zero)\b", re.IGNORECASE)
@@ -123,7 +123,7 @@ _NO_VALUE = re.compile(r"(?<=[^\W\u3040-\u9fff])|(?<=[.,:/’'°′″=–-])")
 _NO_VALUE_AFTER = re.compile(r"[:/]\d|-[^\W\d]|\s?[°′″](?!C)|(?:st|nd|rd|th)\b|[A-Za-z]")
 # A bare number after a name or a sign is the thing's own ("Zone 5", "No. 3"), and "[14]" points to a note.
 _LABEL_BEFORE = re.compile(r"(?<![.!?|:]\s)(?<!^)\b[A-Z]\w+\s$|[#№\[]\s?$|\b[Nn]o\.?\s$")
-_PLACE_BEFORE = re.compile(
+_PLACE_BEFORE = deferred(
     rf"\b(?:{any_of('numbered_parts')}|{any_of('numbered_pages')})\.?\s(?:\d[\d.]*(?:,\s|\s?[-–]\s?|\s\w+\s))*$",
     re.IGNORECASE,
 )

@@ -8,42 +8,41 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.dates import dates_in
 from graph_research.text.language.tables import any_of, facts
 
 _VERSION_WORD = r"(?:version|versión|versione|versie|wersja|revision|rev|release|edition|ausgabe|auflage|fassung|v|r)"
 _VERSION_WORDS = r"(?:versions|versionen|versiones|versioni|versies|wersje|revisions|releases|editions)"
-_NUMBER = re.compile(rf"(?<![a-z]){_VERSION_WORD}[\s._-]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%])", re.IGNORECASE)
-_LETTER = re.compile(
-    r"(?<![^\W_])(?i:revision|rev|version|release|ausgabe|fassung)[\s._-]*([A-Za-z])(?![^\W_]|\s+[a-z])"
-)
-_ASKED_LETTER = re.compile(r"(?<![^\W_])(?i:revision|rev|version|ausgabe|fassung)[\s._-]*([A-HJ-Z])(?![^\W_])")
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
+_NUMBER = deferred(rf"(?<![a-z]){_VERSION_WORD}[\s._-]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%])", re.IGNORECASE)
+_LETTER = deferred(r"(?<![^\W_])(?i:revision|rev|version|release|ausgabe|fassung)[\s._-]*([A-Za-z])(?![^\W_]|\s+[a-z])")
+_ASKED_LETTER = deferred(r"(?<![^\W_])(?i:revision|rev|version|ausgabe|fassung)[\s._-]*([A-HJ-Z])(?![^\W_])")
+_YEAR = deferred(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
 _POINTED = r"(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,]\d)"
 _AND = r"(?:[^\S\n]*[,–-][^\S\n]*|[^\S\n](?:and|or|to|through|thru|und|oder|bis|et|ou|à|y|o|e|en|tot|i|do)[^\S\n])"
-_ONE = re.compile(r"\d[\d.]*")
-_ASKED = re.compile(r"(?<![\w.])\d{1,4}(?:\.\d{1,4}){1,3}(?![\w%]|[.,]\d)")
+_ONE = deferred(r"\d[\d.]*")
+_ASKED = deferred(r"(?<![\w.])\d{1,4}(?:\.\d{1,4}){1,3}(?![\w%]|[.,]\d)")
 _DOCUMENT_WORD = r"documentation|manual|reference|handbook|release\s+notes|dokumentation|handbuch|manuel|manuale"
 _DAY = r"(?:19|20)\d{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
 _RELEASE = rf"(?:{_VERSION_WORD}[^\S\n]*|(?<![^\W_][^\S\n]))(\d{{1,4}}(?:\.\d{{1,4}}){{1,3}})"
 """Behind another word than one for a version it may be of whatever that word names."""
-_DATED_RELEASE = re.compile(
+_DATED_RELEASE = deferred(
     rf"(?<![\w-]){_DAY}[^\S\n]*[(\[]{_RELEASE}[)\]]|(?<![\w.]){_RELEASE}\]?[^\S\n]*[(–—-][^\S\n]*{_DAY}(?![\w-])",
     re.IGNORECASE,
 )
-_STAGE = re.compile(r"(?<![^\W_])(?:draft|final|entwurf|old|new|alt|neu|copy|kopie|outdated|archived)(?![^\W_])", re.I)
-_DRAFT = re.compile(r"(?<![^\W_])(?:draft|entwurf|old|alt|outdated|archived)(?![^\W_])", re.IGNORECASE)
-_DATE = re.compile(
+_STAGE = deferred(r"(?<![^\W_])(?:draft|final|entwurf|old|new|alt|neu|copy|kopie|outdated|archived)(?![^\W_])", re.I)
+_DRAFT = deferred(r"(?<![^\W_])(?:draft|entwurf|old|alt|outdated|archived)(?![^\W_])", re.IGNORECASE)
+_DATE = deferred(
     r"(?<!\d)(?:19|20)\d{2}(?:[-_.]?(?:0[1-9]|1[0-2])(?:[-_.]?(?:0[1-9]|[12]\d|3[01]))?)?(?!\d)"
     r"|(?<![^\W_])q[1-4](?![^\W_])",
     re.IGNORECASE,
 )
-_SEASON = re.compile(r"(?<!\d)((?:19|20)\d{2})\s?[-–/_]\s?((?:19|20)?\d{2})(?![-_.]?\d)")
-_WORD = re.compile(r"[^\W_]+")
+_SEASON = deferred(r"(?<!\d)((?:19|20)\d{2})\s?[-–/_]\s?((?:19|20)?\d{2})(?![-_.]?\d)")
+_WORD = deferred(r"[^\W_]+")
 _HEAD_CHARS = 1_500
 _NAMED_WITHIN = 100  # characters of a stamp, and behind the word that says that a document is superseded
 _STAMPED_WITHIN = 5  # paragraphs, the title among them
-_FILE_NAME = re.compile(r"[\w-][\w.-]*\.[A-Za-z0-9]{1,5}(?!\w)")
+_FILE_NAME = deferred(r"[\w-][\w.-]*\.[A-Za-z0-9]{1,5}(?!\w)")
 _RELEASE_NOTES = facts("release_notes")
 _SUBJECT = (
     r"(?:this|the\s+present)\s+(?:document|page|policy|version|edition|report|guide|manual|specification|standard|notice"
@@ -59,8 +58,8 @@ _REPLACED = (
 _NO_LONGER_VALID = f"{_STAMP_WORDS}|{_REPLACED}"
 _OF_NO_USE = r"archived|old|outdated|obsolete|superseded"
 _VERSION_OF_IT = r"version|edition|copy|page|document"
-_MAY_BE_SUPERSEDED = re.compile(f"{_NO_LONGER_VALID}|{_OF_NO_USE}")
-_SUPERSEDED = re.compile(
+_MAY_BE_SUPERSEDED = deferred(f"{_NO_LONGER_VALID}|{_OF_NO_USE}")
+_SUPERSEDED = deferred(
     rf"(?:{_SUBJECT}|\bstatus\s*:\s*"
     r"|\b(?:dieses\s+dokument|diese\s+(?:fassung|version|richtlinie|seite))\s+(?:ist|wurde)\s+"
     r"|\bce\s+document\s+(?:est|a\s+été)\s+|\bcette\s+(?:page|version)\s+(?:est|a\s+été)\s+"
@@ -70,13 +69,13 @@ _SUPERSEDED = re.compile(
     rf")(?:{_NO_LONGER_VALID})\b"
     rf"|\bthis\s+is\s+an?\s+(?:{_OF_NO_USE})\s+(?:{_VERSION_OF_IT})\b"
 )
-_STAMP = re.compile(
+_STAMP = deferred(
     rf"\W*(?:(?:{_STAMP_WORDS}|(?:{_OF_NO_USE})\s+(?:{_VERSION_OF_IT}))\s*(?:[:–—-]|\W*$)"
     rf"|(?:{_NO_LONGER_VALID})\s+(?:by|durch|par|por|da|door)\b)"
 )
-_RETRACTED_TITLE = re.compile(rf"\W*(?:{any_of('retracted')})(?:\W|$)", re.IGNORECASE)
-_RETRACTED_MARK = re.compile(rf"\W*(?:{any_of('retracted')})(?:\s\w+)?\s*[:：\])】–—]", re.IGNORECASE)
-_RETRACTION_NOTICE = re.compile(
+_RETRACTED_TITLE = deferred(rf"\W*(?:{any_of('retracted')})(?:\W|$)", re.IGNORECASE)
+_RETRACTED_MARK = deferred(rf"\W*(?:{any_of('retracted')})(?:\s\w+)?\s*[:：\])】–—]", re.IGNORECASE)
+_RETRACTION_NOTICE = deferred(
     rf"(?<!\w)(?:{any_of('this_work')})[^.!?。！？]{{0,80}}?(?:{any_of('retracted')})", re.IGNORECASE
 )
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import snowballstemmer
 
+from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.compounds import compound_parts
 from graph_research.text.language.frequencies import COMMON_ZIPF, UNKNOWN_ZIPF, frequencies
 from graph_research.text.language.questions import QUESTION_WORDS, YES_NO
@@ -45,8 +46,8 @@ _LEAST_FREQUENT = 0.08  # of a text's words are its language's commonest; lists 
 
 _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\u3005"
 _KANA = "\u3040-\u30ff\uff66-\uff9f"
-_UNSPACED = re.compile(f"[{_IDEOGRAPHS}{_KANA}]+")
-_WRITTEN_UNSPACED = re.compile(f"[{_IDEOGRAPHS}\u30a0-\u30ff]+")
+_UNSPACED = deferred(f"[{_IDEOGRAPHS}{_KANA}]+")
+_WRITTEN_UNSPACED = deferred(f"[{_IDEOGRAPHS}\u30a0-\u30ff]+")
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
 _SCRIPTS = {language: re.compile(f"[{letters}]") for language, letters in facts("alphabet").items()}
 """Alphabets, each with the language that is written in it most."""

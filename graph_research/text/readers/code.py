@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import orjson
 
 from graph_research.text.canonical import DocumentBuilder
+from graph_research.text.deferred_patterns import deferred
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers.separated import records_document
@@ -15,7 +14,7 @@ _BLOCK_LINES = 40
 _LONG_LINE_CHARS = 2_000  # nobody writes such lines by hand
 _MOST_IN_LONG_LINES = 0.5  # of the characters; a file may carry an image or a key as text
 _LEAST_WORDS = 0.5  # of the characters in long lines; a line may hold a paragraph
-_WORD = re.compile(r"[\u3040-\u9fff]+|(?<!\S)[^\W\d_]+[,.;:!?]*(?!\S)")
+_WORD = deferred(r"[\u3040-\u9fff]+|(?<!\S)[^\W\d_]+[,.;:!?]*(?!\S)")
 
 
 def code_document(source: str) -> Document:

@@ -7,16 +7,17 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from graph_research.text.deferred_patterns import deferred
 from graph_research.text.document import Document
 from graph_research.text.language.dates import dates_in, iso_from_parts
 from graph_research.text.language.tables import any_of
 
 _BEGINNING = r"(?<![^\W_])"
-_LAST_CHANGED = re.compile(
+_LAST_CHANGED = deferred(
     rf"{_BEGINNING}(?:{any_of('last_changed')})[^\w\d]{{0,4}}"
     r"(?:(?:on|at|am|le|el|il|al|op|de|em|a|den)\b[^\w\d]{0,3})?(?=.{0,12}\d)"
 )
-_AS_OF = re.compile(
+_AS_OF = deferred(
     rf"{_BEGINNING}(?:{any_of('as_of')})\s*([:：]?)\s*(?:(?:on|am|le|il|al|el|op|em|a)\s)?(?=\w)", re.IGNORECASE
 )
 _MONTH = re.compile(r"(0?[1-9]|1[0-2])\s?[/.]\s?((?:19|20)\d\d)(?!\d)")

@@ -6,10 +6,12 @@ import tomllib
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graph_research.research.report.labels.table import Labels
 from graph_research.text.language.tags import is_traditional_chinese, primary
+
+if TYPE_CHECKING:
+    from graph_research.research.report.labels.table import Labels
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "zh", "ja")
 """Languages that have a table."""
@@ -52,6 +54,8 @@ def _text(name: str) -> str:
 
 
 def _labels(text: str) -> Labels:
+    from graph_research.research.report.labels.table import Labels  # takes long to define, and most commands show none
+
     table: dict[str, Any] = tomllib.loads(text)
     table |= {name: tuple(value) for name, value in table.items() if isinstance(value, list)}
     return Labels(**table)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Labels:
     """The table of one language. `language` is a BCP 47 tag; `months`, `date_of` and `month_of` write dates,
     `decimal`, `thousands` and `percent` numbers, `pair`, `comma` and `semicolon` what stands side by side, `aside` what

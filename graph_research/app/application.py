@@ -31,19 +31,27 @@ from graph_research.app.runs.plan import Plan
 from graph_research.app.runs.report import Built, build_from_store, write_report
 from graph_research.app.runs.run import Run, RunResult, assemble, new_run_id, planned_within_limits
 from graph_research.app.runs.state_edits import edited
-from graph_research.app.runs.status import RunSummary, goes_on, is_driven, limit_of, run_error, status_of, waiting_for
+from graph_research.app.runs.status import (
+    RunSummary,
+    goes_on,
+    is_driven,
+    limit_of,
+    run_error,
+    status_of,
+    waiting_for,
+    waits_with_plan,
+)
 from graph_research.app.runs.steering import (
     PlannedRun,
     change_plan,
     guide,
     inherit_wishes,
     planned_run,
-    waits_with_plan,
 )
 from graph_research.app.store import Store, metadata_of, open_store, request_of
 from graph_research.app.telemetry.sending import send_traces
 from graph_research.app.wiring.clients import open_clients
-from graph_research.app.wiring.models import prices_of
+from graph_research.app.wiring.prices import prices_of
 from graph_research.app.wiring.search import require_kinds, with_searches
 from graph_research.app.workspace import Workspace
 from graph_research.audit_log import AuditLog

@@ -17,8 +17,7 @@ from graph_research.app.revisions.ask import follows_up, join_follow_up
 from graph_research.app.runs.report import Built, NoReport
 from graph_research.app.runs.research_state import research_state
 from graph_research.app.runs.run import RunResult
-from graph_research.app.runs.status import delete_run, goes_on, is_driven, is_new_fork
-from graph_research.app.runs.steering import pause_of
+from graph_research.app.runs.status import delete_run, goes_on, is_driven, is_new_fork, pause_of
 from graph_research.app.workspace import Workspace, open_workspace
 from graph_research.errors import GraphResearchError
 from graph_research.graph.errors import RunBusy, RunExists, StoreUnreachable, UnknownRun

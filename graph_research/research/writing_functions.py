@@ -12,6 +12,7 @@ from graph_research.research.evidence.citations import in_context
 from graph_research.research.evidence.contradictions import new_or_settled
 from graph_research.research.models.draft import (
     EMPTY_CELL,
+    STATEMENTS_OF_A_BATCH,
     Block,
     BlockType,
     DraftSection,
@@ -25,8 +26,6 @@ from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.outline import SectionAction
 from graph_research.research.models.source import Source
 from graph_research.research.scoring.versions import newest_versions
-
-STATEMENTS_OF_A_BATCH = 50  # at most; a smaller window shows fewer passages of a batch
 
 SENTENCES_OF_A_MENDING = 20  # at most, unless a single section has more
 

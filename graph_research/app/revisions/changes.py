@@ -16,7 +16,7 @@ from graph_research.app.request import valid_text
 from graph_research.app.runs.report import Built, build_from_store, build_revised
 from graph_research.app.runs.revisions import add_revision, stored_revisions
 from graph_research.app.store import Store, open_store
-from graph_research.app.wiring.models import prices_of
+from graph_research.app.wiring.prices import prices_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import Action, Hint, check_name
 from graph_research.graph.context import Clock, SystemClock

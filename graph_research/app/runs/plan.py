@@ -14,9 +14,6 @@ from graph_research.graph.definition.yaml_tree import Scalar, Tree, YamlMapping,
 from graph_research.research.models.ids import sub_query_id
 from graph_research.research.models.plan import ChecklistItem, ChecklistKind, SubQuery
 
-ADOPTING_NODE = "adopt_plan"
-"""The node of a graph before which a run waits with its plan."""
-
 _MOST_SUB_QUERIES, _MOST_POINTS, _MOST_CHARS = 8, 30, 1_000
 _SOURCE_TYPES = ("web", "academic", "news")
 _PARTS = ("research_brief", "sub_queries", "checklist")

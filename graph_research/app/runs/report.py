@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from graph_research.app.files import write_atomically
-from graph_research.app.graphs.catalog import load
 from graph_research.app.graphs.run_trace import Trace, trace_of
 from graph_research.app.request import RunRequest
 from graph_research.app.runs.archive import archive_error
@@ -19,16 +18,13 @@ from graph_research.app.runs.research_state import MISSHAPEN, research_state
 from graph_research.app.runs.revisions import stored_revisions, up_to
 from graph_research.app.runs.status import error_text, goes_on, is_driven, limit_of, run_error
 from graph_research.app.store import Store, open_store, request_of
-from graph_research.app.wiring.models import prices_of
-from graph_research.app.wiring.services import definition_registry
+from graph_research.app.wiring.prices import prices_of
 from graph_research.app.workspace import Workspace, with_neighbours
 from graph_research.errors import Action, Hint, UserMistake, check_name
 from graph_research.graph.checkpoint.ports import missing_text
 from graph_research.graph.checkpoint.records import CallRecord, RunRecord
-from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.events import Event
-from graph_research.graph.export import picture_of, render_svg
 from graph_research.graph.statuses import CallStatus, Cause, RunStatus
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.llm.model_data import Prices
@@ -40,6 +36,9 @@ from graph_research.research.report.run_metadata import RunFacts, retries_of, ro
 from graph_research.research.revision.model import Revision, holding, shown
 from graph_research.research.revision.revise import revised, with_added
 from graph_research.settings.config import ROLES
+
+if TYPE_CHECKING:
+    from graph_research.graph.definition.compiler import Graph
 
 _WRITTEN = ("md", "html", "json")
 """The formats in which a run writes its report at its end."""
@@ -79,6 +78,11 @@ class Built:
         """The report in one of `REPORT_FORMATS`. Its picture is that of `graph`, or of the run's own graph by name."""
 
         def graph_svg() -> str:
+            # loaded where a picture is drawn: the handlers of a graph are most of the program
+            from graph_research.app.graphs.catalog import load
+            from graph_research.app.wiring.services import definition_registry
+            from graph_research.graph.export import picture_of, render_svg
+
             registry = definition_registry(with_neighbours(workspace, self.graph))
             drawn = graph or load(workspace, self.graph, registry, self.definition)
             return render_svg(picture_of(drawn, overlay=self.trace.timeless(drawn)))

@@ -14,7 +14,8 @@ from graph_research.app.runs.limits.budget import Budget, LimitReached, PagesInT
 from graph_research.app.runs.limits.estimate import Shape
 from graph_research.app.runs.limits.reserve import Limits, Reserve, check_least, planned_within
 from graph_research.app.store import Store
-from graph_research.app.wiring.models import build_router, prices_of
+from graph_research.app.wiring.models import build_router
+from graph_research.app.wiring.prices import prices_of
 from graph_research.app.wiring.replay_registry import offline_registry
 from graph_research.app.wiring.search import Searches, build_searches
 from graph_research.app.wiring.services import build_registry, build_services

@@ -12,9 +12,8 @@ import orjson
 from graph_research.app.runs.archive import archive_error
 from graph_research.app.runs.limits.budget import Budget, LimitReached, limit_reached
 from graph_research.app.runs.research_state import research_state
-from graph_research.app.runs.steering import pause_of
 from graph_research.app.store import Store, open_store, question_of, request_of
-from graph_research.app.wiring.models import prices_of
+from graph_research.app.wiring.prices import prices_of
 from graph_research.app.workspace import Workspace
 from graph_research.errors import Action, Hint, check_name
 from graph_research.graph.checkpoint.records import RunRecord
@@ -26,7 +25,10 @@ from graph_research.graph.statuses import CallStatus, Cause, RunStatus, StepStat
 from graph_research.graph.values.codec import decode, references
 from graph_research.providers.llm.model_data import Prices
 from graph_research.research.report.run_metadata import asks_outside, retries_of, usage_of
-from graph_research.research.report.statistics import content_fidelity_of
+from graph_research.research.retrieval.fidelity import content_fidelity_of
+
+ADOPTING_NODE = "adopt_plan"
+"""The node of a graph before which a run waits with its plan."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +114,18 @@ async def delete_run(workspace: Workspace, run_id: str) -> None:
         await store.delete(run_id)
     for file in (workspace.home.audit_file(run_id), workspace.home.crash_file(run_id)):
         file.unlink(missing_ok=True)
+
+
+def waits_with_plan(record: RunRecord) -> bool:
+    """Whether the run stands before the node that takes its plan up."""
+    return record.status == RunStatus.PAUSED and ADOPTING_NODE in record.nodes
+
+
+def pause_of(record: RunRecord) -> str | None:
+    """Why a run pauses, in words; None where it does not."""
+    if waits_with_plan(record):
+        return "the run waits with its plan: approve it, or change it first"
+    return f"the run pauses before {', '.join(record.nodes)}" if record.status == RunStatus.PAUSED else None
 
 
 async def check_answered(store: Store, run_id: str, answer: str) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 from graph_research.app.request import RunRequest, valid_text
 from graph_research.app.runs.limits.estimate import Amount, Shape
-from graph_research.app.runs.plan import ADOPTING_NODE, Plan
+from graph_research.app.runs.plan import Plan
 from graph_research.app.runs.research_state import research_state
+from graph_research.app.runs.status import waits_with_plan
 from graph_research.app.store import Store, request_of
 from graph_research.errors import Action, Hint, check_name
 from graph_research.graph.checkpoint.records import RunRecord
@@ -46,18 +47,6 @@ class PlannedRun:
             "models": {role: list(specs) for role, specs in self.models.items()},
             "estimate": self.estimate.to_json(),
         }
-
-
-def waits_with_plan(record: RunRecord) -> bool:
-    """Whether the run stands before the node that takes its plan up."""
-    return record.status == RunStatus.PAUSED and ADOPTING_NODE in record.nodes
-
-
-def pause_of(record: RunRecord) -> str | None:
-    """Why a run pauses, in words; None where it does not."""
-    if waits_with_plan(record):
-        return "the run waits with its plan: approve it, or change it first"
-    return f"the run pauses before {', '.join(record.nodes)}" if record.status == RunStatus.PAUSED else None
 
 
 async def planned_run(store: Store, run_id: str, prices: Prices) -> PlannedRun:

@@ -10,7 +10,6 @@ from graph_research.providers.clients import Clients
 from graph_research.providers.errors import UnknownModel
 from graph_research.providers.llm.base import Model
 from graph_research.providers.llm.catalog import HOSTINGS, MODEL_PROVIDERS
-from graph_research.providers.llm.model_data import Price, Prices
 from graph_research.providers.llm.model_spec import EXTRACTIVE, ModelSpec, parse_spec
 from graph_research.providers.llm.provider_spec import ModelProviderSpec, window_in
 from graph_research.research.llm.model_router import ModelRouter
@@ -81,9 +80,3 @@ def hosts_of(specs: Iterable[str]) -> set[str]:
         hosting = HOSTINGS.get(spec.kind)
         hosts.add(urlsplit(spec.url or (hosting.base_url if hosting else "")).hostname or "")
     return hosts - {""}
-
-
-def prices_of(settings: Settings) -> Prices:
-    """What models cost, by the table and the user's own prices."""
-    own = settings.model_price_overrides.items()
-    return Prices({name: Price(**{str(rate): usd for rate, usd in rates.items()}) for name, rates in own})

@@ -17,7 +17,7 @@ from graph_research.jobs import backends
 from graph_research.jobs.errors import JobStoreUnusable
 from graph_research.jobs.job import LOCAL_USER, Job, JobStatus
 from graph_research.jobs.store import JobStore
-from graph_research.research.report.statistics import content_fidelity_of
+from graph_research.research.retrieval.fidelity import content_fidelity_of
 from graph_research.settings.home import Home
 
 QUEUED = "queued"

@@ -16,7 +16,7 @@ from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section, shortened
 from graph_research.research.llm.services import Services
 from graph_research.research.llm.structured_call import Agent
-from graph_research.research.models.evidence import AGREE, Comparison, Contradiction, Evidence, Side
+from graph_research.research.models.evidence import AGREE, MOST_PAIRS, Comparison, Contradiction, Evidence, Side
 from graph_research.research.models.finding import Confidence, Finding
 from graph_research.research.models.ids import comparison_id, contradiction_id
 from graph_research.research.models.source import Source
@@ -25,9 +25,6 @@ from graph_research.research.scoring.versions import pages
 from graph_research.text.relevance.alike import alike_pairs
 from graph_research.text.relevance.statements import Nature
 from graph_research.text.relevance.support import support
-
-MOST_PAIRS = 24
-"""So many pairs are judged in a round at most, conflicts that are named already before others."""
 
 _QUOTE_CHARS = 300
 _VALUE_CHARS = 80

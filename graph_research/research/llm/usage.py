@@ -1,4 +1,5 @@
-"""What model calls took, in tokens and money: one reading of a recorded answer, used by every sum of them."""
+"""What model calls took, in tokens and money: one reading of a recorded answer, used by every sum of them; and the
+records of such sums."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from graph_research.providers.llm.model_spec import EXTRACTIVE
+from graph_research.research.models.record import Record
 
 Price = Callable[[str, int, int, int], float | None]
 """USD of a call by model, input tokens, output tokens, and those of the input that were cached; None where the price is
@@ -40,6 +42,59 @@ class Spending:
     def rounded(self) -> dict[str, Any]:
         """As plain JSON, the cost to a millionth of a dollar."""
         return asdict(self) | {"cost_usd": None if self.cost_usd is None else round(self.cost_usd, 6)}
+
+
+class Usage(Record):
+    """Calls of one role in one phase; `cost_usd` is null where no price is known."""
+
+    role: str
+    phase: str
+    calls: int
+    seconds: float
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None = None
+
+
+class UsageTotals(Record):
+    """The sum over all rows; `cost_usd` is null if any row's price is unknown."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+
+
+class ModelFailure(Record):
+    """How often calls of a model failed in one role, and why in a few words."""
+
+    model: str
+    reason: str
+    calls: int
+
+
+class RoleUse(Record):
+    """The models that served a role, with their answered calls. `repair_turns` counts answers sent back since they did
+    not fit their schema, `too_long` prompts above a context window. `cost_usd` is null where a price is not known."""
+
+    models: dict[str, int]
+    calls: int
+    repair_turns: int
+    too_long: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    failures: list[ModelFailure]
+
+
+class Retries(Record):
+    """Requests to a provider that were retried because it was overloaded, unreachable or broke off. `kind` is
+    `model`, `search` or `page`; `role` that of a model, else null; `provider` a page's host."""
+
+    kind: str
+    provider: str
+    role: str | None
+    requests: int
 
 
 def spending_of(answer: Any, price: Price | None = None) -> Spending | None:

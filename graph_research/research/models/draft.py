@@ -218,6 +218,10 @@ class VerdictWord(StrEnum):
     NOT = "not"
 
 
+STATEMENTS_OF_A_BATCH = 50
+"""So many statements are shown to a verifier at once at most; a smaller window shows fewer of their passages."""
+
+
 class StatementVerdict(Record):
     """A verifier's judgement of one statement; `id` is the statement's, `model` who judged. `stated` says of an
     analysis that its passages state all of it, so that it infers nothing."""

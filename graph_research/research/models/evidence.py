@@ -13,6 +13,9 @@ from graph_research.text.relevance.statements import Nature
 AGREE = "agree"
 """The verdict on statements that say the same."""
 
+MOST_PAIRS = 24
+"""So many pairs are judged in a round at most, conflicts that are named already before others."""
+
 
 class Evidence(Record):
     """A quote and where it stands: `archive[locator] == quote`, to the character.

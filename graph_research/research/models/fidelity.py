@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Literal
 
 from pydantic import Field
 
@@ -79,6 +80,17 @@ class ItemFidelity(Record):
     current_tokens: int
     current_level: FidelityLevel
     compression_ratio: float
+
+
+class ContentFidelity(Record):
+    """How much of the sources' archived texts the models were shown: `items` by source, the `records` by source and
+    phase that they come from, sources by level, the mean of the items' shares 0 to 1, and its band."""
+
+    items: dict[str, ItemFidelity] = Field(default_factory=dict)
+    records: list[FidelityRecord] = Field(default_factory=list)
+    levels: dict[str, int]
+    score: float
+    band: Literal["full", "condensed", "compressed", "minimal"]
 
 
 def fidelity_record(

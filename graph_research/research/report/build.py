@@ -16,7 +16,7 @@ from graph_research.research.llm.context_windows import token_limit_retries
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import Draft, StatementVerdict, stored_draft
 from graph_research.research.models.evidence import Comparison, Contradiction, Evidence
-from graph_research.research.models.fidelity import FidelityLevel
+from graph_research.research.models.fidelity import ContentFidelity, FidelityLevel
 from graph_research.research.models.finding import Claim, Finding, Gap
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.record import Record
@@ -35,7 +35,6 @@ from graph_research.research.report.left_open import (
 from graph_research.research.report.limitations import limitations_of
 from graph_research.research.report.matrix import matrix_of
 from graph_research.research.report.model import (
-    ContentFidelity,
     NamedVersion,
     Report,
     ReportClaim,
@@ -48,7 +47,8 @@ from graph_research.research.report.model import (
 )
 from graph_research.research.report.notice import notice_of
 from graph_research.research.report.run_metadata import RunFacts
-from graph_research.research.report.statistics import content_fidelity_of, gathering_of, statistics_of
+from graph_research.research.report.statistics import gathering_of, statistics_of
+from graph_research.research.retrieval.fidelity import content_fidelity_of
 from graph_research.research.scoring.origin import independent, origins
 from graph_research.research.scoring.versions import newest_versions
 from graph_research.text.relevance.statements import Nature

@@ -8,8 +8,9 @@ from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
 from graph_research.research.evidence.cited import Citation, CitedContradiction, CitedPlace, QuoteSelector
+from graph_research.research.llm.usage import Retries, RoleUse
 from graph_research.research.report.labels.table import Labels
-from graph_research.research.report.model import Report, ReportSource, Retries, RoleUse
+from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.scoring.tiers import is_maker
 from graph_research.text.language.dates import date_parts
 from graph_research.text.places import FilePlace, in_words

@@ -12,7 +12,7 @@ from graph_research.research.evidence.cited import Cited
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.draft import Writer, stored_draft, words_of
-from graph_research.research.models.fidelity import LOW_FIDELITY
+from graph_research.research.models.fidelity import LOW_FIDELITY, ContentFidelity
 from graph_research.research.models.finding import Gap
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.report_options import ReportOptions, ReportType
@@ -21,7 +21,6 @@ from graph_research.research.report.formatting import model_name, one_line
 from graph_research.research.report.labels.languages import has_labels, labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import (
-    ContentFidelity,
     GatheringStatistics,
     ReportClaim,
     ReportDecision,

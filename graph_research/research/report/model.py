@@ -14,9 +14,10 @@ from graph_research.research.evidence.cited import (
     CitedSection,
     CitedStatement,
 )
+from graph_research.research.llm.usage import Retries, RoleUse, Usage, UsageTotals
 from graph_research.research.models.decision import Decision
 from graph_research.research.models.draft import statements_of
-from graph_research.research.models.fidelity import FidelityLevel, FidelityRecord, ItemFidelity
+from graph_research.research.models.fidelity import ContentFidelity, FidelityLevel
 from graph_research.research.models.record import Record
 from graph_research.research.models.source import RetrievalMethod
 
@@ -150,60 +151,6 @@ class ReportConfidence(Record):
     weak: list[str]
 
 
-class Usage(Record):
-    """Calls of one role in one phase; `cost_usd` is null where no price is known."""
-
-    role: str
-    phase: str
-    calls: int
-    seconds: float
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None = None
-
-
-class UsageTotals(Record):
-    """The sum over all rows; `cost_usd` is null if any row's price is unknown."""
-
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
-
-
-class ModelFailure(Record):
-    """How often calls of a model failed in one role, and why in a few words."""
-
-    model: str
-    reason: str
-    calls: int
-
-
-class RoleUse(Record):
-    """The models that served a role, with their answered calls. `repair_turns` counts answers sent back since they did
-    not fit their schema, `too_long` prompts above a context window. `cost_usd` is null where a price is not known."""
-
-    models: dict[str, int]
-    calls: int
-    repair_turns: int
-    too_long: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
-    failures: list[ModelFailure]
-
-
-class ContentFidelity(Record):
-    """How much of the sources' archived texts the models were shown: `items` by source, the `records` by source and
-    phase that they come from, sources by level, the mean of the items' shares 0 to 1, and its band."""
-
-    items: dict[str, ItemFidelity] = Field(default_factory=dict)
-    records: list[FidelityRecord] = Field(default_factory=list)
-    levels: dict[str, int]
-    score: float
-    band: Literal["full", "condensed", "compressed", "minimal"]
-
-
 class SearchUse(Record):
     """How often a search provider was asked, failed, and was skipped, because it serves none of the source types or
     because no word of the query may be sent to it."""
@@ -230,16 +177,6 @@ class GatheringStatistics(Record):
     excerpts_dropped: int = 0
     topics_compressed: int = 0
     compressions_failed: int = 0
-
-
-class Retries(Record):
-    """Requests to a provider that were retried because it was overloaded, unreachable or broke off. `kind` is
-    `model`, `search` or `page`; `role` that of a model, else null; `provider` a page's host."""
-
-    kind: str
-    provider: str
-    role: str | None
-    requests: int
 
 
 class ReportStatistics(Record):

@@ -13,8 +13,17 @@ from graph_research.providers.call_kind import CallKind
 from graph_research.providers.errors import BudgetReached
 from graph_research.providers.http.telemetry import RETRIED_NOTE
 from graph_research.providers.llm.model_spec import EXTRACTIVE
-from graph_research.research.llm.usage import Price, Spending, phase_of_path, spending_of, total
-from graph_research.research.report.model import ModelFailure, Retries, RoleUse, Usage
+from graph_research.research.llm.usage import (
+    ModelFailure,
+    Price,
+    Retries,
+    RoleUse,
+    Spending,
+    Usage,
+    phase_of_path,
+    spending_of,
+    total,
+)
 
 _FAILURES: Mapping[str, str] = {
     "ProviderUnavailable": "did not answer",

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from statistics import mean
-from typing import Any, Literal
+from typing import Any
 
 from graph_research.providers.search.base import provider_name
 from graph_research.research.evidence.cited import Cited
 from graph_research.research.evidence.claim_support import Status
-from graph_research.research.llm.usage import Spending, total
-from graph_research.research.models.fidelity import FidelityLevel, FidelityRecord, ItemFidelity
-from graph_research.research.models.source import Source
+from graph_research.research.llm.usage import Spending, UsageTotals, total
+from graph_research.research.models.fidelity import ContentFidelity
 from graph_research.research.report.model import (
-    ContentFidelity,
     GatheringStatistics,
     ReportSource,
     ReportStatistics,
     SearchUse,
-    UsageTotals,
 )
 from graph_research.research.report.run_metadata import RunFacts
-from graph_research.research.retrieval.fidelity import fullest_records, known_share
-from graph_research.text.tokens import CHARS_PER_TOKEN
 
 FETCH = "fetch"
 """Stands for a provider among the failures where a page could not be read."""
@@ -71,54 +65,6 @@ def statistics_of(
 def _statements(cited: Cited) -> dict[str, int]:
     counts = Counter(statement.status for statement in cited.statements())
     return {status.value: counts[status] for status in Status}
-
-
-def content_fidelity_of(state: Mapping[str, Any], lengths: Mapping[str, int] | None = None) -> ContentFidelity:
-    """The records of a state's `content_fidelity`, and what they say together; absent channels count as empty. A phase
-    that is repeated replaces its records; a source counts as far as any of its prompts showed it.
-
-    Earlier versions stored no records and no lengths of sources: then what the sources themselves say of what was shown
-    counts, and `lengths` are the characters of the archived texts by archive hash.
-    """
-    records = [FidelityRecord.model_validate(row) for row in state.get("content_fidelity") or []]
-    fullest = fullest_records(records)
-    sources = [Source.model_validate(row) for row in state.get("sources") or []]
-    known = lengths or {}
-    items = {
-        source.id: _item_fidelity(
-            source, fullest.get(source.id), source.characters or known.get(source.archive_hash, 0)
-        )
-        for source in sources
-    }
-    score = mean(item.compression_ratio for item in items.values()) if items else 1.0
-    return ContentFidelity(
-        items=items,
-        records=records,
-        levels=dict(sorted(Counter(item.current_level.value for item in items.values()).items())),
-        score=round(score, 4),
-        band=_band(score),
-    )
-
-
-def _item_fidelity(source: Source, fullest: FidelityRecord | None, characters: int) -> ItemFidelity:
-    before = source.metadata.get("shown_share", 0.0 if fullest else 1.0)
-    share = known_share(source.fidelity, max(before, fullest.compression_ratio) if fullest else before)
-    original = characters // CHARS_PER_TOKEN
-    return ItemFidelity(
-        original_tokens=original,
-        current_tokens=round(original * share),
-        current_level=fullest.level if fullest and source.is_digest else FidelityLevel(source.fidelity),
-        compression_ratio=share,
-    )
-
-
-def _band(score: float) -> Literal["full", "condensed", "compressed", "minimal"]:
-    """A word for a mean share of kept text."""
-    if score >= 0.9:
-        return "full"
-    if score >= 0.6:
-        return "condensed"
-    return "compressed" if score >= 0.3 else "minimal"
 
 
 def gathering_of(state: Mapping[str, Any], search: Sequence[str] = ()) -> GatheringStatistics:

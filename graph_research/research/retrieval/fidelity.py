@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from statistics import mean
+from typing import Any, Literal
 
 from graph_research.research.budget.allocation import Allocation, Allotted
 from graph_research.research.models.fidelity import (
     LEVEL_SHARES,
+    ContentFidelity,
     FidelityLevel,
     FidelityRecord,
+    ItemFidelity,
     fidelity_record,
     level_of,
 )
@@ -123,3 +127,51 @@ def content_allocation(records: Sequence[FidelityRecord], room_chars: int | None
     )
     allocation = Allocation(items=items, tokens_available=room_chars // CHARS_PER_TOKEN)
     return {"content_allocation": allocation.to_json()}
+
+
+def content_fidelity_of(state: Mapping[str, Any], lengths: Mapping[str, int] | None = None) -> ContentFidelity:
+    """The records of a state's `content_fidelity`, and what they say together; absent channels count as empty. A phase
+    that is repeated replaces its records; a source counts as far as any of its prompts showed it.
+
+    Earlier versions stored no records and no lengths of sources: then what the sources themselves say of what was shown
+    counts, and `lengths` are the characters of the archived texts by archive hash.
+    """
+    records = [FidelityRecord.model_validate(row) for row in state.get("content_fidelity") or []]
+    fullest = fullest_records(records)
+    sources = [Source.model_validate(row) for row in state.get("sources") or []]
+    known = lengths or {}
+    items = {
+        source.id: _item_fidelity(
+            source, fullest.get(source.id), source.characters or known.get(source.archive_hash, 0)
+        )
+        for source in sources
+    }
+    score = mean(item.compression_ratio for item in items.values()) if items else 1.0
+    return ContentFidelity(
+        items=items,
+        records=records,
+        levels=dict(sorted(Counter(item.current_level.value for item in items.values()).items())),
+        score=round(score, 4),
+        band=_band(score),
+    )
+
+
+def _item_fidelity(source: Source, fullest: FidelityRecord | None, characters: int) -> ItemFidelity:
+    before = source.metadata.get("shown_share", 0.0 if fullest else 1.0)
+    share = known_share(source.fidelity, max(before, fullest.compression_ratio) if fullest else before)
+    original = characters // CHARS_PER_TOKEN
+    return ItemFidelity(
+        original_tokens=original,
+        current_tokens=round(original * share),
+        current_level=fullest.level if fullest and source.is_digest else FidelityLevel(source.fidelity),
+        compression_ratio=share,
+    )
+
+
+def _band(score: float) -> Literal["full", "condensed", "compressed", "minimal"]:
+    """A word for a mean share of kept text."""
+    if score >= 0.9:
+        return "full"
+    if score >= 0.6:
+        return "condensed"
+    return "compressed" if score >= 0.3 else "minimal"

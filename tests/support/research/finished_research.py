@@ -6,8 +6,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from graph_research.research.llm.usage import Usage
 from graph_research.research.report.build import build_report
-from graph_research.research.report.model import Report, Usage
+from graph_research.research.report.model import Report
 from graph_research.research.report.run_metadata import RunFacts
 from graph_research.text.document import Block, Document
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graph_research.research.models.draft import DraftSection
-from graph_research.research.writing_functions import STATEMENTS_OF_A_BATCH, statement_batches
+from graph_research.research.models.draft import STATEMENTS_OF_A_BATCH, DraftSection
+from graph_research.research.writing_functions import statement_batches
 
 
 def fact(text: str, *evidence: str, kind: str = "fact") -> dict[str, Any]:

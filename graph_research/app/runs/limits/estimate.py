@@ -33,9 +33,9 @@ from enum import StrEnum
 from typing import Any
 
 from graph_research.providers.llm.model_spec import EXTRACTIVE
-from graph_research.research.agents.comparer import MOST_PAIRS
+from graph_research.research.models.draft import STATEMENTS_OF_A_BATCH
+from graph_research.research.models.evidence import MOST_PAIRS
 from graph_research.research.models.report_options import ReportOptions
-from graph_research.research.writing_functions import STATEMENTS_OF_A_BATCH
 
 LEAST_CALLS, LEAST_CALL_TOKENS = 8, 3_000
 LEAST_SECONDS = 3.0

@@ -10,7 +10,8 @@ import pytest
 
 from graph_research.app.request import request_for
 from graph_research.app.runs.limits.budget import Budget, BudgetUnknowable, within_budget
-from graph_research.app.wiring.models import build_model, build_router, hosts_of, prices_of, window_tokens
+from graph_research.app.wiring.models import build_model, build_router, hosts_of, window_tokens
+from graph_research.app.wiring.prices import prices_of
 from graph_research.app.workspace import open_workspace
 from graph_research.errors import UserMistake
 from graph_research.providers.clients import Clients

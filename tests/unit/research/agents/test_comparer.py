@@ -11,7 +11,7 @@ import pytest
 
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.providers.search.base import SearchHit, SearchRequest
-from graph_research.research.agents.comparer import MOST_PAIRS
+from graph_research.research.models.evidence import MOST_PAIRS
 from graph_research.text.relevance.alike import alike_pairs, differs
 from tests.support.research.harness import Bench, finding, one_section, research_script, small_web
 

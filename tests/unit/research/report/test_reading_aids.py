@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from graph_research.research.llm.usage import RoleUse
 from graph_research.research.models.draft import StatementKind, Writer, statements_of
 from graph_research.research.quality_gates import NO_SURE_FINDING
 from graph_research.research.registry import research_handlers
@@ -18,7 +19,7 @@ from graph_research.research.report.documents.markdown import render_markdown
 from graph_research.research.report.labels import languages
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
-from graph_research.research.report.model import CitedBlock, NamedVersion, Report, RoleUse
+from graph_research.research.report.model import CitedBlock, NamedVersion, Report
 from graph_research.research.report.page.flow import Stage, flow_of
 from graph_research.research.report.page.html import render_html
 from graph_research.research.report.reading import with_short_titles

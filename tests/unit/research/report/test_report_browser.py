@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader
 
-from graph_research.research.report.model import ModelFailure, Retries, RoleUse
+from graph_research.research.llm.usage import ModelFailure, Retries, RoleUse
 from tests.support.research import finished_research, written_report
 from tests.unit.research.report.test_report_html import rendered
 from tests.unit.research.report.test_report_markdown import HOSTILE, built, hostile_report

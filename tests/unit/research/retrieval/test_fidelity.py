@@ -15,8 +15,12 @@ from graph_research.research.models.fidelity import LOW_FIDELITY, FidelityLevel,
 from graph_research.research.models.source import Quality, Source, SourceScore
 from graph_research.research.report.build import build_report
 from graph_research.research.report.run_metadata import RunFacts
-from graph_research.research.report.statistics import content_fidelity_of
-from graph_research.research.retrieval.fidelity import compressed_content, fidelity_score, record_shown
+from graph_research.research.retrieval.fidelity import (
+    compressed_content,
+    content_fidelity_of,
+    fidelity_score,
+    record_shown,
+)
 from graph_research.text.document import source_id, text_hash
 from tests.support.research.harness import PlainContext, make_services
 

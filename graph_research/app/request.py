@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from graph_research.app.clock import parse_timestamp
 from graph_research.app.workspace import Workspace, is_file_name
 from graph_research.errors import Action, Hint, UserMistake, suggestion
-from graph_research.providers.llm.catalog import default_models, default_roles, whole_spec
 from graph_research.providers.llm.model_spec import EXTRACTIVE, SCRIPTED
 from graph_research.providers.search.base import LOCAL
 from graph_research.research.models.phase import PHASES
@@ -255,12 +254,16 @@ def _above_zero(value: _Number | None, name: str) -> _Number | None:
 
 def _models(workspace: Workspace) -> tuple[str, ...]:
     """Each text may be a list with commas, as that of a role may."""
+    from graph_research.providers.llm.catalog import default_models, whole_spec  # only a new run needs the adapters
+
     named = workspace.settings.default_provider or default_models(workspace.environ)
     specs = _absolute_specs([spec for specs in named for spec in specs.split(",")], workspace.folder)
     return tuple(whole_spec(spec) for spec in specs)
 
 
 def _configured_roles(workspace: Workspace) -> dict[str, tuple[str, ...]]:
+    from graph_research.providers.llm.catalog import default_roles, whole_spec  # as above
+
     own = workspace.configuration.role_specs()
     named = own.get("research") or (_models(workspace) if workspace.settings.default_provider else ())
     given = {role: specs for role, specs in default_roles(workspace.environ, named).items() if "gathering" not in own}

@@ -6,8 +6,6 @@ import json
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from rapidfuzz.distance import OSA
-
 _TYPE_NAMES = {
     int: "a number",
     float: "a number",
@@ -65,6 +63,8 @@ _MOST_LISTED = 24
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name most similar to `name` (optimal string alignment, at least 0.6), or None."""
+    from rapidfuzz.distance import OSA  # only a mistake needs it
+
     scored = [(OSA.normalized_similarity(name[:100], other), other) for other in sorted(known)]
     best, match = max(scored, default=(0.0, ""), key=lambda pair: pair[0])
     return match if best >= _LEAST_SIMILARITY else None

@@ -17,18 +17,12 @@ from graph_research.providers.search.base import LOCAL, Extent, SearchHit, Searc
 from graph_research.research.scoring.site import belongs_to, host_of
 from graph_research.text.language.tags import UNDETERMINED, primary, question_language
 from graph_research.text.language.words import language_of
-from graph_research.text.readers.formats import FORMATS, MEDIA_TYPES
 
 _LEAST_CHARS = 200  # of a text whose language is judged by its commonest words
 _LEAST_SAID_CHARS = 40  # of a title and a shorter text together whose language all their words tell
 _LICENCE_URL = re.compile(r"creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)(?:/([\d.]+))?", re.IGNORECASE)
 _JOINED_LICENCE = re.compile(r"cc(?:by|nc|nd|sa)+")
 _NOT_LIMITING = re.compile(r"[\d.]+|v\d[\d.]*|igo|international|or|later|only|license|licence")
-
-_TYPES = frozenset({*FORMATS, *mimetypes.types_map.values()})
-_MAIN_TYPES = frozenset(name.partition("/")[0] for name in _TYPES)
-_SUB_TYPES = frozenset(name.partition("/")[2] for name in _TYPES)
-_SUFFIXES = tuple(suffix[1:] for suffix in MEDIA_TYPES)
 
 
 class Exclusion(StrEnum):
@@ -85,7 +79,7 @@ class SourceRules:
             )
         for name in self.media_types:
             if not _is_known(name.lower()):
-                meant = suggestion(name.lower(), _SUFFIXES)
+                meant = suggestion(name.lower(), [suffix[1:] for suffix in _library_types()])
                 raise MediaTypeUnknown(
                     f"media_types: no file is known to be of type {name!r}",
                     help=f"{meant}name suffixes such as pdf, or types such as text/html or text/*",
@@ -209,15 +203,27 @@ def _is_of_type(media_type: str, allowed: Collection[str]) -> bool:
 
 def _is_known(name: str) -> bool:
     """Whether files of a media type or with a suffix are known; of a type any that begins like others counts."""
+    from graph_research.text.readers.formats import FORMATS  # loads all readers, which few rules need
+
     main, slash, _ = name.partition("/")
-    return main in _MAIN_TYPES if slash else name in _SUB_TYPES or bool(_types_of(name) - {None})
+    known = [each.partition("/") for each in (*FORMATS, *mimetypes.types_map.values())]
+    if slash:
+        return any(main == each for each, _, _ in known)
+    return any(name == each for _, _, each in known) or bool(_types_of(name) - {None})
 
 
 def _types_of(suffix: str) -> set[str | None]:
     """The media types of files with a suffix, such as `docx`: that of the library and that of the web."""
     if "/" in suffix:
         return set()
-    return {MEDIA_TYPES.get(f".{suffix}"), mimetypes.guess_type(f"file.{suffix}")[0]}
+    return {_library_types().get(f".{suffix}"), mimetypes.guess_type(f"file.{suffix}")[0]}
+
+
+def _library_types() -> Mapping[str, str]:
+    """The media types that the library reads, by suffix."""
+    from graph_research.text.readers.formats import MEDIA_TYPES
+
+    return MEDIA_TYPES
 
 
 def _is_in(hit: SearchHit, languages: Collection[str]) -> bool:

@@ -7,20 +7,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graph_research.app.store import Store
 from graph_research.graph.checkpoint.records import CallRecord
-from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.errors import ExpressionFailed
 from graph_research.graph.events import EdgeTaken, Event, NodeStarted
-from graph_research.graph.export import NodeStats, NodeVisit, Overlay
 from graph_research.graph.state.address import path_of
 from graph_research.graph.state.rows import StepRow
 from graph_research.graph.state.state_at import fold
 from graph_research.graph.statuses import StepStatus
 from graph_research.graph.values.codec import decode, references
 from graph_research.research.llm.usage import spending_of
+
+if TYPE_CHECKING:
+    from graph_research.graph.definition.compiler import Graph
+    from graph_research.graph.export import NodeVisit, Overlay
 
 _ITEM = re.compile(r"\[\d+\]")
 _MOST_VISITS = 12
@@ -107,6 +109,8 @@ class Trace:
 def _overlay(
     graph: Graph, prefix: str, trace: Trace, visits: Mapping[str, Sequence[NodeVisit]], facts: Mapping[str, str]
 ) -> Overlay:
+    from graph_research.graph.export import NodeStats, Overlay  # most reports draw no graph
+
     taken = _taken(graph, prefix.rstrip("/"), trace)
     nodes = {}
     for name, node in graph.spec.nodes.items():
@@ -171,6 +175,8 @@ async def _outputs(store: Store, run_id: str, rows: Sequence[StepRow]) -> dict[i
 async def _visit(
     store: Store, run_id: str, graph: Graph, row: StepRow, output: Any, calls: Sequence[CallRecord]
 ) -> NodeVisit:
+    from graph_research.graph.export import NodeVisit
+
     path = path_of(row.scope) + row.node
     where = path if row.item is None else f"{path}[{row.item}]"
     return NodeVisit(

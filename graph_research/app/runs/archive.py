@@ -20,7 +20,6 @@ from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.state.rows import Instruction
 from graph_research.research.instructions import InstructionKind
 from graph_research.research.models.source import Source
-from graph_research.research.report.build import cited_texts
 from graph_research.text.document import text_hash
 from graph_research.text.tokens import CHARS_PER_TOKEN
 
@@ -168,5 +167,7 @@ def _is_outdated(path: Path, workspace: Workspace, now: datetime) -> bool:
 
 
 async def _cited(store: Store) -> set[str]:
+    from graph_research.research.report.build import cited_texts  # most of a report's code, which `status` does without
+
     states: list[Mapping[str, Any]] = [await store.state(row.run_id) for row in await store.run_rows(None, None)]
     return {name for state in states for name in cited_texts(state)}

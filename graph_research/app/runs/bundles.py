@@ -8,13 +8,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from graph_research.app.files import write_atomically
-from graph_research.app.runs.history import replay_stored
-from graph_research.app.runs.imported import imported_metadata
 from graph_research.app.runs.report import NoReport, build_from_store
 from graph_research.app.store import Store, open_store, question_of, request_of
 from graph_research.app.workspace import Workspace, with_neighbours
@@ -22,11 +20,13 @@ from graph_research.errors import NAME_PATTERN, check_name
 from graph_research.graph.checkpoint.memory import MemoryCheckpointer
 from graph_research.graph.errors import RunExists
 from graph_research.graph.history.bundle import Packed, pack, store_bundle, unpack
-from graph_research.graph.history.replay import Replayed
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.search.base import LOCAL
 from graph_research.research.decision_log import run_metadata
 from graph_research.research.report.verification import Verification, verify
+
+if TYPE_CHECKING:
+    from graph_research.graph.history.replay import Replayed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +59,8 @@ async def export_run(workspace: Workspace, run_id: str, target: Path) -> Exporte
 
 async def import_run(workspace: Workspace, file: Path) -> Exported:
     """Store the run of a bundle under its own id. Nothing is run. `BundleInvalid`, `RunExists`."""
+    from graph_research.app.runs.imported import imported_metadata  # needs the readers of pages
+
     bundle = unpack(workspace.folder / file)
     metadata = orjson.dumps(imported_metadata(orjson.loads(bundle.run.metadata)))
     async with open_store(workspace.home) as store:
@@ -93,6 +95,8 @@ async def opened_bundle(workspace: Workspace, file: str) -> AsyncIterator[tuple[
 async def replay_any(workspace: Workspace, name: str, *, current: bool = False) -> Replayed:
     """Replay a stored run, or that of a bundle file, with the prompts and schemas it was made with (prompts that differ
     from this workspace's are rendered in a limited child process), or with the `current` ones."""
+    from graph_research.app.graphs.replay import replay_stored  # needs every handler of a graph
+
     async with _opened(workspace, name) as (store, run_id):
         if not is_bundle(name):
             workspace = with_neighbours(workspace, request_of(await store.run(run_id)).graph)
@@ -109,6 +113,8 @@ async def verify_any(workspace: Workspace, name: str) -> Verification:
 
 async def check_bundle(workspace: Workspace, file: str) -> dict[str, Any]:
     """What the run in a bundle file is, its replay, and the verification of its report, None where it has none."""
+    from graph_research.app.graphs.replay import replay_stored
+
     async with opened_bundle(workspace, file) as (store, packed):
         record = await store.run(packed.run_id)
         replayed = await replay_stored(workspace, store, packed.run_id)

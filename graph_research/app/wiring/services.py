@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from typing import TYPE_CHECKING
 
 from graph_research.app.workspace import Workspace
 from graph_research.graph.registry import Registry
 from graph_research.providers.search.base import SearchProvider
-from graph_research.providers.web.page_reader import PageCache
 from graph_research.research.agents.prompt_node import template_names
 from graph_research.research.allowance import Allowance
 from graph_research.research.digest.cache import DigestCache
@@ -24,6 +24,9 @@ from graph_research.research.registry import HANDOFF_CHECKS, RESEARCH_ERRORS, re
 from graph_research.research.research_settings import ResearchSettings
 from graph_research.research.source_rules import SourceRules
 from graph_research.settings.config import ROLES, Settings
+
+if TYPE_CHECKING:
+    from graph_research.providers.web.page_reader import PageCache
 
 
 def source_rules(settings: Settings) -> SourceRules:

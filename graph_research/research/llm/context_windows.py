@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graph_research.providers.llm.base import Model
 from graph_research.research.models.degradation import DegradationKind
-from graph_research.research.research_settings import ResearchSettings
 from graph_research.text.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from graph_research.research.research_settings import ResearchSettings
 
 SHORTER = 0.9
 """The share of a refused user prompt that is sent next."""

@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from graph_research.errors import UserMistake
 from graph_research.graph.registry import Resolver
 from graph_research.graph.values.json_schema import Contract, SchemaInvalid
 from graph_research.providers.search.base import SearchProvider
-from graph_research.providers.web.page_reader import PageCache
 from graph_research.research.allowance import Allowance
 from graph_research.research.digest.cache import DigestCache
 from graph_research.research.hooks import Hooks, StateReader
@@ -19,6 +19,9 @@ from graph_research.research.instructions import InstructionReader
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.prompt_templates import PromptRenderer
 from graph_research.research.research_settings import ResearchSettings
+
+if TYPE_CHECKING:
+    from graph_research.providers.web.page_reader import PageCache
 
 _ANSWER = ".answer"
 

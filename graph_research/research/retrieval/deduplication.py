@@ -9,8 +9,6 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
-from rapidfuzz import fuzz
-
 from graph_research.providers.search.base import Extent, SearchHit
 from graph_research.providers.search.support.doi import normal_doi
 
@@ -104,6 +102,8 @@ class Identity:
         known = [(one, two) for one, two in pairs if one and two]
         if not known or any(one != two for one, two in known) or (self.doi and other.doi and self.doi != other.doi):
             return False
+        from rapidfuzz import fuzz  # few titles come as far as this
+
         return fuzz.ratio(self.title, other.title, score_cutoff=SAME_TITLE) > 0
 
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from graph_research.graph.context import Context
@@ -15,12 +15,14 @@ from graph_research.providers.errors import ProviderError, ProviderRefused, Prov
 from graph_research.providers.http.redaction import redact
 from graph_research.providers.http.telemetry import request_purpose
 from graph_research.providers.search.base import LOCAL, Extent, Passage, SearchHit
-from graph_research.providers.web.page_reader import PageCache
 from graph_research.research.retrieval.rank_fusion import FusedHit, ranked_again
 from graph_research.research.scoring.tiers import CREDIBILITY, tier_of_address
 from graph_research.text.document import Document
 from graph_research.text.evidence import HIGHEST_SCORE, select_evidence
 from graph_research.text.language.terms import content_terms, occurring
+
+if TYPE_CHECKING:
+    from graph_research.providers.web.page_reader import PageCache
 
 _TIER_WEIGHT = 0.25
 _IN_PART = 0.8

@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from graph_research.app.runs.limits.estimate import Amount, Stage, call_seconds
 from graph_research.app.runs.limits.reserve import Reserve, stage_of
@@ -20,7 +20,6 @@ from graph_research.errors import Action, Hint, UserMistake
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.checkpoint.records import CallRecord, RunRecord
 from graph_research.graph.errors import GraphTimeout
-from graph_research.graph.history.stored_definition import stored_spec
 from graph_research.graph.statuses import CLEARS_FAILURES, Cause, RunStatus, StepStatus
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.errors import TO_KEEP_WITHIN, AnswerWithheld, BudgetReached
@@ -28,11 +27,13 @@ from graph_research.providers.llm.base import Model, ModelReply, ModelRequest, U
 from graph_research.providers.llm.model_data import Prices
 from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.providers.search.base import SearchHit, SearchProvider, SearchRequest
-from graph_research.providers.web.page_reader import Page, PageCache
 from graph_research.research.llm.model_router import ModelRouter
 from graph_research.research.llm.usage import spending_of
 from graph_research.research.report.labels.languages import left_out
 from graph_research.text.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from graph_research.providers.web.page_reader import Page, PageCache
 
 _Number = TypeVar("_Number", int, float)
 
@@ -216,6 +217,8 @@ async def limit_reached(
         return spent
     if record.cause != Cause.TIMEOUT or not (_is_of_run(record) or await _ran_out_of_time(store, record.run_id)):
         return None
+    from graph_research.graph.history.stored_definition import stored_spec  # the parser, for a run out of time alone
+
     spec = await stored_spec(store, record)
     allowed = None if spec is None else spec.limits.seconds
     if timeout_seconds is None or (allowed is not None and allowed < timeout_seconds):

@@ -8,6 +8,7 @@ from typing import Any
 
 from graph_research.research.retrieval.deduplication import Identity, Seen
 from graph_research.text.relevance.alike import said_again
+from graph_research.text.relevance.open_points import asked_again
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -117,9 +118,12 @@ def brought_new(sub_queries: Rows, topics: Rows, iteration: int) -> bool:
 
 
 def with_open_limits(topics: Rows, told: Sequence[str]) -> list[Row]:
-    """The topics with each of their limits once, without those that say no more than what is `told` elsewhere, such as
-    limits that findings answer."""
-    again = said_again(flatten(topics, "limits"), told)
+    """The topics with their limits, of those that ask the same the one that asks most, without those that say no more
+    than what is `told` elsewhere, such as limits that findings answer."""
+    limits = flatten(topics, "limits")
+    again = said_again(limits, told)
+    left = [place for place in range(len(limits)) if place not in again]
+    again |= {left[n] for n in asked_again([limits[place] for place in left])}
     place = count()
     return [
         {**topic, "limits": [limit for limit in topic.get("limits") or [] if next(place) not in again]}

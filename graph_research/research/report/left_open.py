@@ -14,8 +14,7 @@ from graph_research.research.models.plan import SubQuery
 from graph_research.research.models.source import Source
 from graph_research.research.report.model import SubQueryOutcome
 from graph_research.research.topic_functions import with_open_limits
-from graph_research.text.relevance.alike import said_again
-from graph_research.text.relevance.open_points import Told, is_answered, left_open
+from graph_research.text.relevance.open_points import Told, asked_again, is_answered, left_open, without_place
 
 _SHOWN = (Status.PROVED, Status.VERIFIED, Status.CITED)
 """What a source says; an inference, or a value set by judgement, is no answer of a source."""
@@ -37,8 +36,8 @@ def outcomes_of(state: Mapping[str, Any]) -> list[SubQueryOutcome]:
 
 
 def gaps_of(gaps: Sequence[Gap], draft: Draft, iteration: int) -> list[Gap]:
-    """The gaps, and the parts of the question that the draft has no section for, where no open gap says the same."""
-    again = said_again(draft.not_answered, [row.description for row in gaps if not row.addressed])
+    """The gaps, and the parts of the question that the draft has no section for, where no open gap asks the same."""
+    again = asked_again(draft.not_answered, [row.description for row in gaps if not row.addressed])
     parts = [text for place, text in enumerate(draft.not_answered) if place not in again and text.strip()]
     return [*gaps, *(Gap(id=gap_id(text), description=text, iteration=iteration) for text in parts)]
 
@@ -72,11 +71,13 @@ def gaps_left_open(gaps: Sequence[Gap], told: Sequence[Told]) -> list[Gap]:
 def outcomes_left_open(
     outcomes: Sequence[SubQueryOutcome], told: Sequence[Told], sources: Sequence[Source]
 ) -> list[SubQueryOutcome]:
-    """The sub-questions without the limits that are answered, which may name sources by their titles."""
+    """The sub-questions without the limits that are answered, which may name sources by their titles, and without the
+    word that another one would stand in a source that was read."""
     titles = [source.title for source in sources]
 
     def left(limits: Sequence[str]) -> list[str]:
-        return [left_open(limit, told) or limit for limit in limits if not is_answered(limit, told, titles)]
+        left = (limit for limit in limits if not is_answered(limit, told, titles))
+        return [left_open(named := without_place(limit, titles), told) or named for limit in left]
 
     return [row.model_copy(update={"limits": left(row.limits)}) for row in outcomes]
 

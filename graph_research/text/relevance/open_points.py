@@ -6,11 +6,14 @@ a reader finds its answer.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from graph_research.text.bm25 import inverse_frequency
 from graph_research.text.language.quantities import figures
 from graph_research.text.language.questions import (
     asked_kind,
@@ -23,22 +26,29 @@ from graph_research.text.language.questions import (
 )
 from graph_research.text.language.tables import listed
 from graph_research.text.language.terms import STOP_WORDS
-from graph_research.text.language.words import language_of, words
+from graph_research.text.language.words import held_share, language_of, terms, whole_word_weights, words
+from graph_research.text.relevance.alike import numbers_in
 from graph_research.text.relevance.entries import names_in
 from graph_research.text.relevance.query import parse
 
 _FEWEST, _FEWEST_OF_A_SENTENCE = 2, 3
 """Words that a point asks for, at least, the parts of a setting's name counted, where a cell and where a sentence is to
 answer it: one alone does not say what is asked of it, and a sentence that holds two may be about something else."""
+_HELD, _ALIKE, _HELD_BESIDE_NAMES = 0.85, 0.52, 0.5
+"""Two points ask the same where one has so much of what the other asks, by rarity, or both share so much, as a
+geometric mean, and where one has so much of what the other asks beside names: the default of a setting is not its
+largest value. Where each has a name of its own, they ask of different things. In the lists of two runs all pairs above
+that asked the same, and most below did not."""
 _SEARCHED = {language: frozenset(found) for language, found in listed("searched").items()}
+_ASIDE = ";"
+_CHAPTER = r"(?:\d+\.)+\s+"
 _LAST_MARK = re.compile(r"\W*\Z")
 
 
 @dataclass(frozen=True)
 class Told:
     """A statement of a text, a cell with what it stands `under`, its row's label and its column's heading, and the
-    `heading` of its section, whose names tell of which thing the statement is. What else a heading has says what its
-    section is about, which no statement of it needs to tell."""
+    `heading` of its section."""
 
     text: str
     under: str = ""
@@ -46,11 +56,7 @@ class Told:
 
     @cached_property
     def terms(self) -> frozenset[str]:
-        return self.said | self._terms_of(" ".join(parse(self.heading).names))
-
-    @cached_property
-    def said(self) -> frozenset[str]:
-        return self.own | self._terms_of(self.under)
+        return self.own | self._terms_of(self.under) | self._terms_of(self.heading)
 
     @cached_property
     def own(self) -> frozenset[str]:
@@ -80,10 +86,78 @@ def left_open(point: str, told: Sequence[Told]) -> str:
 
 def is_answered(limit: str, told: Sequence[Told], titles: Iterable[str]) -> bool:
     """Whether statements answer all that a limit says was not found. The title of a source in it says where that was
-    not found, and asks for nothing; one of a single word may be the name of the thing that is asked about."""
-    for title in sorted((title for title in titles if len(title.split()) > 1), key=len, reverse=True):
-        limit = limit.replace(title, "")
-    return not left_open(limit, told)
+    not found, and asks for nothing."""
+    named = _titles(titles)
+    return not left_open(named.sub("", without_place(limit, titles)) if named else limit, told)
+
+
+def without_place(limit: str, titles: Iterable[str]) -> str:
+    """The limit without the clause behind its last semicolon, if that says by its title in which of the sources read
+    the answer would stand."""
+    named = _titles(titles, least_words=1)
+    said, _, place = limit.rpartition(_ASIDE)
+    if not (said and named and named.search(place)):
+        return limit
+    mark = _LAST_MARK.search(limit)
+    return f"{said}{mark[0] if mark else ''}"
+
+
+def asked_again(points: Sequence[str], told: Sequence[str] = (), titles: Iterable[str] = ()) -> set[int]:
+    """The places of the points that ask the same as what is `told`, or as another one of them: of several that ask the
+    same the one that asks most words stays. A title says where something was not found."""
+    named = _titles(titles)
+    asked = [_Asked.of(named.sub(" ", text) if named else text) for text in (*told, *points)]
+    counts = Counter(word for one in asked for word in one.words)
+    rarity = {word: inverse_frequency(len(asked), count) for word, count in counts.items()}
+    kept, rest = asked[: len(told)], asked[len(told) :]
+    again = set[int]()
+    for place in sorted(range(len(rest)), key=lambda place: -len(rest[place].words)):
+        if any(rest[place].is_same(other, rarity) for other in kept):
+            again.add(place)
+        else:
+            kept.append(rest[place])
+    return again
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a point asks, as far as its first semicolon: its words, all terms, with the parts of its names, the terms of
+    names as of settings, and of what it writes with a capital too, and its numbers."""
+
+    words: frozenset[str]
+    terms: frozenset[str]
+    names: frozenset[str]
+    subjects: frozenset[str]
+    numbers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> _Asked:
+        language, point = language_of(text), text.split(_ASIDE)[0]
+        asked = asked_words(point, language)
+        names, subjects = (
+            frozenset(term for name in found for term in terms(name, language))
+            for found in (names_in(point), parse(point).names)
+        )
+        own = asked & whole_word_weights(point, language).keys()
+        return cls(own, asked, names, (names | subjects) & asked, numbers_in(point))
+
+    def is_same(self, other: _Asked, rarity: Mapping[str, float]) -> bool:
+        """Whether both ask the same, a word counted by its rarity alone: what a point asks of a rare thing, such as
+        what it costs, is often said with common words."""
+        if self.numbers and other.numbers and self.numbers != other.numbers:
+            return False
+        if not (self.subjects <= other.terms or other.subjects <= self.terms):
+            return False
+        less, more = sorted((self, other), key=lambda one: sum(map(rarity.__getitem__, one.words)))
+        if len(less.words) < _FEWEST:
+            return less.terms == more.terms
+        of_less, of_more = ({word: rarity[word] for word in one.words} for one in (less, more))
+        shared = held_share(of_less, more.terms)
+        alike = shared * math.sqrt(sum(of_less.values()) / sum(of_more.values()))
+        beside = {word: held for word, held in of_less.items() if word not in less.names}
+        return (shared >= _HELD or alike >= _ALIKE) and (
+            not beside or held_share(beside, more.terms) >= _HELD_BESIDE_NAMES
+        )
 
 
 def is_rest_of(rest: str, point: str) -> bool:
@@ -118,6 +192,15 @@ def asked_words(text: str, language: str) -> frozenset[str]:
     return frozenset(word.term for word, written in found if word.weight > 0.0 and written not in aside)
 
 
+def _titles(titles: Iterable[str], *, least_words: int = 2) -> re.Pattern[str] | None:
+    """Titles as whole words, also between Chinese signs, with their chapter's number or not; in their own case, since
+    an event loop is asked for and "Event Loop" is a page. One of fewer words may be the name of what is asked about."""
+    bare = {re.sub(rf"^{_CHAPTER}", "", title.strip()) for title in titles}
+    bare = {title for title in bare if len(title.split()) >= least_words}
+    any_title = "|".join(map(re.escape, sorted(bare, key=len, reverse=True)))
+    return re.compile(rf"(?:\b{_CHAPTER})?(?<!\w)(?:{any_title})(?!\w)", re.ASCII) if bare else None
+
+
 def _sentence(parts: Sequence[str], point: str) -> str:
     """Clauses of a point as a sentence that ends like it."""
     mark = _LAST_MARK.search(point)
@@ -139,9 +222,7 @@ def _names_something(clause: str) -> bool:
 def _is_answered(clause: str, language: str, told: Sequence[Told]) -> bool:
     asked = asked_words(clause, language)
     holding = [
-        row
-        for row in told
-        if asked <= row.terms and len(asked & row.said) >= (_FEWEST if row.under else _FEWEST_OF_A_SENTENCE)
+        row for row in told if len(asked) >= (_FEWEST if row.under else _FEWEST_OF_A_SENTENCE) and asked <= row.terms
     ]
     if asked_kind(clause, language) == "number":
         return any(figures(row.text) for row in holding)

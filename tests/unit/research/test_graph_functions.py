@@ -20,7 +20,14 @@ from graph_research.research.graph_functions import (
     types_of,
     unaddressed,
 )
-from graph_research.research.topic_functions import brought_new, new_sources, quoted_sources, topic_results, upserted
+from graph_research.research.topic_functions import (
+    brought_new,
+    new_sources,
+    quoted_sources,
+    topic_results,
+    upserted,
+    with_open_limits,
+)
 
 
 def sub_query(name: str, status: str = "pending", **more: Any) -> dict[str, Any]:
@@ -171,3 +178,15 @@ def test_what_is_still_to_be_found_is_one_sub_query_whose_questions_can_be_told_
     row = further_sub_query(["clone by depth", "merge base lost"], [{"iteration": 2}, {"iteration": 1}], 2)
     assert row["query"] == "clone by depth; merge base lost"
     assert row["id"] == "sq-2-2"
+
+
+def test_a_limit_that_several_topics_tell_is_told_once_in_its_fullest_wording() -> None:
+    lacking = [
+        ["How long a repair of the turbine takes is not said.", "What a licence costs is not said."],
+        [
+            "How long the repair of a turbine takes in winter is not stated.",
+            "What a repair of the turbine costs is open.",
+        ],
+    ]
+    topics = with_open_limits([{"limits": own} for own in lacking], ["What a licence costs is not said."])
+    assert [topic["limits"] for topic in topics] == [[], lacking[1]]

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.text.relevance.open_points import Told, is_answered, is_rest_of, left_open, single_questions
+from graph_research.text.relevance.open_points import (
+    Told,
+    asked_again,
+    is_answered,
+    is_rest_of,
+    left_open,
+    single_questions,
+    without_place,
+)
 
 TOLD = [
     Told("The lagoon's gates close at a tide of 4.2 metres."),
@@ -54,26 +62,12 @@ def test_a_point_stays_open_where_words_do_not_show_an_answer(point: str) -> Non
     assert left_open(point, TOLD) == point
 
 
-def test_a_name_in_the_heading_of_a_section_is_said_in_each_of_its_sentences() -> None:
+def test_the_heading_of_a_section_is_said_in_each_of_its_sentences() -> None:
     point = "How many guests the inn of Larch has by default was not found."
     sentence = "By default the inn has 40 guests."
     assert left_open(point, [Told(sentence)]) == point
     assert left_open(point, [Told(sentence, heading="The inn of Larch")]) == ""
     assert left_open("What the inn of Larch costs.", [Told(sentence, heading="The inn of Larch")])
-
-
-@pytest.mark.parametrize(
-    ("point", "heading", "sentence"),
-    [
-        ("How long a checkpoint blocks writers was not found.", "How long a checkpoint blocks writers", "3 pages fit."),
-        ("The default lock wait of Larch was not found.", "The default lock wait of Larch", "Larch is written in C."),
-        ("What a licence of Larch costs was not found.", "What a licence of Larch costs", "A licence names its user."),
-    ],
-)
-def test_a_point_that_is_the_heading_of_a_section_is_not_answered_by_any_sentence_of_it(
-    point: str, heading: str, sentence: str
-) -> None:
-    assert left_open(point, [Told(sentence, heading=heading)]) == point
 
 
 def test_the_title_of_a_source_asks_for_nothing_but_a_name_that_is_a_title_does() -> None:
@@ -114,3 +108,56 @@ def test_what_is_left_of_a_point_is_less_of_it_and_mostly_in_its_words(rest: str
 )
 def test_a_point_is_cut_into_questions_that_name_their_subject(point: str, single: list[str]) -> None:
     assert single_questions(point) == (single or [point])
+
+
+SLUICE = "How long the repair of the sluice at Maple takes is not said in these sources."
+BY_DEFAULT = "The default of max_guests is not given."
+
+
+@pytest.mark.parametrize(
+    ("points", "again"),
+    [
+        ([SLUICE, "How long does the repair of the sluice take?"], {1}),
+        (["How long does the repair of the sluice take?", SLUICE], {0}),  # the point that asks most stays
+        ([SLUICE, "What the repair of the sluice at Maple costs is not said, nor who pays for it."], set()),
+        ([BY_DEFAULT, BY_DEFAULT.replace("default", "largest value")], set()),  # a name in common is no question
+        ([SLUICE.replace("Maple", "maple_gate"), SLUICE.replace("Maple", "larch_gate")], set()),
+        (["What a repair in Maple costs is not said.", "What a repair in Larch costs is not said."], set()),
+        (["No figure for release 15 was found.", "No figure for release 16 was found."], set()),
+        (["Whether guests pay is not said.", "Whether guests pay is not said; only their number is given."], {1}),
+        (["Failover is not described.", "How long a failover takes while guests pay is not described."], set()),
+        (["Who pays?", "Who pays is not said."], {1}),
+        ([], set()),
+    ],
+)
+def test_of_points_that_ask_the_same_the_one_that_asks_most_stays(points: list[str], again: set[int]) -> None:
+    assert asked_again(points) == again
+
+
+def test_what_is_told_as_not_found_is_asked_again_by_a_point_that_asks_more_of_it() -> None:
+    told = "Repair of the sluice: not found."
+    assert asked_again([SLUICE, BY_DEFAULT], [told]) == {0}
+
+
+def test_a_title_in_a_point_asks_for_nothing() -> None:
+    """Without the number of its chapter, too, but in its own case only: others' words ask."""
+    titles = ["27.2. Keepers of Harbour Lights"]
+    limit = "At what tide the gates of the lagoon close is not stated in Keepers of Harbour Lights."
+    assert is_answered(limit, TOLD, titles)
+    assert not is_answered(limit, TOLD, ())
+    assert not is_answered(limit.replace("Keepers of Harbour Lights", "keepers of harbour lights"), TOLD, titles)
+    other = "At what tide the gates of the lagoon close is not said at all."
+    assert asked_again([limit, "What keepers of harbour lights cost."], titles=titles) == set()
+    assert asked_again([other, limit], titles=titles) == {1}
+
+
+@pytest.mark.parametrize(
+    ("limit", "left"),
+    [
+        ("What a licence costs is not said; it would stand in Dues.", "What a licence costs is not said."),
+        ("What a licence costs is not said; it would stand in Fines.", None),
+        ("What a licence costs is not said in Dues.", None),
+    ],
+)
+def test_where_another_reader_had_the_source_that_is_not_said(limit: str, left: str | None) -> None:
+    assert without_place(limit, ["Dues"]) == (left or limit)

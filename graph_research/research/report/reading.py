@@ -27,7 +27,7 @@ from graph_research.research.report.model import Report, ReportClaim, ReportGap,
 from graph_research.research.scoring.origin import UNNAMED
 from graph_research.research.scoring.tiers import is_maker
 from graph_research.text.language.words import held_weight, language_of, term_weights
-from graph_research.text.relevance.alike import said_again
+from graph_research.text.relevance.open_points import asked_again
 
 _RARE = 1.5
 """What words weigh together that say what a sentence is about: a rare one, or several common ones."""
@@ -35,7 +35,7 @@ _RANGE = 3
 """As many numbers in a row are shown as their first and last."""
 _CONTENTS_FROM = 5
 """Sections from which on there are contents."""
-_MOST_NOT_FOUND = 8
+_MOST_NOT_FOUND = 12
 """Points that reading did not find up to which each is listed."""
 
 _TITLE_PART = re.compile(r"(\s+[—–|·•-]\s+)")
@@ -248,15 +248,27 @@ def open_gaps(report: Report) -> list[ReportGap]:
     return [gap for gap in report.gaps if not gap.addressed]
 
 
-def not_found(report: Report, labels: Labels) -> list[str]:
-    """What the reading of the sub-questions did not find, but for what an open gap or a sentence of the text says as
-    well: what each sub-question lacks most, then the second of each. The first points, and how many more there are."""
+class LeftOpen(NamedTuple):
+    """The open questions, what reading did not find, the most important of each sub-question first, and what is left of
+    that where it is too long to list."""
+
+    questions: list[str]
+    not_found: list[str]
+    more: list[str]
+
+
+def points_left_open(report: Report) -> LeftOpen:
+    """The points that are open, each once, but for those of which a sentence of the text says that nothing was found:
+    of those that ask the same the one that asks most."""
+    questions = [one_line(gap.description) for gap in open_gaps(report)]
     rows = zip_longest(*(outcome.limits for outcome in report.sub_queries))
-    points = [one_line(point) for row in rows for point in row if point]
-    again = said_again(points, [*(gap.description for gap in open_gaps(report)), *limits_told(report)])
-    left = [point for n, point in enumerate(points) if n not in again]
-    more = len(left) - _MOST_NOT_FOUND
-    return [*left[:_MOST_NOT_FOUND], *([labels.further_points.format(n=more)] if more > 0 else [])]
+    points = [*questions, *(one_line(point) for row in rows for point in row if point)]
+    again = asked_again(points, limits_told(report), [source.title for source in report.sources])
+    asked, lacking = (
+        [points[n] for n in places if n not in again]
+        for places in (range(len(questions)), range(len(questions), len(points)))
+    )
+    return LeftOpen(asked, lacking[:_MOST_NOT_FOUND], lacking[_MOST_NOT_FOUND:])
 
 
 def limits_told(report: Report) -> list[str]:

@@ -52,18 +52,15 @@ from graph_research.research.report.reading import (
     explained_differences,
     grouped_sources,
     has_contents,
-    limits_told,
     matrix_view,
     more_evidence,
-    not_found,
     of_disagreements,
     open_disagreements,
-    open_gaps,
     opens_with_limit,
+    points_left_open,
     section_headings,
     with_short_titles,
 )
-from graph_research.text.relevance.alike import said_again
 
 _MOST_CONTENTS = 20
 """Headings of sections up to which the contents list those below others."""
@@ -138,8 +135,11 @@ class _Layout:
         report, labels = self.report, self.labels
         yield Heading(labels.basis, 1)
         basis = [line(text) for text in basis_of(report, labels, is_brief=True)]
-        told = [*map(line, self._open_questions()), *basis, *self._explained()]
-        yield Items((*map(Item, told), *self._not_found()))
+        left = points_left_open(report)
+        further = [labels.further_points.format(n=len(left.more))] if left.more else []
+        asked = self._listed(labels.open_questions, left.questions)
+        lacking = self._listed(labels.not_found_in_reading, [*left.not_found, *further])
+        yield Items((*asked, *map(Item, [*basis, *self._explained()]), *lacking))
         yield from self._sources()
         if self.for_print:
             yield from self._matrix()
@@ -216,18 +216,10 @@ class _Layout:
                 topic = line(_topic(row), Style.STRONG)
                 yield joined([topic, line(description), self.sentences.numbers(cited), nature])
 
-    def _open_questions(self) -> Iterator[str]:
-        """The gaps on one line, but for those of which a section says that nothing was found."""
-        limits = limits_told(self.report)
-        questions = [gap.description for gap in open_gaps(self.report)]
-        again = said_again(questions, limits)
-        if left := [one_line(text) for n, text in enumerate(questions) if n not in again]:
-            yield self.labels.pair.format(name=self.labels.open_questions, value=in_one_line(left, self.labels))
-
-    def _not_found(self) -> Iterator[Item]:
-        """What was not found in reading, one point below the other."""
-        if points := not_found(self.report, self.labels):
-            yield Item(line(self.labels.pair.format(name=self.labels.not_found_in_reading, value="")))
+    def _listed(self, name: str, points: Sequence[str]) -> Iterator[Item]:
+        """What is open, one point below the other."""
+        if points:
+            yield Item(line(self.labels.pair.format(name=name, value="")))
         yield from (Item(line(point), 1) for point in points)
 
     def _sources(self) -> Iterator[Element]:

@@ -56,6 +56,7 @@ class Labels:
     compared_in: str
     open_questions: str
     not_found_in_reading: str
+    more_points: str
     further_points: str
     question: str
     conclusions: str

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from graph_research.research.evidence.computed import Computation, compute_in_turn, wrong_multiples
+from graph_research.research.evidence.computed import Computation, compute_in_turn, values_of_names, wrong_multiples
 from graph_research.research.models.draft import StatementKind, StatementVerdict, VerdictWord
 from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.names import new_names
@@ -117,7 +117,8 @@ def judge(
     supported in the paragraph or row of a quote and the heading above it; dates in the quotes, the titles or those
     of the sources, names and their numbers ("Zone 5") anywhere in the passages, the question or the context, and
     names, where a `verdict` finds the sentence supported, anywhere in the cited sources. A number word may count
-    what the sentence itself lists ("two things: A and B"). An analysis may state a number of the question and the
+    what the sentence itself lists ("two things: A and B"), and what a fact computes may have values that its writer
+    `judged` for the names of a formula of a quote. An analysis may state a number of the question and the
     numbers that its writer `judged`, and one with such numbers may rest on these alone; it may compute with these
     and with those of its context, the "50 %" above its column; it may count in words, and refer to rows, steps and
     sections by their numbers. A transition and a limit have no numbers but those of the question, the quotes and
@@ -183,12 +184,13 @@ class _Claim:
         if self.passages and not valid:
             return _failed("no valid citation")
         given = [*(passage.quote for passage in valid), *([self.question] if is_analysis else ())]
-        computations = compute_in_turn(self.computed, given, (*self.judged, self.context) if is_analysis else ())
+        judged = self.judged if is_analysis else values_of_names(self.computed, self.judged, given)
+        computations = compute_in_turn(self.computed, given, (*judged, self.context) if is_analysis else judged)
         if wrong := next((one.problem for one in computations if one.problem), ""):
             return _failed(wrong)
         is_supported = self.verdict is not None and self.verdict.verdict is VerdictWord.SUPPORTED
         ground = _Ground(
-            valid, self.question, self.context, computations, self.is_code, self.judged, is_supported, self.language
+            valid, self.question, self.context, computations, self.is_code, judged, is_supported, self.language
         )
         missing = ground.missing(self.text, kind)
         if is_analysis and not missing:
@@ -265,8 +267,7 @@ class _Ground:
         new = [figure for figure in unknown if self._is_new(figure, measured, is_analysis=is_analysis)]
         rates = {figure.end for figure in unknown if figure.per and figure not in new}
         new = [figure for figure in new if figure.start - 1 not in rates]  # "200 times a second" is one number
-        if is_analysis:
-            new = _without_judged(new, measured, self.judged)
+        new = _without_judged(new, measured, self.judged)
         around = [*self.around, self.question, self.context]
         at_start = not is_analysis  # advice begins with a verb
         names = [] if self.is_code else self._new_names(text, around, at_start=at_start)
@@ -288,7 +289,10 @@ class _Ground:
         """By the quotes and titles, what was computed, and the names that stand around the quotes, since a quote may
         have pronouns for them; of a cell the better of its own words and those with its context."""
         measured = _with_unit(text, self.context)
-        given = [figure for figure in unstated(measured, self.quotes) if not self._is_new(figure, measured)]
+        unknown = unstated(measured, self.quotes)
+        new = [figure for figure in unknown if self._is_new(figure, measured)]
+        new = _without_judged(new, measured, self.judged)
+        given = [figure for figure in unknown if figure not in new]
         held = {word for other in self.around for word in _NAME.findall(other)}
         names = [name for name in _NAME.findall(text) if name in held]
         known = [*self.quotes, *self.titles, *_written(measured, given), " ".join(names)]

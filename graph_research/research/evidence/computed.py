@@ -28,6 +28,9 @@ _RANGE = re.compile(r"\s?(?:[-–—/,]|\w{1,3})\s?")
 _GROUPING = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _ROUNDED_MULTIPLE = 0.1  # "twice" may be 1.8 to 2.2
+_TERM = re.compile(r"\d+(?:\.\d+)?|\S")
+_NAME = r"(?:[^\W\d][\w.]*(?:\(\))?|\([^\W\d](?:\(\)|[^()])*\))"
+"""A name of code, a call without arguments, or an expression in parentheses that begins with one."""
 
 
 class ComputationInvalid(ValueError):
@@ -108,6 +111,21 @@ def compute(
     if all(reading.constant for reading in readings):
         return Computation(expression, problem=f"{expression}: has no number of the cited quotes")
     return Computation(expression, tuple(readings))
+
+
+def values_of_names(expressions: Iterable[str], chosen: Iterable[str], quotes: Sequence[str]) -> list[str]:
+    """Of the values that a writer chose those that an expression has where a quote states it with a name: the 8 of
+    `8 + 4` beside the quoted `os.cpu_count() + 4`."""
+    numbers = {match[0]: value for value in chosen if (match := _TERM.match(value)) and match[0][0].isdigit()}
+    stated = [quote.translate(_SIGNS) for quote in quotes]
+    found: list[str] = []
+    for expression in expressions:
+        terms = _TERM.findall(expression.split("=")[0].translate(_SIGNS))
+        formula = r"\s?".join(_NAME if term in numbers else re.escape(term) for term in terms)
+        whole = re.compile(rf"(?<![\w.]){formula}(?!\.?\w)")
+        if any(map(whole.search, stated)):
+            found += [numbers[term] for term in terms if term in numbers]
+    return list(dict.fromkeys(found))
 
 
 def wrong_multiples(text: str, quotes: Sequence[str], computations: Sequence[Computation]) -> list[str]:

@@ -257,6 +257,24 @@ def test_a_computed_number_is_checked_against_the_quotes():
     assert made_up.problem == "1.61 - 1.27: 1.27 is not in the cited quotes"
 
 
+@pytest.mark.parametrize(
+    ("computed", "chosen", "problem"),
+    [
+        ("8 + 4", ["8"], ""),
+        ("4 + 8", ["8"], "4 + 8: numbers of different units, or a constant, are added or subtracted"),
+        ("8 + 4", [], "8 + 4: numbers of different units, or a constant, are added or subtracted"),
+        ("8 + 5", ["8"], "8 + 5: 5 is not in the cited quotes"),
+    ],
+)
+@pytest.mark.parametrize("formula", ["min(32, os.cpu_count() + 4)", "min(32, (os.cpu_count() or 1) + 4)", "cpus+4"])
+def test_a_fact_may_compute_by_a_formula_of_its_quote_with_values_for_the_names(formula, computed, chosen, problem):
+    supported = StatementVerdict(id="st-1", verdict=VerdictWord.SUPPORTED, model="m")
+    quote = f"The default number of workers is {formula}."
+    text = "The pool of 8 CPUs has 12 workers by default."
+    judgement = judged(text, quote, computed=[computed], judged=chosen, verdict=supported)
+    assert judgement.problem == problem
+
+
 @pytest.mark.requirement("B45")
 @pytest.mark.parametrize("kind", [StatementKind.TRANSITION, StatementKind.LIMIT])
 def test_a_transition_and_a_limit_may_repeat_a_figure_of_the_question_and_bring_no_other(kind):

@@ -279,13 +279,15 @@ def passage_in(
     """The passage with what its source says of itself and, where its place in the text is known, what it is read with:
     the headings above and `AROUND_CHARS` on either side, and its own paragraph or row."""
     around = beside = ""
+    headings: Sequence[str] = ()
     if document is not None and span is not None:
         start, end = span
-        near = document.text[max(0, start - AROUND_CHARS) : end + AROUND_CHARS]
-        around, beside = "\n".join([*document.path_at(start), near]), document.around(start, end)
+        near, headings = document.text[max(0, start - AROUND_CHARS) : end + AROUND_CHARS], document.path_at(start)
+        around, beside = "\n".join([*headings, near]), document.around(start, end)
     return passage._replace(
         surroundings=around,
         title=title_with_folder(source) if source else "",
+        headings=headings,
         beside=beside,
         published_at=source.published_at if source else None,
         text=document.text if document is not None else "",

@@ -17,6 +17,7 @@ from graph_research.text.language.opposites import PARTING
 from graph_research.text.language.quantities import ARTICLE_BEFORE, BETWEEN_BEFORE, Value, figures
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.tables import any_of, word_of
+from graph_research.text.language.versions import is_behind_version_word, names_version
 from graph_research.text.language.words import language_of, terms, written_in
 from graph_research.text.relevance.support import DEFINITE, MISSING, SUPPORTED, UNSUPPORTED, Support, support
 
@@ -76,13 +77,14 @@ class Status(StrEnum):
 
 class CitedPassage(NamedTuple):
     """A passage that a sentence cites: the number, title, date and whole `text` of its source, the quote, the text
-    around it, and `beside` the paragraph or row that it stands in with the headings above."""
+    around it, the `headings` above it, and `beside` them the paragraph or row that it stands in."""
 
     number: int
     quote: str
     valid: bool
     surroundings: str = ""
     title: str = ""
+    headings: Sequence[str] = ()
     beside: str = ""
     published_at: str | None = None
     text: str = ""
@@ -114,17 +116,18 @@ def judge(
 
     A quote must be the first passage's quote, to the character. A fact and an analysis need a valid passage, and
     what they state must be there: numbers in the quotes or computed, or where a `verdict` finds the sentence
-    supported in the paragraph or row of a quote and the heading above it; dates in the quotes, the titles or those
-    of the sources, names and their numbers ("Zone 5") anywhere in the passages, the question or the context, and
-    names, where a `verdict` finds the sentence supported, anywhere in the cited sources. A number word may count
-    what the sentence itself lists ("two things: A and B"), and what a fact computes may have values that its writer
-    `judged` for the names of a formula of a quote. An analysis may state a number of the question and the
-    numbers that its writer `judged`, and one with such numbers may rest on these alone; it may compute with these
-    and with those of its context, the "50 %" above its column; it may count in words, and refer to rows, steps and
-    sections by their numbers. A transition and a limit have no numbers but those of the question, the quotes and
-    the titles, and nothing that a `verdict` objects to; a table's label may have those around the quotes. An
-    analysis of which a `verdict` finds all stated by its passages is judged as a fact, and if it fails as that, as
-    the analysis that its writer calls it.
+    supported in the paragraph or row of a quote and the heading above it; dates and versions in the quotes, the
+    titles, the headings above or, of dates, those of the sources, of versions, where a `verdict` finds the sentence
+    supported, a remark near a quote ("New in version 3.11"); names and their numbers ("Zone 5") anywhere in the
+    passages, the question or the context, and names, where a `verdict` finds the sentence supported, anywhere in
+    the cited sources. A number word may count what the sentence itself lists ("two things: A and B"), and what a
+    fact computes may have values that its writer `judged` for the names of a formula of a quote. An analysis may
+    state a number of the question and the numbers that its writer `judged`, and one with such numbers may rest on
+    these alone; it may compute with these and with those of its context, the "50 %" above its column; it may count
+    in words, and refer to rows, steps and sections by their numbers. A transition and a limit have no numbers but
+    those of the question, the quotes and the titles, and nothing that a `verdict` objects to; a table's label may
+    have those around the quotes. An analysis of which a `verdict` finds all stated by its passages is judged as a
+    fact, and if it fails as that, as the analysis that its writer calls it.
 
     A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
     tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
@@ -249,6 +252,10 @@ class _Ground:
         return [passage.title for passage in self.passages]
 
     @cached_property
+    def headings(self) -> list[str]:
+        return [heading for passage in self.passages for heading in passage.headings]
+
+    @cached_property
     def dates(self) -> list[str]:
         return [passage.published_at for passage in self.passages if passage.published_at]
 
@@ -330,8 +337,8 @@ class _Ground:
             return False
         if written == "1" and _STEP.search(text[: figure.start]):
             return False
-        if figure.date:
-            return bool(unstated(written, [*self.titles, *self.dates]))
+        if any(other.date for other in figures(written)):  # also of the year of a date
+            return bool(unstated(written, [*self.titles, *self.headings, *self.dates]))
         is_period = figure.unit == "time" and figure.low == figure.factor
         if is_analysis and is_period and _DIVIDED.match(text, figure.end):
             return False
@@ -345,8 +352,15 @@ class _Ground:
         before = _WORD_BEFORE.search(text[: figure.start])
         if before and self._is_in_a_title(rf"\b{re.escape(before[0] + written)}"):
             return False
-        is_version = "." in written and not figure.unit
-        return not (is_version and self._is_in_a_title(rf"[^\W\d_]\s{re.escape(written)}"))
+        is_version = "." in written and figure.unit in ("", "version")
+        return not ((is_version or is_behind_version_word(text, figure.start)) and self._has_version(written))
+
+    def _has_version(self, number: str) -> bool:
+        """Whether a title or a heading above a quote has the version as exactly as it is written, or where a verifier
+        finds the sentence supported a remark near the quote, `New in version 3.11`."""
+        if any(names_version(above, number) for above in (*self.titles, *self.headings)):
+            return True
+        return self.is_supported and any(names_version(near, number, worded=True) for near in self.around)
 
     def _says_which(self, before: str) -> bool:
         """Whether what stands before a number says which things are meant: "the two", "between two", or where a

@@ -17,6 +17,7 @@ _VERSION_WORDS = r"(?:versions|versionen|versiones|versioni|versies|wersje|revis
 _NUMBER = deferred(rf"(?<![a-z]){_VERSION_WORD}[\s._-]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%])", re.IGNORECASE)
 _LETTER = deferred(r"(?<![^\W_])(?i:revision|rev|version|release|ausgabe|fassung)[\s._-]*([A-Za-z])(?![^\W_]|\s+[a-z])")
 _ASKED_LETTER = deferred(r"(?<![^\W_])(?i:revision|rev|version|ausgabe|fassung)[\s._-]*([A-HJ-Z])(?![^\W_])")
+_WORD_BEFORE = deferred(rf"\b(?:{_VERSION_WORD}|{_VERSION_WORDS})\s$", re.IGNORECASE)
 _YEAR = deferred(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
 _POINTED = r"(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,]\d)"
 _AND = r"(?:[^\S\n]*[,–-][^\S\n]*|[^\S\n](?:and|or|to|through|thru|und|oder|bis|et|ou|à|y|o|e|en|tot|i|do)[^\S\n])"
@@ -105,6 +106,19 @@ def named_versions(name: str, text: str) -> set[str]:
     pattern = re.compile(rf"{literal}(?<!\w{literal})(?:{behind})", re.MULTILINE)
     named = (next(filter(None, match.groups())) for match in pattern.finditer(text))
     return {version for versions in named for version in _ONE.findall(versions)}
+
+
+def is_behind_version_word(text: str, place: int) -> bool:
+    """Whether a word for a version stands right before a place of a text: the 15 of `version 15`."""
+    return bool(_WORD_BEFORE.search(text[:place]))
+
+
+def names_version(text: str, version: str, *, worded: bool = False) -> bool:
+    """Whether a text has a version, or one that begins with it as 3.11.0 does with 3.11, behind a word; with `worded`
+    behind one for a version, as in `New in version 3.11`."""
+    before = rf"\b(?:{_VERSION_WORD}|{_VERSION_WORDS})\s" if worded else r"[^\W\d_][\s/(-]v?"
+    whole = rf"{before}{re.escape(version)}(?:\.\d+)*(?![\w%]|[.,]\d)"
+    return re.search(whole, text, re.IGNORECASE) is not None
 
 
 def is_of_another_version(asked: str, title: str, heading: str) -> bool:

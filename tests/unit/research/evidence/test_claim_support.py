@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from types import SimpleNamespace
 
 import pytest
 
+from graph_research.research.evidence.citations import passage_in
 from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, judge
 from graph_research.research.models.draft import Statement, StatementKind, StatementVerdict, VerdictWord
 from graph_research.text.readers.markdown import markdown_document
@@ -244,6 +246,42 @@ def test_versions_of_a_title_and_the_date_of_a_source_are_stated(text: str, miss
     cited = CitedPassage(1, quote, valid=True, title="17.2. Release 15.4", published_at="2023-08-10")
     problem = judge(text, StatementKind.ANALYSIS, [cited]).problem
     assert problem == (f"not in the cited quotes: {missing}" if missing else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("The changelog of 3.11 says that a fork may hang its children.", ""),
+        ("The changelog of 3.11.0 says that a fork may hang its children.", ""),
+        ("The changelog of 3.1 says that a fork may hang its children.", "3.1"),
+        ("The changelog of 3.11.1 says that a fork may hang its children.", "3.11.1"),
+        ("The pages, which describe version 15, say that a fork may hang its children.", ""),
+        ("The pages, which describe version 14, say that a fork may hang its children.", "14"),
+        ("A fork may hang its children for 15 minutes.", "15 minutes"),
+        ("A fork has hung its children since 5 May 2022.", ""),
+    ],
+)
+def test_versions_and_dates_of_the_headings_above_a_quote_are_stated(text: str, missing: str) -> None:
+    page = markdown_document(
+        "# Changelog\n\n## Python 3.11.0 beta 1, 5 May 2022\n\n### Library\n\nA fork may hang its children."
+    )
+    start = page.text.index("A fork")
+    source = SimpleNamespace(title="Changelog", folder="engine-doc-15/html", published_at=None)
+    cited = passage_in(passage("A fork may hang its children."), page, (start, len(page.text)), source)
+    problem = judge(text, StatementKind.ANALYSIS, [cited]).problem
+    assert problem == (f"not in the cited quotes: {missing}" if missing else "")
+
+
+@pytest.mark.parametrize("remark", ["New in version 3.11.", "Changed in version 3.11.2: also for threads."])
+def test_a_version_in_a_remark_near_a_quote_is_stated_where_a_verifier_finds_it_supported(remark: str) -> None:
+    quote = "A pool replaces its workers."
+    cited = [passage(quote, around=f"class Pool\n{quote}\n{remark} It held 3.12 tasks.")]
+    supported = StatementVerdict(id="st-1", verdict=VerdictWord.SUPPORTED, model="m")
+    text = "A pool replaces its workers since 3.11."
+    assert judge(text, StatementKind.FACT, cited, verdict=supported).problem == ""
+    assert judge(text, StatementKind.FACT, cited).problem == "not in the cited quotes: 3.11"
+    other = judge(text.replace("3.11", "3.12"), StatementKind.FACT, cited, verdict=supported)
+    assert other.problem == "not in the cited quotes: 3.12"
 
 
 def test_a_computed_number_is_checked_against_the_quotes():

@@ -140,7 +140,7 @@ def judge(
     if kind is StatementKind.QUOTE:
         problem = _why_not_the_quote(text, passages, is_cell=bool(context))
         return _failed(problem) if problem else Judgement(Status.PROVED)
-    if not any(character.isalnum() for character in text):
+    if not has_words(text):
         return Judgement(Status.TRANSITION)
     claim = _Claim(text, passages, question, computed, judged, verdict, context, is_code, language)
     if kind in (StatementKind.TRANSITION, StatementKind.LIMIT):
@@ -203,6 +203,11 @@ class _Claim:
             return _failed(f"not in the cited quotes: {_listed(missing)}", round(found.score, 2))
         translated, related = ground.is_translated(self.text), ground.is_related(self.text)
         return _judged_words(found, self.verdict, translated=translated, related=related)
+
+
+def has_words(text: str) -> bool:
+    """Whether a text has a letter or a digit; an empty cell has none."""
+    return any(character.isalnum() for character in text)
 
 
 def _judged_words(found: Support, verdict: StatementVerdict | None, *, translated: bool, related: bool) -> Judgement:

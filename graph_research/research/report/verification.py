@@ -9,7 +9,7 @@ from typing import Any
 from graph_research.research.evidence.archive import Archive
 from graph_research.research.evidence.citations import in_context, passage_of
 from graph_research.research.evidence.cited import Citation, CitedStatement
-from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, judge
+from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, has_words, judge
 from graph_research.research.models.draft import BlockType, Statement, StatementKind
 from graph_research.research.models.record import Record
 from graph_research.research.report.model import Report
@@ -52,10 +52,10 @@ class Verification(Record):
     the user wrote), `supported` those that are not unsupported; `coverage` is supported/statements, 0 to 1, and 1 for a
     report that states nothing.
 
-    `kinds` counts all sentences: `quote` (proved word for word), `verified` (by a model), `cited`, `analysis`,
-    `transition`, `limit`, `user`, `unsupported`. `fabricated` counts the ids and numbers that name no evidence, with
-    the `fabricated_dropped`, which were dropped before the report was written. `validity` is valid/citations, 0 to 1,
-    and 1 without any.
+    `kinds` counts all sentences and cells with words: `quote` (proved word for word), `verified` (by a model), `cited`,
+    `analysis`, `transition` (the labels of rows, too), `limit`, `user`, `unsupported`. `fabricated` counts the ids and
+    numbers that name no evidence, with the `fabricated_dropped`, which were dropped before the report was written.
+    `validity` is valid/citations, 0 to 1, and 1 without any.
     """
 
     citations: int
@@ -103,7 +103,9 @@ def verify(
         for name in side.citations
         if name not in proved
     ]
-    kinds = Counter("quote" if found.status is Status.PROVED else found.status.value for _, found in judged)
+    kinds = Counter(
+        "quote" if found.status is Status.PROVED else found.status.value for row, found in judged if has_words(row.text)
+    )
     stating = sum(found.status not in _NOT_PROVED for _, found in judged)
     unsupported = [VerificationProblem(where=_where(row), what=found.problem) for row, found in judged if found.problem]
     supported = stating - len(unsupported)

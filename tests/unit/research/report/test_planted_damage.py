@@ -70,7 +70,7 @@ def test_every_kind_of_sentence_is_proved_again_from_the_report_and_the_archive(
         "verified": 1,
         "cited": 3,
         "analysis": 2,
-        "transition": 5,
+        "transition": 4,
         "limit": 1,
         "user": 0,
         "unsupported": 0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graph_research.research.evidence.claim_support import Status
+from graph_research.research.models.draft import EMPTY_CELL
 from graph_research.research.report.build import archived
 from graph_research.research.report.model import Report
 from graph_research.research.report.verification import verify
@@ -88,6 +89,14 @@ def test_a_citation_of_a_source_that_the_report_does_not_list_is_invalid():
 def test_citations_thrown_away_before_the_report_count_as_fabricated_and_are_not_wrong_in_it():
     result = checked(built(report_metadata={"fabricated_citations": 3}))
     assert (result.fabricated, result.fabricated_dropped, result.wrong_citations) == (3, 3, 0)
+
+
+def test_the_labels_of_rows_are_counted_as_transitions_and_empty_cells_are_not_counted():
+    label = {"text": "Turbines", "kind": "transition", "evidence_ids": []}
+    row = [label, finished_research.quote(finished_research.TURBINES), EMPTY_CELL.to_json()]
+    table = {"type": "table", "header": ["Part", "Figure", "Note"], "rows": [row]}
+    kinds = checked(built(draft={"summary": [table], "sections": []}, contradictions=[])).kinds
+    assert {name: count for name, count in kinds.items() if count} == {"quote": 1, "transition": 1}
 
 
 def test_a_report_that_states_nothing_is_covered_and_empty():

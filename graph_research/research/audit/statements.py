@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
-from graph_research.research.report.documents.sentences import ANALYSIS
+from graph_research.research.report.documents.sentences import ANALYSIS, analysis_legend
 from graph_research.research.report.labels.languages import LANGUAGES, labels_for
 from graph_research.text.document import Block, Document
 from graph_research.text.language.dates import dates_in
@@ -312,9 +312,7 @@ def _below_title(document: Document) -> frozenset[int]:
 def _legends() -> tuple[str, ...]:
     """What a report of this program says at the end of the line below its title of how it marks analysis."""
     every = [labels_for(language) for language in LANGUAGES]
-    return tuple(
-        legend for labels in every for legend in (labels.analysis_legend.format(mark=ANALYSIS), labels.analysis_shaded)
-    )
+    return tuple(legend for labels in every for legend in (analysis_legend(labels), labels.analysis_shaded))
 
 
 @cache
@@ -346,9 +344,9 @@ def _own_notes() -> re.Pattern[str]:
 def _own_marks() -> re.Pattern[str]:
     """What a report of this program puts behind a sentence, and so before the next one."""
     every = [labels_for(language) for language in LANGUAGES]
-    names = {name for labels in every for name in (labels.analysis, labels.disputed, labels.unsupported)}
+    names = {name for labels in every for name in (labels.analysis, labels.disputed, labels.unsupported, ANALYSIS)}
     named = "|".join(map(re.escape, sorted(names)))
-    behind = rf"(?<=[^\W\d)`*]){ANALYSIS}(?!\w)|(?<=[)`*]){ANALYSIS}(?!\w)|(?<=\d)\s{ANALYSIS}$"  # no degrees
+    behind = rf"(?<=[^\W\d)`*]){ANALYSIS}(?!\w)|(?<=[)`*]){ANALYSIS}(?!\w)"  # no degrees
     return re.compile(rf"^\s*{ANALYSIS}(?!\w)\s*|{behind}|\s*\((?:{named})\)")
 
 

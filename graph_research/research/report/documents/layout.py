@@ -27,7 +27,7 @@ from graph_research.research.report.documents.elements import (
     line,
 )
 from graph_research.research.report.documents.methodology import methodology_of
-from graph_research.research.report.documents.sentences import ANALYSIS, Sentences
+from graph_research.research.report.documents.sentences import Sentences, analysis_legend
 from graph_research.research.report.formatting import (
     bracketed,
     clean,
@@ -109,7 +109,7 @@ class _Layout:
         written = day(report.finished_at or report.started_at, labels) if self.for_print else ""
         made = labels.pair.format(name=labels.date, value=written) if written else ""
         has_analysis = any(row.status is Status.ANALYSIS for row in report.statements())
-        legend = labels.analysis_legend.format(mark=ANALYSIS) if has_analysis else ""
+        legend = analysis_legend(labels) if has_analysis else ""
         head = labels.semicolon.join(filter(None, [made, as_of(report, labels)]))
         if said := in_one_line(filter(None, [head, legend]), labels):
             yield Paragraph(line(said, Style.EMPHASIS))

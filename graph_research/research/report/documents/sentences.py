@@ -32,9 +32,12 @@ from graph_research.research.report.reading import (
     source_marks,
 )
 from graph_research.research.report.sentence_parts import Clause, InlineMarks, clauses_of
+from graph_research.text.sentences import SENTENCE_ENDS
 
 ANALYSIS = "°"
-"""Stands behind the numbers of a sentence or cell of analysis; the report says once what it means."""
+"""Stands behind the numbers or the end of a sentence or cell of analysis; the report says once what it means."""
+BRACKETED_ANALYSIS = f"({ANALYSIS})"
+"""Stands there behind anything else, such as a row's label or a number, where the mark alone would say degrees."""
 _MARKED = {(True, False): Style.CODE, (False, True): Style.STRONG, (True, True): Style.STRONG_CODE}
 """By whether a stretch is code and in bold."""
 
@@ -264,9 +267,15 @@ class Sentences:
         return line(said, Style.EMPHASIS) if said else ()
 
 
+def analysis_legend(labels: Labels) -> str:
+    """What the marks of analysis mean."""
+    return labels.analysis_legend.format(mark=labels.comma.join((ANALYSIS, BRACKETED_ANALYSIS)))
+
+
 def _marked(statement: CitedStatement, spans: Spans) -> Spans:
-    """A statement with the mark of analysis behind its numbers or its text, apart from a digit: 90° are degrees."""
+    """A statement with the mark of analysis behind its numbers or its text."""
     if statement.status is not Status.ANALYSIS or not spans:
         return spans
-    is_number = spans[-1].text[-1:].isdigit() and not is_code(spans[-1])
-    return (*spans, Span(f" {ANALYSIS}" if is_number else ANALYSIS))
+    last = spans[-1]
+    is_end = bool(last.citation) or (last.text.endswith(SENTENCE_ENDS) and not is_code(last))
+    return (*spans, Span(ANALYSIS if is_end else f" {BRACKETED_ANALYSIS}"))

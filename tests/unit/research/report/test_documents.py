@@ -131,9 +131,9 @@ def test_analysis_has_a_mark_behind_its_numbers_and_the_report_says_once_what_it
     whole = report(conclusions=[paragraph(*(analysis(text, COST_AUDIT) for text in said)), table])
     word = "\n".join(row.text for row in Document(io.BytesIO(rendered("docx", whole))).paragraphs)
     printed = "".join(page.extract_text() for page in PdfReader(io.BytesIO(rendered("pdf", whole))).pages)
-    for text, marks in ((rendered("md", whole).decode(), 4), (word, 3), (printed, 4)):  # one of them in the legend
+    for text, marks in ((rendered("md", whole).decode(), 5), (word, 4), (printed, 5)):  # two of them in the legend
         assert text.count("°") == marks and "(analysis)" not in text
-        assert "° marks analysis: what the writer infers from the cited passages" in " ".join(text.split())
+        assert "°, (°) marks analysis: what the writer infers from the cited passages" in " ".join(text.split())
     tables = Document(io.BytesIO(rendered("docx", whole))).tables
     row = next(one.rows[1] for one in tables if one.cell(0, 0).text == "What")
     assert [cell.text for cell in row.cells] == ["Cost (disputed)", "much higher [2]°"]
@@ -238,7 +238,7 @@ def test_a_row_that_rests_on_one_source_has_its_number_once_and_other_rows_have_
     whole = report(conclusions=[table])
     written = rendered("md", whole).decode()
     assert "| Turbines: 412 | gigawatt hours [1] | interest paid [2] |  |" in written
-    assert "| Audit [1] | 412 gigawatt hours | but for 2020 ° |  |" in written
+    assert "| Audit [1] | 412 gigawatt hours | but for 2020 (°) |  |" in written
     assert "| Audit | 412 gigawatt hours [1] | interest paid [2] |  |" in written
     assert "| Audit | 412 gigawatt hours [1] | not found |  |" in written
 
@@ -263,7 +263,7 @@ def test_a_row_of_analysis_alone_is_marked_once() -> None:
     rows = [[label, *cells], [label, fact("412 gigawatt hours", TURBINES), cells[1]]]
     whole = report(conclusions=[{"type": "table", "header": ["What", "Use", "Price"], "rows": rows}])
     written = rendered("md", whole).decode()
-    assert "| Yield° | enough for the town [1] | less than it pays [2] |" in written
+    assert "| Yield (°) | enough for the town [1] | less than it pays [2] |" in written
     assert "| Yield | 412 gigawatt hours [1] | less than it pays [2]° |" in written
 
 

@@ -121,7 +121,8 @@ class _Numbering:
         return [block for block in cited if block.sentences or block.items or block.rows]
 
     def statements(self, statements: Iterable[Statement], *, is_code: bool = False) -> list[CitedStatement]:
-        return [self._statement(row, is_code=is_code) for row in statements if row.text.strip()]
+        written = (row for row in statements if row.text.strip())
+        return [self._statement(row, is_code=is_code, limit=limit) for row, limit in with_limits(written)]
 
     def held(self, statements: Iterable[Statement]) -> list[CitedStatement]:
         """The statements that pass their checks. One that fails is replaced by the first of its quotes that
@@ -151,6 +152,7 @@ class _Numbering:
         context: str = "",
         *,
         code: bool = False,
+        limit: str = "",
     ) -> Judgement:
         return judge(
             text,
@@ -163,6 +165,7 @@ class _Numbering:
             context=context,
             is_code=code,
             language=self._language,
+            limit=limit,
         )
 
     def contradiction(self, contradiction: Contradiction) -> CitedContradiction:
@@ -183,13 +186,16 @@ class _Numbering:
             ],
         )
 
-    def _statement(self, statement: Statement, context: str = "", *, is_code: bool = False) -> CitedStatement:
+    def _statement(
+        self, statement: Statement, context: str = "", *, is_code: bool = False, limit: str = ""
+    ) -> CitedStatement:
         self._statements += 1
         is_verbatim = is_code or statement.kind is StatementKind.QUOTE
         text, marked, fabricated = (statement.text, [], []) if is_verbatim else without_markers(statement.text)
         cited, unknown = self._cite_all([*statement.evidence_ids, *marked])
         shown = statement.model_copy(update={"text": text, "evidence_ids": [row.evidence_id for row in cited]})
-        judgement = self._judge(shown, text, [self._passages[citation.id] for citation in cited], context, code=is_code)
+        passages = [self._passages[citation.id] for citation in cited]
+        judgement = self._judge(shown, text, passages, context, code=is_code, limit=limit)
         return CitedStatement(
             id=f"s{self._statements}",
             text=text,
@@ -323,6 +329,14 @@ def in_context(row: Sequence[_Cell], header: Sequence[str], place: int) -> Itera
         label = row[0].text if column > 0 else str(place)
         title = header[column] if column < len(header) else ""
         yield cell, ", ".join(filter(None, (label, title)))
+
+
+def with_limits(sentences: Iterable[_Cell]) -> Iterator[tuple[_Cell, str]]:
+    """The sentences of a paragraph or of an item of a list, each with the limit right before it, else an empty text."""
+    limit = ""
+    for sentence in sentences:
+        yield sentence, limit
+        limit = sentence.text if sentence.kind is StatementKind.LIMIT else ""
 
 
 def without_markers(text: str) -> tuple[str, list[str], list[str]]:

@@ -110,9 +110,11 @@ def judge(
     context: str = "",
     is_code: bool = False,
     language: str = "",
+    limit: str = "",
 ) -> Judgement:
     """Judge a sentence by its passages, as its kind asks. `context` is the label and the header of a table's cell,
-    `language` that in which the report is written, of which a cell of a few words tells little.
+    `language` that in which the report is written, of which a cell of a few words tells little, `limit` the limit that
+    the sentence stands behind.
 
     A quote must be the first passage's quote, to the character. A fact and an analysis need a valid passage, and
     what they state must be there: numbers in the quotes or computed, or where a `verdict` finds the sentence
@@ -123,11 +125,12 @@ def judge(
     the cited sources. A number word may count what the sentence itself lists ("two things: A and B"), and what a
     fact computes may have values that its writer `judged` for the names of a formula of a quote. An analysis may
     state a number of the question and the numbers that its writer `judged`, and one with such numbers may rest on
-    these alone; it may compute with these and with those of its context, the "50 %" above its column; it may count
-    in words, and refer to rows, steps and sections by their numbers. A transition and a limit have no numbers but
-    those of the question, the quotes and the titles, and nothing that a `verdict` objects to; a table's label may
-    have those around the quotes. An analysis of which a `verdict` finds all stated by its passages is judged as a
-    fact, and if it fails as that, as the analysis that its writer calls it.
+    these alone, as one may on the limit that it stands behind ("Not found; plan as if ..."); it may compute with
+    these and with those of its context, the "50 %" above its column; it may count in words, and refer to rows,
+    steps and sections by their numbers. A transition and a limit have no numbers but those of the question, the
+    quotes and the titles, and nothing that a `verdict` objects to; a table's label may have those around the
+    quotes. An analysis of which a `verdict` finds all stated by its passages is judged as a fact, and if it fails
+    as that, as the analysis that its writer calls it.
 
     A fact's words need `support` of at least `UNSUPPORTED`, of `SUPPORTED` where a denial, an opposite or another order
     tells against it, and a share of `RELATED` of them in the passages. A `verdict` overrules that, since it reads the
@@ -142,7 +145,7 @@ def judge(
         return _failed(problem) if problem else Judgement(Status.PROVED)
     if not has_words(text):
         return Judgement(Status.TRANSITION)
-    claim = _Claim(text, passages, question, computed, judged, verdict, context, is_code, language)
+    claim = _Claim(text, passages, question, computed, judged, verdict, context, is_code, language, limit)
     if kind in (StatementKind.TRANSITION, StatementKind.LIMIT):
         return claim.as_lead(kind)
     if kind is StatementKind.ANALYSIS and verdict is not None and verdict.stated:
@@ -165,6 +168,7 @@ class _Claim:
     context: str
     is_code: bool
     language: str
+    limit: str
 
     def as_lead(self, kind: StatementKind) -> Judgement:
         """Judged as a transition or a limit."""
@@ -181,20 +185,19 @@ class _Claim:
     def as_statement(self, kind: StatementKind) -> Judgement:
         """Judged as a fact or an analysis."""
         is_analysis = kind is StatementKind.ANALYSIS
-        if not self.passages and not (is_analysis and self.judged):
+        if not self.passages and not (is_analysis and (self.judged or self.limit)):
             return _failed("names nothing that it rests on" if is_analysis else "no citation")
         valid = [passage for passage in self.passages if passage.valid]
         if self.passages and not valid:
             return _failed("no valid citation")
-        given = [*(passage.quote for passage in valid), *([self.question] if is_analysis else ())]
+        question = "\n".join(filter(None, (self.question, self.limit if is_analysis else "")))
+        given = [*(passage.quote for passage in valid), *([question] if is_analysis else ())]
         judged = self.judged if is_analysis else values_of_names(self.computed, self.judged, given)
         computations = compute_in_turn(self.computed, given, (*judged, self.context) if is_analysis else judged)
         if wrong := next((one.problem for one in computations if one.problem), ""):
             return _failed(wrong)
         is_supported = self.verdict is not None and self.verdict.verdict is VerdictWord.SUPPORTED
-        ground = _Ground(
-            valid, self.question, self.context, computations, self.is_code, judged, is_supported, self.language
-        )
+        ground = _Ground(valid, question, self.context, computations, self.is_code, judged, is_supported, self.language)
         missing = ground.missing(self.text, kind)
         if is_analysis and not missing:
             return Judgement(Status.ANALYSIS)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from graph_research.research.evidence.archive import Archive
-from graph_research.research.evidence.citations import in_context, passage_of
+from graph_research.research.evidence.citations import in_context, passage_of, with_limits
 from graph_research.research.evidence.cited import Citation, CitedStatement
 from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, has_words, judge
 from graph_research.research.models.draft import BlockType, Statement, StatementKind
@@ -92,9 +92,7 @@ def verify(
     checked = [_proved(citation, archive, sources) for citation in report.citations]
     proved = {citation.id: citation for citation in checked}
     passages = {citation.id: passage_of(citation, archive, sources) for citation in checked}
-    judged = [
-        (row, _judged(row, context, is_code, proved, passages, report)) for row, context, is_code in _placed(report)
-    ]
+    judged = [(row, _judged(row, read_with, proved, passages, report)) for row, read_with in _placed(report)]
     fabricated = [(_where(row), name) for row, _ in judged for name in _fabricated(row, proved)]
     fabricated += [
         (contradiction.id, name)
@@ -149,20 +147,29 @@ def _diversity(report: Report, texts: Mapping[str, str]) -> Diversity:
     )
 
 
-def _placed(report: Report) -> Iterator[tuple[CitedStatement, str, bool]]:
-    """Every sentence and cell, in reading order, with what a cell is read with, and whether it is code."""
+class _ReadWith(NamedTuple):
+    """What a statement is read with: the label and header of a cell, the limit before a sentence, that it is code."""
+
+    context: str = ""
+    limit: str = ""
+    is_code: bool = False
+
+
+def _placed(report: Report) -> Iterator[tuple[CitedStatement, _ReadWith]]:
+    """Every sentence and cell, in reading order."""
     blocks = [*report.short_answer, *(block for section in report.sections for block in section.blocks)]
     for block in (*blocks, *report.conclusions):
-        yield from ((statement, "", block.type is BlockType.CODE) for statement in block.prose())
+        for sentences in (block.sentences, *block.items):
+            for statement, limit in with_limits(sentences):
+                yield statement, _ReadWith(limit=limit, is_code=block.type is BlockType.CODE)
         for place, cells in enumerate(block.rows, 1):
-            yield from ((cell, context, False) for cell, context in in_context(cells, block.header, place))
-    yield from ((statement, "", False) for statement in report.more_evidence)
+            yield from ((cell, _ReadWith(context)) for cell, context in in_context(cells, block.header, place))
+    yield from ((statement, _ReadWith()) for statement in report.more_evidence)
 
 
 def _judged(
     statement: CitedStatement,
-    context: str,
-    is_code: bool,
+    read_with: _ReadWith,
     proved: Mapping[str, Citation],
     passages: Mapping[str, CitedPassage],
     report: Report,
@@ -185,9 +192,8 @@ def _judged(
         computed=statement.computed,
         judged=statement.judged,
         verdict=verdict,
-        context=context,
-        is_code=is_code,
         language=report.language,
+        **read_with._asdict(),
     )
 
 

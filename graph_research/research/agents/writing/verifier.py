@@ -321,6 +321,7 @@ def _problem(
         context=given.get("context") or "",
         is_code=bool(given.get("is_code")),
         language=report_language(handoff.get("report_options"), handoff["question"]),
+        limit=given.get("limit") or "",
     )
     return judgement.problem if judgement.status is Status.UNSUPPORTED else ""
 

@@ -197,6 +197,15 @@ def test_an_analysis_names_what_it_rests_on_and_brings_no_number_or_name_of_its_
     assert problem("The audit is nearer to what Brussels pays.", *quotes).endswith(": Brussels")
 
 
+def test_advice_may_rest_on_the_limit_that_it_stands_behind() -> None:
+    advice = "Plan as if Zylkreon stopped its workers too, within 5 s."
+    known = "What becomes of Zylkreon's workers within 5 s was not found."
+    assert judged(advice, kind=StatementKind.ANALYSIS, limit=known) == Judgement(Status.ANALYSIS, 1.0, "")
+    assert judged(advice, kind=StatementKind.ANALYSIS, limit="Not found.").problem.endswith(": 5 s, Zylkreon")
+    assert judged(advice, kind=StatementKind.ANALYSIS).problem == "names nothing that it rests on"
+    assert judged(advice, kind=StatementKind.FACT, limit=known).problem == "no citation"
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -702,6 +702,14 @@ async def test_a_limit_that_no_passage_is_near_is_printed_without_a_call() -> No
     assert limit in [row.text for row in report.statements()]
 
 
+async def test_advice_behind_a_limit_needs_no_passage() -> None:
+    limit, advice = "Prices of licences in Bolivia were not found.", "Plan to buy one for each writer."
+    bench = bench_of(lambda write: paragraph(write.fact(CALM, CALM), write.limit(limit), write.analysis(advice)))
+    report, _ = await report_of(bench)
+    assert bench.model.asked("section_mender") == []
+    assert {row.text: row.status for row in report.statements()}[advice] is Status.ANALYSIS
+
+
 LOST = "a commit may be lost when power fails"
 KEPT = "the file stays consistent"
 

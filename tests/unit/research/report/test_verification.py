@@ -99,6 +99,15 @@ def test_the_labels_of_rows_are_counted_as_transitions_and_empty_cells_are_not_c
     assert {name: count for name, count in kinds.items() if count} == {"quote": 1, "transition": 1}
 
 
+def test_advice_rests_on_the_limit_before_it_in_its_item_and_on_none_of_another():
+    limit = {"text": "The order of waiters was not found.", "kind": "limit", "evidence_ids": []}
+    advice = {"text": "Plan as if the last one waits longest.", "kind": "analysis", "evidence_ids": []}
+    for items, unsupported in (([[limit, advice]], 0), ([[limit], [advice]], 1)):
+        report = built(draft={"summary": [{"type": "list", "items": items}], "sections": []}, contradictions=[])
+        assert report.short_answer[0].items[-1][-1].status == (Status.UNSUPPORTED if unsupported else Status.ANALYSIS)
+        assert checked(report).unsupported == unsupported
+
+
 def test_a_report_that_states_nothing_is_covered_and_empty():
     result = checked(built(draft=None, contradictions=[]))
     assert (result.citations, result.statements, result.coverage) == (0, 0, 1.0)

@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any
 
 from graph_research.research.code_blocks import settings_in
+from graph_research.research.evidence.citations import in_context
+from graph_research.research.evidence.claim_support import CitedPassage, judge
 from graph_research.research.models.draft import (
     Block,
     BlockType,
@@ -70,20 +72,48 @@ def _citing(known: Collection[str], statement: Statement) -> Statement:
     return statement.model_copy(update={"evidence_ids": ids})
 
 
-def with_chosen_operands(blocks: Sequence[Block]) -> list[Block]:
+def with_chosen_operands(blocks: Sequence[Block], quotes: Mapping[str, str]) -> list[Block]:
     """The blocks of a section in which an analysis may compute with the numbers that another of its statements sets by
-    judgement: they are added to its own."""
+    judgement: those without which code would object are added to its own. `quotes` are those of the evidence by id."""
     chosen = dict.fromkeys(value for statement in statements_of(blocks) for value in statement.judged)
 
-    def computing(statement: Statement) -> Statement:
+    def computing(block: Block, statement: Statement, context: str = "") -> Statement:
         operands = set(_NUMBER.findall(" ".join(statement.computed)))
         others = [value for value in chosen if value not in statement.judged]
         more = [value for value in others if operands.intersection(_NUMBER.findall(value))]
         if not more or statement.kind is not StatementKind.ANALYSIS:
             return statement
+        cited = [CitedPassage(1, quotes[name], valid=True) for name in statement.evidence_ids if name in quotes]
+
+        def objection(added: Sequence[str]) -> str:
+            judged, is_code = [*statement.judged, *added], block.type is BlockType.CODE
+            return judge(
+                *(statement.text, statement.kind, cited),
+                computed=statement.computed,
+                judged=judged,
+                context=context,
+                is_code=is_code,
+            ).problem
+
+        least = objection(more)
+        for value in sorted(more, key=lambda value: (value in statement.text, len(value))):
+            fewer = [other for other in more if other != value]
+            more = fewer if objection(fewer) == least else more
         return statement.model_copy(update={"judged": [*statement.judged, *more]})
 
-    return rewritten(blocks, computing) if chosen else list(blocks)
+    return [
+        block.model_copy(
+            update={
+                "sentences": [computing(block, row) for row in block.sentences],
+                "items": [[computing(block, row) for row in item] for item in block.items],
+                "rows": [
+                    [computing(block, cell, context) for cell, context in in_context(row, block.header, place)]
+                    for place, row in enumerate(block.rows, 1)
+                ],
+            }
+        )
+        for block in blocks
+    ]
 
 
 def with_evidence_of_rows(blocks: Iterable[Block], quotes: Mapping[str, str]) -> list[Block]:

@@ -132,11 +132,13 @@ class _Task:
         """The agent's output but for `degraded`, as the model's answer says."""
         rows, added = answer["sentences"], answer.get("added") or []
         changed = {self.failing[row["n"] - 1].id: row for row in rows if 1 <= row["n"] <= len(self.failing)}
-        known = {*(row["id"] for row in handoff["evidence"]), *self.near.evidence}
         additions = _additions(self.missing, added)
         longer = [with_additions(section, additions.get(section.id, ())) for section in self.sections]
+        quotes = {row["id"]: row["quote"] for row in handoff["evidence"]}
+        quotes |= {name: row.quote for name, row in self.near.evidence.items()}
         mended = [
-            cited_only(with_chosen_operands(with_answers(_mended(section, changed))), known) for section in longer
+            cited_only(with_chosen_operands(with_answers(_mended(section, changed)), quotes), quotes)
+            for section in longer
         ]
         now = {_words(row.text): row for blocks, _ in mended for row in statements_of(blocks)}
         noted = [row for row in self.failing if self.objections[row.id].get("is_note")]

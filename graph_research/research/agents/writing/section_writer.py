@@ -136,7 +136,7 @@ def section_writer(services: Services) -> Handler:
 def _with_evidence(blocks: list[Block], quotes: Mapping[str, str], own: Iterable[str]) -> list[Block]:
     """The blocks, whose cells also cite what states their figures, and whose blocks to copy what names their settings:
     of all `quotes` by id those that the section cites, or that are its `own`."""
-    blocks = with_evidence_of_rows(with_chosen_operands(blocks), quotes)
+    blocks = with_evidence_of_rows(with_chosen_operands(blocks, quotes), quotes)
     cited = (name for row in statements_of(blocks) for name in row.evidence_ids)
     return with_evidence_of_settings(blocks, {name: quotes[name] for name in dict.fromkeys([*own, *cited])})
 

@@ -123,8 +123,37 @@ def test_an_analysis_computes_with_what_another_of_its_section_sets_by_judgement
     waiting = Statement(text="At 80 % a write waits 20 ms.", kind=StatementKind.ANALYSIS, computed=["5 * 4"])
     other = Statement(text="At 7 clients all wait.", kind=StatementKind.ANALYSIS, computed=["7 * 3"])
     fact = Statement(text="It takes 10 ms.", computed=["5 * 2"])
-    [block] = with_chosen_operands([Block(sentences=[chosen, waiting, other, fact])])
+    [block] = with_chosen_operands([Block(sentences=[chosen, waiting, other, fact])], {})
     assert [row.judged for row in block.sentences] == [["5 ms"], ["5 ms"], [], []]
+
+
+def test_an_analysis_has_of_the_numbers_that_others_set_only_those_that_it_computes_with() -> None:
+    quotes = {"ev-1": "A table is vacuumed after 50 rows plus a fraction of 0.2 of its rows."}
+    shown = Statement(
+        text="Take 1 ms, 50 ms or 50 clients at 50 %.",
+        kind=StatementKind.ANALYSIS,
+        judged=["1 ms", "50 ms", "50", "50 %"],
+    )
+    waiting = Statement(
+        text="At 80 % a write waits 4 times as long.",
+        kind=StatementKind.ANALYSIS,
+        computed=["0.8 / (1 - 0.8)"],
+        judged=["80 %"],
+    )
+    dead = Statement(
+        text="In a table of 900 rows these are 230.",
+        kind=StatementKind.ANALYSIS,
+        evidence_ids=["ev-1"],
+        computed=["50 + 0.2 * 900"],
+        judged=["900"],
+    )
+    rate = Statement(text="At 50 ms that is 20 a second.", kind=StatementKind.ANALYSIS, computed=["1000 / 50"])
+    label = Statement(text="50 ms", kind=StatementKind.ANALYSIS, judged=["50 ms"])
+    cell = Statement(text="20 a second", kind=StatementKind.ANALYSIS, evidence_ids=["ev-1"], computed=["1000 / 50"])
+    table = Block(type=BlockType.TABLE, header=["Lock held", "Writes"], rows=[[label, cell]])
+    prose, cells = with_chosen_operands([Block(sentences=[shown, waiting, dead, rate]), table], quotes)
+    assert [row.judged for row in prose.sentences[1:]] == [["80 %"], ["900"], ["50 ms"]]
+    assert [row.judged for row in cells.rows[0]] == [["50 ms"], []]
 
 
 def test_a_cell_rests_on_the_cell_beside_it_that_states_its_figure() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from graph_research.text.deferred_patterns import deferred
@@ -14,7 +15,7 @@ from graph_research.text.language.tables import any_of, facts
 
 _VERSION_WORD = r"(?:version|versión|versione|versie|wersja|revision|rev|release|edition|ausgabe|auflage|fassung|v|r)"
 _VERSION_WORDS = r"(?:versions|versionen|versiones|versioni|versies|wersje|revisions|releases|editions)"
-_NUMBER = deferred(rf"(?<![a-z]){_VERSION_WORD}[\s._-]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%])", re.IGNORECASE)
+_NUMBER = deferred(rf"(?<![a-z]){_VERSION_WORD}[\s._-]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![^\W_]|%)", re.IGNORECASE)
 _LETTER = deferred(r"(?<![^\W_])(?i:revision|rev|version|release|ausgabe|fassung)[\s._-]*([A-Za-z])(?![^\W_]|\s+[a-z])")
 _ASKED_LETTER = deferred(r"(?<![^\W_])(?i:revision|rev|version|ausgabe|fassung)[\s._-]*([A-HJ-Z])(?![^\W_])")
 _WORD_BEFORE = deferred(rf"\b(?:{_VERSION_WORD}|{_VERSION_WORDS})\s$", re.IGNORECASE)
@@ -31,8 +32,9 @@ _DATED_RELEASE = deferred(
     rf"(?<![\w-]){_DAY}[^\S\n]*[(\[]{_RELEASE}[)\]]|(?<![\w.]){_RELEASE}\]?[^\S\n]*[(–—-][^\S\n]*{_DAY}(?![\w-])",
     re.IGNORECASE,
 )
-_STAGE = deferred(r"(?<![^\W_])(?:draft|final|entwurf|old|new|alt|neu|copy|kopie|outdated|archived)(?![^\W_])", re.I)
-_DRAFT = deferred(r"(?<![^\W_])(?:draft|entwurf|old|alt|outdated|archived)(?![^\W_])", re.IGNORECASE)
+_STAGE = deferred(rf"(?<![^\W_])(?:{any_of('old_names')}|{any_of('new_names')})(?![^\W_])", re.IGNORECASE)
+_OLD_COPY_NAME = deferred(rf"(?<![^\W_])(?:{any_of('old_names')})(?![^\W_])", re.IGNORECASE)
+_OLD_FOLDER = deferred(rf"(?:{any_of('old_names')}|{any_of('old_folders')})", re.IGNORECASE)
 _DATE = deferred(
     r"(?<!\d)(?:19|20)\d{2}(?:[-_.]?(?:0[1-9]|1[0-2])(?:[-_.]?(?:0[1-9]|[12]\d|3[01]))?)?(?!\d)"
     r"|(?<![^\W_])q[1-4](?![^\W_])",
@@ -45,35 +47,26 @@ _NAMED_WITHIN = 100  # characters of a stamp, and behind the word that says that
 _STAMPED_WITHIN = 5  # paragraphs, the title among them
 _FILE_NAME = deferred(r"[\w-][\w.-]*\.[A-Za-z0-9]{1,5}(?!\w)")
 _RELEASE_NOTES = facts("release_notes")
-_SUBJECT = (
-    r"(?:this|the\s+present)\s+(?:document|page|policy|version|edition|report|guide|manual|specification|standard|notice"
-    r"|article|paper|study|procedure|release|rfc|memo)\s+(?:is|has\s+been|was)\s+(?:now\s+)?"
-)
-_STAMP_WORDS = (
-    r"superseded|obsolete|withdrawn|outdated|out\s+of\s+date|no\s+longer\s+(?:valid|current|maintained|in\s+force)"
-    r"|veraltet|überholt|nicht\s+mehr\s+gültig|obsolète|périmé|obsoleto|verouderd"
-)
-_REPLACED = (
-    r"replaced|obsoleted|retracted|deprecated|ersetzt|zurückgezogen|remplacée?|sustituid[oa]|sostituit[oa]|vervangen"
-)
-_NO_LONGER_VALID = f"{_STAMP_WORDS}|{_REPLACED}"
 _OF_NO_USE = r"archived|old|outdated|obsolete|superseded"
-_VERSION_OF_IT = r"version|edition|copy|page|document"
-_MAY_BE_SUPERSEDED = deferred(f"{_NO_LONGER_VALID}|{_OF_NO_USE}")
+_OLD_COPY = rf"(?:{_OF_NO_USE})\s+(?:version|edition|copy|page|document)"
+
+
+def _either(subject: str) -> str:
+    return f"(?:{'|'.join(facts(subject).values())})".replace(" ", r"\s+")
+
+
+_NO_LONGER_VALID, _SINCE = _either("no_longer_valid"), _either("no_longer_valid_since")
+_NOT_CURRENT = f"(?:{_NO_LONGER_VALID}|{_either('replaced')})"
+_MAY_BE_SUPERSEDED = deferred(f"{_NOT_CURRENT}|{_OF_NO_USE}")
 _SUPERSEDED = deferred(
-    rf"(?:{_SUBJECT}|\bstatus\s*:\s*"
-    r"|\b(?:dieses\s+dokument|diese\s+(?:fassung|version|richtlinie|seite))\s+(?:ist|wurde)\s+"
-    r"|\bce\s+document\s+(?:est|a\s+été)\s+|\bcette\s+(?:page|version)\s+(?:est|a\s+été)\s+"
-    r"|\beste\s+documento\s+(?:está|ha\s+sido|fue)\s+|\besta\s+(?:página|versión)\s+(?:está|ha\s+sido|fue)\s+"
-    r"|\bquesto\s+documento\s+è\s+(?:stato\s+)?|\bquesta\s+(?:pagina|versione)\s+è\s+(?:stata\s+)?"
-    r"|\b(?:dit\s+document|deze\s+(?:pagina|versie))\s+is\s+"
-    rf")(?:{_NO_LONGER_VALID})\b"
-    rf"|\bthis\s+is\s+an?\s+(?:{_OF_NO_USE})\s+(?:{_VERSION_OF_IT})\b"
+    rf"\b(?:{_either('this_document')}|status\s*:\s*){_NOT_CURRENT}\b|\bthis\s+is\s+an?\s+{_OLD_COPY}\b"
 )
 _STAMP = deferred(
-    rf"\W*(?:(?:{_STAMP_WORDS}|(?:{_OF_NO_USE})\s+(?:{_VERSION_OF_IT}))\s*(?:[:–—-]|\W*$)"
-    rf"|(?:{_NO_LONGER_VALID})\s+(?:by|durch|par|por|da|door)\b)"
+    rf"(?:{_NO_LONGER_VALID}|{_OLD_COPY})(?:\s*[:–—-]|[.!]\s|\W*$)|{_NOT_CURRENT}\s+{_either('replaced_by')}\b"
+    rf"|{_NO_LONGER_VALID}(?P<names>\s*[,;(]|\s+{_SINCE}\b|\s(?=\d))",
+    re.IGNORECASE,
 )
+"""Behind `names` stands the version, the date or the file that holds instead."""
 _RETRACTED_TITLE = deferred(rf"\W*(?:{any_of('retracted')})(?:\W|$)", re.IGNORECASE)
 _RETRACTED_MARK = deferred(rf"\W*(?:{any_of('retracted')})(?:\s\w+)?\s*[:：\])】–—]", re.IGNORECASE)
 _RETRACTION_NOTICE = deferred(
@@ -103,7 +96,7 @@ def named_versions(name: str, text: str) -> set[str]:
     several = rf"(?i:{_VERSION_WORDS})[^\S\n]+({_POINTED}(?:{_AND}{_POINTED})*)"
     documented = rf"{_POINTED}(?=[^\S\n]+(?i:{_DOCUMENT_WORD})\b)"
     behind = rf"[^\S\n]+(?:{worded}|{several}|{documented})|(?<=^{literal})[^\S\n]+{_POINTED}"
-    pattern = re.compile(rf"{literal}(?<!\w{literal})(?:{behind})", re.MULTILINE)
+    pattern = deferred(rf"{literal}(?<!\w{literal})(?:{behind})", re.MULTILINE)
     named = (next(filter(None, match.groups())) for match in pattern.finditer(text))
     return {version for versions in named for version in _ONE.findall(versions)}
 
@@ -168,15 +161,16 @@ def release_queries(name: str, language: str) -> list[str]:
 
 def says_it_is_superseded(text: str, paragraphs: Iterable[str]) -> bool:
     """Whether a document says at its beginning that it is replaced, withdrawn or out of date: in a sentence about
-    itself, or in one of its first paragraphs, before the first sentence, that is no more than such a stamp: `OBSOLETE`,
-    `Superseded: see policy-2.md`. A single word that is not in capitals heads a list, as in the notes of a release."""
+    itself, or in one of its first paragraphs, up to the first sentence, that is no more than such a stamp, behind its
+    version or date at most: `OBSOLETE`, `Superseded: see policy-2.md`, `Version 1, May 2022. No longer valid, see that
+    of 2025.` A single word that is not in capitals heads a list, as in the notes of a release."""
     head = text[:_HEAD_CHARS].lower()
     if not _MAY_BE_SUPERSEDED.search(head):  # alone it is much faster
         return False
-    return _SUPERSEDED.search(head) is not None or any(map(_is_stamp, _before_first_sentence(paragraphs)))
+    return _SUPERSEDED.search(head) is not None or any(map(_is_stamp, _to_first_sentence(paragraphs)))
 
 
-def _before_first_sentence(paragraphs: Iterable[str]) -> Iterator[str]:
+def _to_first_sentence(paragraphs: Iterable[str]) -> Iterator[str]:
     """The first paragraphs, up to one that ends as a sentence does."""
     for paragraph in islice(paragraphs, _STAMPED_WITHIN):
         yield paragraph
@@ -185,12 +179,21 @@ def _before_first_sentence(paragraphs: Iterable[str]) -> Iterator[str]:
 
 
 def _is_stamp(paragraph: str) -> bool:
-    is_word = len(_WORD.findall(paragraph)) == 1
-    return (
-        len(paragraph) <= _NAMED_WITHIN
-        and _STAMP.match(paragraph.lower()) is not None
-        and (not is_word or paragraph.isupper())
+    if len(paragraph) > _NAMED_WITHIN or (len(_WORD.findall(paragraph)) == 1 and not paragraph.isupper()):
+        return False
+    return any(
+        _stands_alone(paragraph[: match.start()]) and (not match["names"] or _names_version(paragraph[match.end() :]))
+        for match in _STAMP.finditer(paragraph)
     )
+
+
+def _stands_alone(before: str) -> bool:
+    """Whether what is before a stamp in its paragraph is empty or a label with a version or a date."""
+    return not _WORD.search(before) or (before.rstrip().endswith((*".,;:(–—-",)) and _names_version(before))
+
+
+def _names_version(text: str) -> bool:
+    return any(pattern.search(text) for pattern in (_YEAR, _NUMBER, _FILE_NAME))
 
 
 def named_successors(text: str) -> tuple[str, ...]:
@@ -201,9 +204,11 @@ def named_successors(text: str) -> tuple[str, ...]:
     return tuple(name for end in ends for name in _FILE_NAME.findall(head[end : end + _NAMED_WITHIN]))
 
 
-def has_name_of_a_draft(name: str) -> bool:
-    """Whether a file is named as a draft or an old copy: `policy-draft`, `policy_old`."""
-    return _DRAFT.search(name) is not None
+def has_name_of_an_old_copy(title: str, path: PurePosixPath) -> bool:
+    """Whether a document is called a draft or an old copy, in its title or its file's name (`policy-draft`,
+    `policy_old`), or lies in a folder for these (`archive/policy`)."""
+    named = any(map(_OLD_COPY_NAME.search, (title, path.stem)))
+    return named or any(map(_OLD_FOLDER.fullmatch, path.parent.parts))
 
 
 def says_it_is_retracted(title: str, text: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from graph_research.text.language.versions import (
     VersionMark,
-    has_name_of_a_draft,
+    has_name_of_an_old_copy,
     named_successors,
     title_key,
     version_mark,
@@ -32,7 +32,7 @@ def superseded(rows: Iterable[Row], text_of: Callable[[int], str]) -> dict[int, 
 
     `rows` have `id`, `url`, `own_title`, `own_date` and `says_superseded`. Documents are versions of each other where
     their titles or file names are the same but for version, date and stage, and enough of their words. What supersedes
-    a document that says so, or a draft, is the file that it names there, else the only current version of it.
+    a document that says so, or an old copy, is the file that it names there, else the only current version of it.
     """
     rows = list(rows)
     found: dict[int, str] = {}
@@ -46,7 +46,7 @@ def superseded(rows: Iterable[Row], text_of: Callable[[int], str]) -> dict[int, 
     for group in groups.values():
         if 1 < len(group) <= _MOST_VERSIONS and len({mark for mark, _ in group}) > 1:
             found |= _older(group, shingles)
-    marked = [row for row in rows if row["id"] not in found and (row["says_superseded"] or _is_draft(row))]
+    marked = [row for row in rows if row["id"] not in found and (row["says_superseded"] or _is_old_copy(row))]
     if marked:
         behind = found.keys() | {row["id"] for row in marked}
         current = [row for row in rows if row["id"] not in behind]
@@ -59,14 +59,14 @@ def _keys(row: Row) -> Iterable[str]:
     return filter(None, dict.fromkeys(map(title_key, titles)))
 
 
-def _is_draft(row: Row) -> bool:
-    return has_name_of_a_draft(PurePosixPath(row["url"]).stem)
+def _is_old_copy(row: Row) -> bool:
+    return has_name_of_an_old_copy(row["own_title"], PurePosixPath(row["url"]))
 
 
 def _behind_current(
     marked: Iterable[Row], current: Iterable[Row], text_of: Callable[[int], str], shingles: Callable[[int], _Shingles]
 ) -> dict[int, str]:
-    """What supersedes documents that say so and drafts, among the `current` documents."""
+    """What supersedes documents that say so and old copies, among the `current` documents."""
     named: defaultdict[str, list[Row]] = defaultdict(list)
     same: defaultdict[str, list[Row]] = defaultdict(list)
     for row in current:

@@ -179,6 +179,9 @@ CANTEEN = "{head}The canteen serves lunch from {hour} on. Guests register at the
         (("page.txt", "canteen.txt"), "This page is out of date."),
         (("canteen-draft.txt", "canteen-final.txt"), ""),
         (("canteen_old.txt", "canteen.txt"), ""),
+        (("archive/canteen.txt", "canteen.txt"), ""),
+        (("canteen_superseded.txt", "canteen.txt"), ""),
+        (("canteen_v1.txt", "canteen_v2_final.txt"), ""),
     ],
 )
 async def test_the_newer_version_of_one_that_says_so_or_is_called_a_draft_is_named_or_has_its_title(
@@ -187,6 +190,7 @@ async def test_the_newer_version_of_one_that_says_so_or_is_called_a_draft_is_nam
     folder = tmp_path / "papers"
     folder.mkdir()
     for name, said, hour in zip(names, (head, ""), ("noon", "eleven"), strict=True):
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(CANTEEN.format(head=f"Canteen rules\n\n{said}\n\n", hour=hour))
     (folder / "sauna_old.txt").write_text("Sauna\n\nThe sauna opens at six in the evening.\n")
     library = Library(tmp_path / "index.db")
@@ -208,6 +212,20 @@ async def test_the_newer_version_of_one_that_says_so_or_is_called_a_draft_is_nam
         ("Fares\nSuperseded: see fares-2.md\nA ride costs 3 euros.", True),
         ("Fares\nReplaced by: fares-2.md", True),
         ("Fares\nArchived version.", True),
+        ("Fares\nVersion 1, 4 April 2022. No longer valid, see the fares of 2025.\nA ride costs 3 euros.", True),
+        ("Fares\nApproved 4 April 2022, withdrawn 10 February 2025.", True),
+        ("Fares\nOut of date since February 2025.", True),
+        ("This protocol no longer applies.", True),
+        ("Preise\nFassung 1 vom 4. April 2022. Nicht mehr gültig, siehe die Fassung von 2025.", True),
+        ("Preise\nAußer Kraft seit 10. Februar 2025.", True),
+        ("Diese Preisliste gilt nicht mehr.", True),
+        ("Dieses Dokument ist nicht mehr als ein Entwurf.", False),
+        ("Tarifs\nVersion 1 du 4 avril 2022. N'est plus valable, voir ceux de 2025.", True),
+        ("Tarifas\nVersión 1, 4 de abril de 2022. Ya no es válido, véase la de 2025.", True),
+        ("Minutes\nThe old contract is no longer valid, so that a new one is signed in 2025.", False),
+        ("Minutes\nIn 2022 the contract was withdrawn.", False),
+        ("Boilers\nOutdated, inefficient boilers waste heat.", False),
+        ("Changes\nVersion 2.1 of 4 April 2022\nThe coal store is no longer valid.", False),
         ("Changes\nObsolete\nThe coal store was taken out.", False),
         ("Changes\nDeprecated: the coal store", False),
         ("The ferry ran aground in the hall. Replaced by volunteers in 1994, it ran again.", False),

@@ -201,13 +201,15 @@ def _part(pool: Pool, query: Query, ranked: Sequence[Ranked] | None) -> Part:
 
 
 def _is_quoted(number: int, query: Query, groups: Iterable[Group]) -> bool:
-    """Whether a quotation for a part has all that it says, with what stands above the quotation."""
+    """Whether a quotation for a part has all that it says, with what stands above the quotation, and tells an amount of
+    money where that is asked for."""
     return any(
         held_share(
-            query.weights(language := language_of(lead.text)),
-            {*terms(f"{lead.title} {lead.heading} {lead.header} {lead.text}", language)},
+            query.weights_beside_value(language := language_of(lead.text)),
+            named := {*terms(f"{lead.title} {lead.heading} {lead.header} {lead.text}", language)},
         )
         >= _ALL_THAT_IS_SAID
+        and (query.asked_kind != "money" or query.holds_asked_kind(lead.text, named, language))
         for lead in (group.lead for group in groups)
         if lead.part == number
     )

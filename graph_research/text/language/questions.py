@@ -18,6 +18,8 @@ _HOW_MANY = facts("how_many")
 _THING = table_of("asks_a_thing")
 _AMOUNT = facts("how_much")
 """What asks for a number, a length of time or another amount, as patterns."""
+_PRICE = facts("what_price")
+"""What asks for an amount of money, as patterns."""
 _WHEN = facts("when")
 """What asks for a time, as patterns."""
 _COMPARING = facts("comparing")
@@ -65,11 +67,20 @@ def counted_words(question: str, language: str) -> str:
     return question[asking.end() :] if asking else ""
 
 
-def asked_kind(question: str, language: str) -> Literal["date", "number", ""]:
+def asked_kind(question: str, language: str) -> Literal["date", "money", "number", ""]:
     """Which kind of value a question begins by asking for, with one word before that at most ("in what year")."""
     if _opens(question, _WHEN.get(language)):
         return "date"
+    if _opens(question, _PRICE.get(language)):
+        return "money"
     return "number" if _opens(question, _AMOUNT.get(language)) else ""
+
+
+def price_asked(question: str, language: str) -> str:
+    """The words with which a question begins by asking for an amount of money, up to "cost" or "price"; empty where it
+    begins otherwise."""
+    asking = _opens(question, _PRICE.get(language))
+    return asking[0] if asking else ""
 
 
 def without_amount(question: str, language: str) -> str:

@@ -43,6 +43,13 @@ def superlatives_in(text: str, language: str) -> list[Superlative]:
 
 
 @cache
+def price_terms(language: str) -> frozenset[str]:
+    """The terms for what has a price: those that the superlatives of prices measure, such as `cheapest`."""
+    meanings = (measures for _, _, measures in _meanings(language) if MONEY in measures)
+    return frozenset[str]().union(*meanings) - {MONEY}
+
+
+@cache
 def _meanings(language: str) -> Sequence[tuple[re.Pattern[str], bool, tuple[str, ...]]]:
     """Of each entry a pattern for its words, what it asks for, and the terms behind its colon."""
     meanings = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph_research.text.bm25 import MOST_SATURATED
@@ -50,23 +50,32 @@ def features(pool: Pool, query: Query, ranked: Sequence[Ranked] | None = None) -
     """The features of `query` in the pool; the rest of the question counts for nothing in those of a part.
 
     `ranked` are the units for a query that is no part, where the caller has them. All are 0 for a query without a word
-    that says anything, all but `missing` for an empty pool.
+    that says anything, all but `missing` for an empty pool. Of a question for an amount of money they are those with or
+    without "cost", which an amount says too, whichever score is higher.
     """
-    missing = sum(query.weights(query.language).values())
+    best = next((item.score for item in (rank(pool, query.alone) if ranked is None else ranked)), 0.0)
+    readings = [_features(pool, query, best, query.weights)]
+    if query.value_terms:
+        readings.append(_features(pool, query, best, query.weights_beside_value))
+    return max(readings, key=lambda reading: reading.score)
+
+
+def _features(pool: Pool, query: Query, best: float, weights_in: Callable[[str], Mapping[str, float]]) -> Features:
+    missing = sum(weights_in(query.language).values())
     document = matched = 0.0
     for source, doc in pool.read.items():
-        weights = query.weights(doc.language)
+        weights = weights_in(doc.language)
         total = sum(weights.values())
         document = max(document, pool.document_score(source, weights) / (MOST_SATURATED * total) if total else 0.0)
-        held = max(_covered(doc, weights), default=0.0)
+        held = max(_covered(doc, query, weights), default=0.0)
         if held > matched:
             matched, missing = held, total - held
-    best = next((item.score for item in (rank(pool, query.alone) if ranked is None else ranked)), 0.0)
     return Features(matched / 10, missing / 10, document, best / 10)
 
 
-def _covered(doc: Analysed, weights: Mapping[str, float]) -> list[float]:
-    """The weight of the terms in each unit, its neighbours and what stands above it."""
+def _covered(doc: Analysed, query: Query, weights: Mapping[str, float]) -> list[float]:
+    """The weight of the terms in each unit, its neighbours and what stands above it; nothing in a place without
+    an amount of money where that is asked for."""
     covered = [0.0] * len(doc.units)
     for term, weight in weights.items():
         held = (position for position, _ in doc.postings.get(term, ()))
@@ -74,7 +83,10 @@ def _covered(doc: Analysed, weights: Mapping[str, float]) -> list[float]:
         above = (positions for context, positions in doc.contexts.items() if term in context)
         for position in near.union(*above).intersection(range(len(covered))):
             covered[position] += weight
-    return covered
+    if query.asked_kind != "money":
+        return covered
+    priced = {place for place in range(len(covered)) if doc.holds_asked_kind(query, place)}
+    return [held for place, held in enumerate(covered) if not priced.isdisjoint((place - 1, place, place + 1))]
 
 
 def absent_words(pool: Pool, query: Query) -> tuple[str, ...]:

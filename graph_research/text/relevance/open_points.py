@@ -224,6 +224,6 @@ def _is_answered(clause: str, language: str, told: Sequence[Told]) -> bool:
     holding = [
         row for row in told if len(asked) >= (_FEWEST if row.under else _FEWEST_OF_A_SENTENCE) and asked <= row.terms
     ]
-    if asked_kind(clause, language) == "number":
+    if asked_kind(clause, language) in ("number", "money"):
         return any(figures(row.text) for row in holding)
     return not asks_otherwise(clause, language) and any(not row.own <= asked for row in holding)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import log, sqrt
 
-from graph_research.text.language.quantities import Value, figures
+from graph_research.text.language.quantities import Value, figures, values
 from graph_research.text.language.questions import (
     asked_kind,
     asked_only,
@@ -20,7 +20,9 @@ from graph_research.text.language.questions import (
     is_question_word,
     is_yes_no,
     listed,
+    price_asked,
 )
+from graph_research.text.language.superlatives import price_terms
 from graph_research.text.language.tables import any_of
 from graph_research.text.language.tags import question_language
 from graph_research.text.language.words import Word, language_counts, language_of, stem, terms, weight, words
@@ -79,6 +81,17 @@ class Query:
     def own_words(self) -> list[Word]:
         """The words of the part itself, at their places in it."""
         return words(asked_only(self.own, self.language), self.language)
+
+    @cached_property
+    def value_terms(self) -> frozenset[str]:
+        """The terms with which it asks for an amount of money, such as "cost": where one is told, they are."""
+        asking = price_asked(self.own, self.language)
+        return price_terms(self.language).intersection(terms(asking, self.language)) if asking else frozenset()
+
+    def weights_beside_value(self, language: str) -> dict[str, float]:
+        """The weights without those of `value_terms`, unless it has no others."""
+        weights = self.weights(language)
+        return {term: weight for term, weight in weights.items() if term not in self.value_terms} or weights
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -157,7 +170,17 @@ class Query:
 
     def asks_for(self, value: Value) -> bool:
         """Whether a value is of the kind and unit that it begins by asking for."""
+        if self.asked_kind == "money":
+            return value.unit.startswith("money")
         return value.kind == self.asked_kind and self._asked_unit in (None, value.unit)
+
+    def holds_asked_kind(self, text: str, named: Collection[str], language: str) -> bool:
+        """Whether a text has a value of the kind and unit that it begins by asking for. A number is an amount of money
+        where the terms of the text and of what stands above it, `named`, have one for a price."""
+        if any(map(self.asks_for, values(text))):
+            return True
+        is_priced = self.asked_kind == "money" and any(map(str.isdigit, text))
+        return is_priced and not price_terms(language).isdisjoint(named)
 
     @property
     def is_yes_no(self) -> bool:

@@ -17,7 +17,6 @@ from itertools import pairwise
 
 from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.document import Document
-from graph_research.text.language.quantities import values
 from graph_research.text.language.words import language_of, terms, written_in
 from graph_research.text.relevance.embedding import Embedder, nearness
 from graph_research.text.relevance.extremes import extreme_rows, rows_holding
@@ -42,7 +41,9 @@ _LENGTH = 0.5
 _EXTREME = 2.0
 """Where the query asks for the largest or smallest value of a column, of what it says of the table, for its row."""
 _VALUED = 0.3
-"""Where the query asks for a date or a number, of the score again for a unit that holds one."""
+"""Where the query asks for a date, a number or an amount of money, of the score again for a unit that holds one."""
+_SAID_BY_VALUE = 0.5
+"""Of the weight of "cost" for a unit that tells an amount of money without the word."""
 MEANING = 8.0
 """For the cosine of the query's and the unit's vectors above 0.3, in a pool with an embedder."""
 _IN_POOL = 0.5
@@ -101,6 +102,12 @@ class Analysed:
                 held.update(self.counts[position])
             counts.append(held)
         return counts
+
+    def holds_asked_kind(self, query: Query, position: int) -> bool:
+        """Whether a unit has a value of the kind that the query begins by asking for."""
+        unit = self.units[position]
+        named = self.counts[position].keys() | self._context(unit.heading, unit.header)
+        return query.holds_asked_kind(unit.text, named, self.language)
 
     def _context(self, heading: str, header: str) -> frozenset[str]:
         return self.title | _terms_of_context(heading, self.language) | _terms_of_context(header, self.language)
@@ -242,7 +249,7 @@ def rank(pool: Pool, query: Query) -> list[Ranked]:
     scores = {source: _unit_scores(pool, source, by_language[doc.language]) for source, doc in pool.read.items()}
     if query.asked_kind:
         for source, doc in pool.read.items():
-            _add_values(doc, query, scores[source])
+            _add_values(pool, doc, query, by_language[doc.language], scores[source])
     for source, near in pool.nearness(query).items():
         scores[source] = [score + MEANING * gain for score, gain in zip(scores[source], near, strict=True)]
     for source, gain in _links(pool, query, scores).items():
@@ -277,9 +284,13 @@ def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float]) -> list[fl
     return scores
 
 
-def _add_values(doc: Analysed, query: Query, scores: list[float]) -> None:
-    for position, unit in enumerate(doc.units):
-        if scores[position] and any(map(query.asks_for, values(unit.text))):
+def _add_values(pool: Pool, doc: Analysed, query: Query, terms: Mapping[str, float], scores: list[float]) -> None:
+    """Raise the scores of the units that hold a value of the asked kind, which says what words such as "cost" do."""
+    asking = {term: terms[term] for term in query.value_terms & terms.keys()}
+    for position, counted in enumerate(doc.counts):
+        if scores[position] and doc.holds_asked_kind(query, position):
+            said = sum(weight for term, weight in asking.items() if term not in counted)
+            scores[position] += _SAID_BY_VALUE * said * saturation(1, doc.lengths[position], pool.mean_unit)
             scores[position] *= 1.0 + _VALUED
 
 

@@ -52,6 +52,8 @@ def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
     picked = (stating or ordered)[:1]
     held = {place: _held(query, candidates[place].text) for place in stating}
     left = [place for place in stating[1:] if held[place]]
+    if any(_holds_asked_kind(query, candidates[place]) for place in picked):
+        left = [place for place in left if held[place].keys() - query.value_terms]
     for row in [candidates[place] for place in picked if candidates[place].kind == "row"]:
         own, named = (_held(query, text).keys() for text in (row.text, f"{row.text} {row.above}"))
         left = [
@@ -75,7 +77,8 @@ def _holds_asked_kind(query: Query, candidate: Candidate) -> bool:
     """Whether it holds a value of the kind that is asked for; what the figures of a row are says its header."""
     if candidate.kind == "row":
         return any(map(str.isdigit, candidate.text))
-    return any(map(query.asks_for, values(candidate.text)))
+    language, written = read_sentence(candidate.text)
+    return query.holds_asked_kind(candidate.text, {word.term for word in written}, language)
 
 
 def _score(query: Query, candidate: Candidate) -> float:

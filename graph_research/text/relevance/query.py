@@ -169,10 +169,11 @@ class Query:
         return next((figure.unit for figure in figures(f"2{counted}")), None) if counted else None
 
     def asks_for(self, value: Value) -> bool:
-        """Whether a value is of the kind and unit that it begins by asking for."""
+        """Whether a value is of the kind and unit that it begins by asking for; a share tells how many things, too."""
         if self.asked_kind == "money":
             return value.unit.startswith("money")
-        return value.kind == self.asked_kind and self._asked_unit in (None, value.unit)
+        of_things = "" if value.unit == "percent" else value.unit
+        return value.kind == self.asked_kind and self._asked_unit in (None, value.unit, of_things)
 
     def holds_asked_kind(self, text: str, named: Collection[str], language: str) -> bool:
         """Whether a text has a value of the kind and unit that it begins by asking for. A number is an amount of money

@@ -82,6 +82,13 @@ def test_questions_find_texts_of_their_own_language() -> None:
     assert "2014" in rank(Pool(documents), parse("港分館はいつ開かれましたか"))[0].unit.text
 
 
+def test_a_share_tells_how_many_but_not_how_long() -> None:
+    told = "Of the young salmon 4.2 percent die."
+    page = f"# Turbines\n\nAnglers say that young salmon die there.\n\n{told}\n"
+    assert rank(pool(page), parse("How many young salmon die?"))[0].unit.text == told
+    assert rank(pool(page), parse("How many years do young salmon live until they die?"))[0].unit.text != told
+
+
 def test_equal_units_keep_the_order_of_the_sources() -> None:
     ranked = rank(Pool({"b": Document("Eels swim."), "a": Document("Eels swim.")}), parse("eels"))
     assert [item.source for item in ranked] == ["b", "a"]

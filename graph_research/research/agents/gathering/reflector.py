@@ -40,7 +40,8 @@ ENOUGH_SOURCES = 3
 
 def reflector(services: Services) -> Handler:
     """Reflect on a topic's searches so far. Fallback: code compares what was found with the words of the sub-query.
-    Each search is reflected on, the last one as well; no model is asked where the settings switch reflections off."""
+    Each search is reflected on, the last one as well, with the titles alone, since nothing is searched for after it; no
+    model is asked where the settings switch reflections off."""
     agent = Agent(name="reflector", role="reflection", phase="gathering", sections=_SECTIONS, quotes=True)
 
     async def reflect(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -51,7 +52,8 @@ def reflector(services: Services) -> Handler:
             return {"reflection": stop.to_json(), "tokens": 0, "degraded": []}
         documents = await read_documents([Source.model_validate(row) for row in sources], ctx)
         query = handoff["sub_query"]["query"]
-        found = {row["id"]: _found(row, documents[row["id"]], query) for row in sources}
+        fresh = {row["id"] for row in handoff.get("fresh", sources)} if searches_left else set()
+        found = {row["id"]: _found(row, documents[row["id"]], query) for row in sources if row["id"] in fresh}
         most_chars = chars_of_each(services.settings, [row.get("characters") or 0 for row in sources])
         material = {
             **prompt_context(handoff.get("report_options"), ctx),
@@ -61,7 +63,7 @@ def reflector(services: Services) -> Handler:
             "look_for": list(handoff["sub_query"].get("look_for") or []),
             "source_count": len(sources),
             "quality_distribution": dict(sorted(Counter(row["quality"] for row in sources).items())),
-            "found": [_line(row, found[row["id"]], most_chars, read_before) for row in sources],
+            "found": [_line(row, found.get(row["id"], ""), most_chars, read_before) for row in sources],
             "searches_left": searches_left,
             "enough_sources": ENOUGH_SOURCES,
             "is_local": is_local(services.search),
@@ -122,12 +124,11 @@ def _heading(document: Document, start: int) -> str:
 
 
 def _line(row: Mapping[str, Any], found: str, most_chars: int, read_before: Collection[str]) -> str:
-    """A source on one line: its title, what was found in it, and whether its text was read in an earlier round or is
-    too long to be read whole."""
-    length = row.get("characters") or 0
-    cut = f" [read in passages, {length:,} characters are too long]" if length > most_chars else ""
+    """A source on one line: its title, and where it is new what was found in it and whether its text is too long to be
+    read whole; also whether that was read in an earlier round."""
+    cut = " [read in passages]" if found and (row.get("characters") or 0) > most_chars else ""
     read = " [read in an earlier round]" if row["id"] in read_before else ""
-    return f"{row['title']}: {found}{cut}{read}"
+    return ": ".join(filter(None, [row["title"], found])) + cut + read
 
 
 def _stop(source_count: int, rationale: str) -> dict[str, Any]:

@@ -142,6 +142,23 @@ async def test_the_reflection_sees_the_headings_of_the_passages_found_and_the_se
     assert topic.model.asked("reflector")[0].material["found"] == [line]
 
 
+async def test_a_reflection_sees_only_the_titles_of_earlier_sources_and_after_the_last_search_of_all() -> None:
+    queries = iter(range(100))
+
+    def found(request: SearchRequest) -> list[SearchHit]:
+        title = f"Page on {request.query}"
+        return [hit(f"It opened in {request.query}.", url=f"https://{len(request.query)}.org/", title=title)]
+
+    topic = bench(lambda request: go_on("year" * (2 + next(queries))), search=found)
+    await research(topic, query="May", max_searches=3)
+    shown = [request.material["found"] for request in topic.model.asked("reflector")]
+    assert shown == [
+        ["Page on May: It opened in May."],
+        ["Page on May", "Page on yearyear: It opened in yearyear."],
+        ["Page on May", "Page on yearyear", "Page on yearyearyear"],
+    ]
+
+
 async def test_the_sentence_that_a_reflection_sees_ends_where_the_language_of_its_source_ends_it() -> None:
     said = "Das Werk am Tarn ging am 14. März 2016 in Betrieb und liefert seither Strom."
     topic = bench(STOP, search=lambda request: [hit(f"Es ist nass. {said}", url="https://tarn.de/", title="Werk")])

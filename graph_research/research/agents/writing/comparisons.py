@@ -41,6 +41,8 @@ _OF_CONCLUSION = 3
 _AROUND_CHARS, _ENOUGH_CHARS = 300, 400
 """So much of the text on either side of a quote is looked at for what the quote lacks; a quote that is longer than the
 second lacks nothing."""
+_LEAST_SAID = 2.0
+"""A sentence around a quote is about what is said if the words of both weigh so much: more than one common word."""
 _CLAUSE = re.compile(r"(?<=[.;])\s+|(?<=[。；])")
 
 
@@ -300,22 +302,25 @@ class Beside:
 def _around_what_is_said(
     asked: Sequence[tuple[Statement, Mapping[str, Any]]], passages: Passages
 ) -> list[dict[str, Any]]:
-    """The passages that the statements cite, with the text before and behind a quote up to the sentence that holds a
-    word which a statement that cites the quote says and none of its quotes, or that denies something or tells of an
-    exception."""
+    """The passages that the statements cite, with the text before and behind a quote up to the sentence that is about
+    what a statement which cites it says and holds a word of that which none of its quotes has, or that denies something
+    or tells of an exception; right beside the quote such a sentence may be about anything."""
     cited = [name for row, _ in asked for name in row.evidence_ids]
     quotes = {row["id"]: row["quote"] for row in passages.rows(cited, 0)}
+    said: dict[str, set[str]] = {}
     lacking: dict[str, set[str]] = {}
     for statement, given in asked:
         quoted = " ".join(quotes[name] for name in statement.evidence_ids if name in quotes)
-        said = term_weights(f"{given.get('context') or ''} {statement.text}").keys() - term_weights(quoted).keys()
+        terms = term_weights(f"{given.get('context') or ''} {statement.text}").keys()
         for name in statement.evidence_ids:
-            lacking.setdefault(name, set()).update(said)
+            said.setdefault(name, set()).update(terms)
+            lacking.setdefault(name, set()).update(terms - term_weights(quoted).keys())
 
-    def is_needed(name: str, around: str) -> bool:
-        language = language_of(around)
-        is_said = not lacking[name].isdisjoint(term_weights(around))
-        return is_said or denies(around, language) or tells_exception(around, language)
+    def is_needed(name: str, around: str, is_beside: bool) -> bool:
+        weights, language = term_weights(around), language_of(around)
+        limits = denies(around, language) or tells_exception(around, language)
+        is_about = held_weight(weights, said[name]) >= _LEAST_SAID
+        return (limits and (is_beside or is_about)) or (is_about and not lacking[name].isdisjoint(weights))
 
     return passages.rows(
         cited, _AROUND_CHARS, enough_chars=_ENOUGH_CHARS, followed=_permitting(asked), is_needed=is_needed

@@ -63,7 +63,7 @@ class Passages:
         *,
         enough_chars: int | None = None,
         followed: Collection[str] = (),
-        is_needed: Callable[[str, str], bool] = lambda *_: True,
+        is_needed: Callable[[str, str, bool], bool] = lambda *_: True,
     ) -> list[dict[str, Any]]:
         """`{id, source_id, start, end, quoted, title, date, heading, text, quote}` of each, once; `start` and `end` are
         where `text` begins and ends in the source, `quoted` where the quote does, each None where that is not known.
@@ -71,7 +71,7 @@ class Passages:
         path of the headings between it and the quote, with the term that the quote explains if `text` does not name it.
         `text` has the quote between ⟦ and ⟧, and the sentences on both sides, of a quote of `enough_chars` none, but
         behind the quotes that are `followed` some more, else on each side only what `is_needed` beside the evidence of
-        an id; in any case a sentence behind it that points back at it or takes it back, and the one before it that it
+        an id, right beside its quote or further away; in any case a sentence behind it that points back at it or takes it back, and the one before it that it
         points back at or takes back. Those of one source stand together in its order, and what one shows the next does
         not repeat."""
         rows = []
@@ -130,7 +130,7 @@ class Passages:
         around_chars: int,
         enough_chars: int | None,
         followed: Collection[str],
-        is_needed: Callable[[str, str], bool],
+        is_needed: Callable[[str, str, bool], bool],
     ) -> Iterator[tuple[Evidence, tuple[int, int] | None]]:
         """The evidence by source and place, each with where the text that is shown of its source begins and ends."""
         of_source: dict[str, list[Evidence]] = {}
@@ -228,16 +228,17 @@ def _last_sentence(text: str, start: int, end: int, last: int) -> int:
     return next((stop for stop in reversed(ends) if stop >= end), last)
 
 
-def _first_needed(text: str, first: int, start: int, is_needed: Callable[[str], bool]) -> int:
+def _first_needed(text: str, first: int, start: int, is_needed: Callable[[str, bool], bool]) -> int:
     """Where the first sentence begins, of those between `first` and `start`, that is needed; `start` if none is."""
     begins = [first, *(begin for begin, _ in sentence_spans(text, first, start)[1:]), start]
-    return next((begin for begin, stop in pairwise(begins) if is_needed(text[begin:stop])), start)
+    return next((begin for begin, stop in pairwise(begins) if is_needed(text[begin:stop], stop == start)), start)
 
 
-def _last_needed(text: str, end: int, last: int, is_needed: Callable[[str], bool]) -> int:
+def _last_needed(text: str, end: int, last: int, is_needed: Callable[[str, bool], bool]) -> int:
     """Where the last sentence ends, of those between `end` and `last`, that is needed; `end` if none is."""
     ends = [end, *(stop for _, stop in sentence_spans(text, end, last)[:-1]), last]
-    return next((stop for begin, stop in reversed(list(pairwise(ends))) if is_needed(text[begin:stop])), end)
+    near_last = reversed(list(pairwise(ends)))
+    return next((stop for begin, stop in near_last if is_needed(text[begin:stop], begin == end)), end)
 
 
 def nearer(row: Mapping[str, Any], most_chars: int) -> str:

@@ -31,6 +31,7 @@ DENIED = "This holds where the disk does not lie."
         (f"{BEFORE} {DULL}", "It is consistent after a crash.", f"{BEFORE} {DULL} ⟦{QUOTE}⟧"),
         (f"{DULL} {BEFORE}", "It is consistent after a crash.", f"{BEFORE} ⟦{QUOTE}⟧"),
         ("Otherwise choose it.", "A commit in log mode is lost.", f"Otherwise choose it. ⟦{QUOTE}⟧"),
+        (f"{DENIED} {DULL}", "A commit in log mode is lost.", f"⟦{QUOTE}⟧"),
     ],
 )
 @pytest.mark.parametrize("part", ["section", "summary"])

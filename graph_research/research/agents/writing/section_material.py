@@ -30,8 +30,8 @@ from graph_research.text.relevance.ranking import Pool, Ranked, rank
 
 _MOST_SOURCES = 120
 """So many documents beside those of the evidence are searched for further passages."""
-_MOST_OF_LIMITS, _OF_A_LIMIT = 6, 2
-_MOST_OF_GAPS, _OF_A_GAP = 6, 2
+_MOST_OF_LIMITS, _OF_A_LIMIT = 4, 1
+_MOST_OF_GAPS, _OF_A_GAP = 4, 1
 _OF_A_CONFLICT, _OF_A_SEARCH, _WITHOUT_PARTS = 2, 2, 4
 """Passages in which what a researcher did not find, or an open question asks for, may stand: of both so many in all,
 of each limit, and of each query for a question and each thing that it names; then of each conflict, of each search of
@@ -280,20 +280,18 @@ def _passages(
     finder = QuoteFinder(needs.query.text, sources, documents)
     spans = ((row.source_id, span_of(row, documents)) for row in needs.evidence)
     further = FurtherPassages(((name, *span) for name, span in spans if span is not None), finder)
-    outline = [needs.section, *needs.other_sections]
-    findings = {row["id"]: row.get("content") or "" for row in needs.handoff["findings"]}
     besides = names_in(needs.handoff.get("question") or "")
-    explained = add_definitions(further, outline, needs.open_texts, findings, besides, needs.query, needs.shares)
+    explained = add_definitions(further, needs.section, needs.open_texts, besides, needs.query)
     pool = Pool(documents)
     near = {row["id"]: further.add_first(settling(pool, row), _OF_A_CONFLICT) for row in needs.conflicts}
     for query in needs.section.searches:
         found_for_it = (item for item in nearest(pool, parse(query)) if not needs.excludes(item, pool))
         further.add_first(found_for_it, _OF_A_SEARCH)
-    parts = needs.section.terms or needs.section.parts
+    parts = needs.section.terms or ([] if needs.section.searches else needs.section.parts)
     for part in parts:
         on_it = nearest(pool, parse(part), must_bear=True, context=needs.query.text)
         further.add_first((item for item in on_it if not needs.excludes(item, pool)), 1)
-    if not parts:
+    if not (parts or needs.section.searches):
         own = (item for item in rank(pool, needs.query) if needs.is_owned(item.unit.text))
         further.add_first((item for item in own if not needs.excludes(item, pool)), _WITHOUT_PARTS)
     most = len(further.chosen) + _MOST_OF_LIMITS
@@ -405,8 +403,8 @@ def _notes(needs: SectionNeeds, topics: Iterable[Row], numbers: Mapping[str, int
 
 
 def _nearest_notes(needs: SectionNeeds, topics: Iterable[Row]) -> list[Note]:
-    """Statements of the researchers' notes that have most to do with the section, in their order. What all sections
-    share decides as little as for passages, so that notes on the documents themselves come last."""
-    notes = [(note, needs.shares(note.text)[0]) for note in notes_of(topics)]
+    """Statements of the researchers' notes that have most to do with the section, and no more with another one, in
+    their order."""
+    notes = [(note, needs.shares(note.text)[0]) for note in notes_of(topics) if needs.is_owned(note.text)]
     least = sorted((share for _, share in notes), reverse=True)[:_MOST_NOTES]
-    return [note for note, share in notes if share > 0.0 and share >= least[-1]]
+    return [note for note, share in notes if share >= least[-1]]

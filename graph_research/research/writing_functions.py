@@ -359,13 +359,14 @@ def parts_to_mend(
 
 
 def _disagreements(inconsistencies: Rows, sections: Rows) -> tuple[dict[str, str], dict[str, list[Row]]]:
-    """By the id of each statement to change: what does not agree, and the other side of it as `{where, cell, text,
-    evidence_ids}`: what it is against, or where all sides are to change, the others."""
+    """By the id of each statement to change: what does not agree, and the other side of it as `{where, cell, row,
+    column, text, evidence_ids}`: what it is against, or where all sides are to change, the others."""
     told: dict[str, Row] = {}
     for section in sections if inconsistencies else ():
         for statement, place in _with_places(DraftSection.model_validate(section)):
             shown = {"text": statement.text, "evidence_ids": list(statement.evidence_ids)}
-            told[statement.id] = {"where": place["where"], "cell": place.get("context", ""), **shown}
+            at = {"cell": place.get("context", ""), "row": place.get("row", ""), "column": place.get("column", "")}
+            told[statement.id] = {"where": place["where"], **at, **shown}
     problems: dict[str, dict[str, None]] = {}
     against: dict[str, dict[str, None]] = {}
     for row in inconsistencies:

@@ -159,6 +159,25 @@ async def test_a_sentence_of_the_summary_that_contradicts_a_section_is_rewritten
     assert hurried not in texts
 
 
+async def test_the_cells_of_a_row_that_a_sentence_is_at_odds_with_stand_below_its_label() -> None:
+    hurried = "Larch never loses a commit, whatever sync is."
+
+    def summary(request: ModelRequest) -> Row:
+        return {
+            "change": ["summary.1"],
+            "against": [place_of("| sync = normal |", request)],
+            "problem": "it may be lost",
+        }
+
+    editor = [names(summary, summary=hurried, cites="the default")]
+    bench = bench_of(section_writer=[STORES.section], editor=editor, section_mender=["No."])
+    await report_of(bench)
+    shown = bench.model.asked("section_mender")[0].user
+    row = r"; row sync = normal:\nWhat is kept; passages ev-[^:\n]*: a commit may be lost when power fails\n"
+    assert re.search(row, shown)
+    assert shown.count("At odds with, in") == 1
+
+
 async def test_what_several_cells_of_a_row_are_at_odds_with_is_shown_once() -> None:
     def row(request: ModelRequest) -> Row:
         return {"change": [place_of("| sync |", request)], "against": [place_of(STRICT, request)], "problem": "which?"}

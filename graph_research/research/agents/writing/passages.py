@@ -71,9 +71,9 @@ class Passages:
         path of the headings between it and the quote, with the term that the quote explains if `text` does not name it.
         `text` has the quote between ⟦ and ⟧, and the sentences on both sides, of a quote of `enough_chars` none, but
         behind the quotes that are `followed` some more, else on each side only what `is_needed` beside the evidence of
-        an id, right beside its quote or further away; in any case a sentence behind it that points back at it or takes it back, and the one before it that it
-        points back at or takes back. Those of one source stand together in its order, and what one shows the next does
-        not repeat."""
+        an id, right beside its quote or further away; in any case a sentence behind it that points back at it or takes
+        it back, and the one before it that it points back at or takes back. Those of one source stand together in its
+        order, and what one shows the next does not repeat."""
         rows = []
         known = self._known(dict.fromkeys(evidence_ids))
         for row, shown in self._in_order(known, around_chars, enough_chars, followed, is_needed):

@@ -109,10 +109,12 @@ def asked_again(points: Sequence[str], told: Sequence[str] = (), titles: Iterabl
     asked = [_Asked.of(named.sub(" ", text) if named else text) for text in (*told, *points)]
     counts = Counter(word for one in asked for word in one.words)
     rarity = {word: inverse_frequency(len(asked), count) for word, count in counts.items()}
-    kept, rest = asked[: len(told)], asked[len(told) :]
+    before, rest = asked[: len(told)], asked[len(told) :]
+    kept: list[_Asked] = []
     again = set[int]()
     for place in sorted(range(len(rest)), key=lambda place: -len(rest[place].words)):
-        if any(rest[place].is_same(other, rarity) for other in kept):
+        said = any(rest[place].is_same(other, rarity, is_told=True) for other in before)
+        if said or any(rest[place].is_same(other, rarity) for other in kept):
             again.add(place)
         else:
             kept.append(rest[place])
@@ -141,9 +143,10 @@ class _Asked:
         own = asked & whole_word_weights(point, language).keys()
         return cls(own, asked, names, (names | subjects) & asked, numbers_in(point))
 
-    def is_same(self, other: _Asked, rarity: Mapping[str, float]) -> bool:
+    def is_same(self, other: _Asked, rarity: Mapping[str, float], *, is_told: bool = False) -> bool:
         """Whether both ask the same, a word counted by its rarity alone: what a point asks of a rare thing, such as
-        what it costs, is often said with common words."""
+        what it costs, is often said with common words. What is told as not found says nothing of what a point asks
+        beyond it."""
         if self.numbers and other.numbers and self.numbers != other.numbers:
             return False
         if not (self.subjects <= other.terms or other.subjects <= self.terms):
@@ -155,7 +158,8 @@ class _Asked:
         shared = held_share(of_less, more.terms)
         alike = shared * math.sqrt(sum(of_less.values()) / sum(of_more.values()))
         beside = {word: held for word, held in of_less.items() if word not in less.names}
-        return (shared >= _HELD or alike >= _ALIKE) and (
+        is_held = shared >= _HELD and not (is_told and more is self)
+        return (is_held or alike >= _ALIKE) and (
             not beside or held_share(beside, more.terms) >= _HELD_BESIDE_NAMES
         )
 

@@ -31,7 +31,7 @@ async def test_documents_of_an_archive_may_be_larger_together_than_a_single_part
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(limited, "_PART_BYTES", 1_000_000)
-    parts = await parts_of(packed({f"{number}.txt": LONG for number in range(8)} | {"small.txt": LINE}))
+    parts = await parts_of(packed({f"{number}.txt": LONG for number in range(40)} | {"small.txt": LINE}))
     assert [name for name, part in parts.items() if part.document] == [*(f"{n}.txt" for n in range(8)), "small.txt"]
 
 
@@ -47,14 +47,14 @@ async def test_parts_before_a_part_that_is_too_large_are_kept(monkeypatch: pytes
 
 async def test_an_archive_gives_no_more_than_an_answer_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limited, "_ANSWER_BYTES", 1_000_000)
-    parts = await parts_of(packed({f"{number}.txt": LONG for number in range(8)}))
+    parts = await parts_of(packed({f"{number}.txt": LONG for number in range(40)}))
     assert 1 < len(parts) < 8
     assert parts[""].error == CRASHED
 
 
 async def test_parts_before_the_time_ran_out_are_kept() -> None:
     slow = "<a>" + "<p>b</p>" * 200_000 + "</a>"
-    members = {"a.txt": LINE} | {f"b{number}.xml": slow for number in range(8)}
+    members = {"a.txt": LINE} | {f"b{number}.xml": slow for number in range(40)}
     parts = await parts_of(packed(members), Limits(seconds=1.5))
     assert parts["a.txt"].document is not None
     assert parts[""].error.endswith("; the rest of it is not read")

@@ -159,9 +159,7 @@ class _Asked:
         alike = shared * math.sqrt(sum(of_less.values()) / sum(of_more.values()))
         beside = {word: held for word, held in of_less.items() if word not in less.names}
         is_held = shared >= _HELD and not (is_told and more is self)
-        return (is_held or alike >= _ALIKE) and (
-            not beside or held_share(beside, more.terms) >= _HELD_BESIDE_NAMES
-        )
+        return (is_held or alike >= _ALIKE) and (not beside or held_share(beside, more.terms) >= _HELD_BESIDE_NAMES)
 
 
 def is_rest_of(rest: str, point: str) -> bool:

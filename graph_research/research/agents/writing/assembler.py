@@ -243,7 +243,8 @@ class _Parts:
         return [row for row in self.handoff["findings"] if row["id"] in wanted]
 
     def _edited(self, section: DraftSection) -> list[Block]:
-        """The section's blocks without what fails and limits that are answered, behind its opening sentence."""
+        """The section's blocks without what fails and limits that are answered, behind its opening sentence, unless the
+        first of their own says the same."""
         blocks = _without(self._sound(with_dashes(section.blocks)), self.answered_limits)
         blocks = without_unfound_columns(blocks, self.labels)
         openings = [
@@ -251,7 +252,9 @@ class _Parts:
             for row in self.handoff["openings"]
             if row["section"] == section.id
         ]
-        opening = [row for row in openings if row.id not in self.failing]
+        first_said = [row.text for row in islice(statements_of(blocks[:1]), 1)]
+        again = said_again([row.text for row in openings], first_said)
+        opening = [row for n, row in enumerate(openings) if row.id not in self.failing and n not in again]
         if opening and blocks and blocks[0].type is BlockType.PARAGRAPH:
             first = blocks[0].model_copy(update={"sentences": [*opening, *blocks[0].sentences]})
             return [first, *blocks[1:]]

@@ -37,6 +37,7 @@ async def assembled(
     summary: Sequence[Sequence[dict[str, Any]]] = (),
     failing: Sequence[dict[str, Any]] = (),
     rewritten: Sequence[dict[str, Any]] = (),
+    opening: str = "",
     **block: Any,
 ) -> dict[str, Any]:
     """The draft of a report with one section."""
@@ -70,12 +71,22 @@ async def assembled(
         "found": True,
         "title": "",
         "conclusions": [{"type": "list", "items": listed} if listed else {"sentences": list(conclusions)}],
-        **{key: [] for key in ("statement_verdicts", "openings")},
+        "statement_verdicts": [],
+        "openings": [{"section": "sec-1", "statement": fact(opening)}] if opening else [],
         "summary": [{"type": "list", "items": summary}] if summary else [],
         "checks": [{"id": Statement.model_validate(row).id, "problem": "it fails"} for row in failing],
     }
     output: dict[str, Any] = await assembler(make_services({}))(handoff, PlainContext())
     return {**output["draft"], "settled_limits": output["settled_limits"]}
+
+
+@pytest.mark.parametrize(
+    ("opening", "count"),
+    [("The following faults stay hidden at the defaults.", 1), ("Three faults need a look at the defaults.", 2)],
+)
+async def test_the_editors_opening_of_a_section_does_not_repeat_its_first_sentence(opening: str, count: int) -> None:
+    draft = await assembled([fact("These faults stay hidden at the defaults.")], opening=opening)
+    assert len(draft["sections"][0]["blocks"][0]["sentences"]) == count
 
 
 async def test_what_was_not_found_stands_once_in_the_text_and_in_each_row_of_a_table() -> None:

@@ -251,11 +251,15 @@ class Index:
         return int(self._connection.execute("PRAGMA user_version").fetchone()["user_version"])
 
     def _make_anew(self) -> None:
+        """The tables without a row but those of the added folders, which are to be indexed again."""
+        is_old = self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'folders'").fetchone()
+        folders = self._connection.execute("SELECT path FROM folders").fetchall() if is_old else []
         for table in ("terms", "words", "passages", "documents", "omissions", "folders"):
             self._connection.execute(f"DROP TABLE IF EXISTS {table}")
         schema = (files(__package__) / "sql" / "schema.sql").read_text()
         for statement in schema.split(";\n"):
             self._connection.execute(statement)
+        self._connection.executemany("INSERT INTO folders (path) VALUES (:path)", folders)
         self._connection.execute(f"PRAGMA user_version = {_VERSION}")
 
     @contextmanager

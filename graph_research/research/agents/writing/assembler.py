@@ -36,9 +36,11 @@ from graph_research.research.report.draft import checked_draft, draft_markdown, 
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.left_open import told_by
-from graph_research.text.relevance.alike import said_again
+from graph_research.text.relevance.alike import said_again, says
 from graph_research.text.relevance.open_points import is_answered
 
+_MOST_OF_AN_OPENING = 0.7
+"""An opening of which the first sentence of its section has so much of the words, by weight, is not needed."""
 _MOST_QUOTES = 8
 """Quotations that take the place of a section."""
 _MOST_MORE = 30
@@ -252,9 +254,8 @@ class _Parts:
             for row in self.handoff["openings"]
             if row["section"] == section.id
         ]
-        first_said = [row.text for row in islice(statements_of(blocks[:1]), 1)]
-        again = said_again([row.text for row in openings], first_said)
-        opening = [row for n, row in enumerate(openings) if row.id not in self.failing and n not in again]
+        first_said = next((row.text for row in statements_of(blocks[:1])), "")
+        opening = [row for row in openings if row.id not in self.failing and not _are_alike(row.text, first_said)]
         if opening and blocks and blocks[0].type is BlockType.PARAGRAPH:
             first = blocks[0].model_copy(update={"sentences": [*opening, *blocks[0].sentences]})
             return [first, *blocks[1:]]
@@ -399,6 +400,11 @@ def _without_rows(unsound: Collection[str], block: Block) -> Block:
 
 def _without(blocks: Iterable[Block], left_out: Collection[str]) -> list[Block]:
     return rewritten(blocks, lambda row: None if row.id in left_out else row)
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Whether one of two sentences that lead into a section has most of what the other one says."""
+    return says(one, other, least=_MOST_OF_AN_OPENING) or says(other, one, least=_MOST_OF_AN_OPENING)
 
 
 def _notice(sections: Collection[DraftSection], labels: Labels) -> str:

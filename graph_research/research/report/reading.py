@@ -35,7 +35,7 @@ _RANGE = 3
 """As many numbers in a row are shown as their first and last."""
 _CONTENTS_FROM = 5
 """Sections from which on there are contents."""
-_MOST_NOT_FOUND = 12
+_MOST_NOT_FOUND = 6
 """Points that reading did not find up to which each is listed."""
 
 _TITLE_PART = re.compile(r"(\s+[—–|·•-]\s+)")

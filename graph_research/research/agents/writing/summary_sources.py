@@ -82,8 +82,9 @@ def outdated(
     says now: they may lack the condition for which that was `changed`, or say what was taken out. Only what cites the
     same counts, and is as near as a sentence that repeats it.
 
-    Each with the sentence that stands in its place, None where there is none: `changed` has the id of that, and it is
-    among the sentences that are `said` in the sections, on the same thing, understood by itself and not used yet.
+    Each with the sentence that stands in its place: `changed` has the id of that, and it is among the sentences that
+    are `said` in the sections, understood by itself. None where there is no such sentence. Where it is on something
+    else, or used already, the statement is not outdated.
     """
     tables = (cells for section in sections for block in section.blocks for cells in block.rows)
     told, pairs = [*said, *map(_as_one, tables)], list(changed)
@@ -94,9 +95,9 @@ def outdated(
         before, name = max(((_nearness(row, was), name) for was, name in pairs), key=itemgetter(0), default=(0.0, ""))
         if before >= _LEAST_REPEATED and before > max((_nearness(row, other) for other in told), default=0.0):
             now = usable.get(name)
-            fits = now is not None and now.text not in used and _nearness(row, now) >= _LEAST_RELATED
-            found[row.id] = now if fits else None
-            used |= {now.text} if now else set()
+            if now is None or (now.text not in used and _nearness(row, now) >= _LEAST_RELATED):
+                found[row.id] = now
+                used |= {now.text} if now else set()
     return found
 
 

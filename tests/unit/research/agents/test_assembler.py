@@ -193,6 +193,7 @@ ONLY_IF = "Larch keeps each commit after a crash only where sync is full."
         ("Larch keeps each commit.", "", "Larch writes fast."),  # which cites the same
         ("Its price is low, and its licence is free.", ONLY_IF, None),
         ("Larch writes fast.", "", None),
+        (KEEPS, "A pool of 20 connections is enough.", None),
     ],
 )
 async def test_a_sentence_of_the_summary_gives_way_with_the_sentence_that_it_repeats(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-_AFTER_OBJECTS = 200_000
+_AFTER_OBJECTS = 50_000
 
 
 def look_less_often() -> None:

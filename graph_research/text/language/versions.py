@@ -96,7 +96,7 @@ def named_versions(name: str, text: str) -> set[str]:
     several = rf"(?i:{_VERSION_WORDS})[^\S\n]+({_POINTED}(?:{_AND}{_POINTED})*)"
     documented = rf"{_POINTED}(?=[^\S\n]+(?i:{_DOCUMENT_WORD})\b)"
     behind = rf"[^\S\n]+(?:{worded}|{several}|{documented})|(?<=^{literal})[^\S\n]+{_POINTED}"
-    pattern = deferred(rf"{literal}(?<!\w{literal})(?:{behind})", re.MULTILINE)
+    pattern = re.compile(rf"{literal}(?<!\w{literal})(?:{behind})", re.MULTILINE)
     named = (next(filter(None, match.groups())) for match in pattern.finditer(text))
     return {version for versions in named for version in _ONE.findall(versions)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from graph_research.research.evidence.archive import Archive, Proof
@@ -329,6 +329,20 @@ def in_context(row: Sequence[_Cell], header: Sequence[str], place: int) -> Itera
         label = row[0].text if column > 0 else str(place)
         title = header[column] if column < len(header) else ""
         yield cell, ", ".join(filter(None, (label, title)))
+
+
+def in_place(block: Block, change: Callable[[Statement, str | None], Statement]) -> Block:
+    """The block with each statement as `change` makes it of the statement and, for a cell, what it is read with."""
+    return block.model_copy(
+        update={
+            "sentences": [change(row, None) for row in block.sentences],
+            "items": [[change(row, None) for row in item] for item in block.items],
+            "rows": [
+                [change(cell, context) for cell, context in in_context(row, block.header, place)]
+                for place, row in enumerate(block.rows, 1)
+            ],
+        }
+    )
 
 
 def with_limits(sentences: Iterable[_Cell]) -> Iterator[tuple[_Cell, str]]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from graph_research.research.code_blocks import settings_in
-from graph_research.research.evidence.citations import in_context
+from graph_research.research.evidence.citations import in_place
 from graph_research.research.evidence.claim_support import CitedPassage, judge
 from graph_research.research.models.draft import (
     Block,
@@ -77,7 +77,7 @@ def with_chosen_operands(blocks: Sequence[Block], quotes: Mapping[str, str]) -> 
     judgement: those without which code would object are added to its own. `quotes` are those of the evidence by id."""
     chosen = dict.fromkeys(value for statement in statements_of(blocks) for value in statement.judged)
 
-    def computing(block: Block, statement: Statement, context: str = "") -> Statement:
+    def computing(block: Block, statement: Statement, context: str | None) -> Statement:
         operands = set(_NUMBER.findall(" ".join(statement.computed)))
         others = [value for value in chosen if value not in statement.judged]
         more = [value for value in others if operands.intersection(_NUMBER.findall(value))]
@@ -91,7 +91,7 @@ def with_chosen_operands(blocks: Sequence[Block], quotes: Mapping[str, str]) -> 
                 *(statement.text, statement.kind, cited),
                 computed=statement.computed,
                 judged=judged,
-                context=context,
+                context=context or "",
                 is_code=is_code,
             ).problem
 
@@ -101,19 +101,7 @@ def with_chosen_operands(blocks: Sequence[Block], quotes: Mapping[str, str]) -> 
             more = fewer if objection(fewer) == least else more
         return statement.model_copy(update={"judged": [*statement.judged, *more]})
 
-    return [
-        block.model_copy(
-            update={
-                "sentences": [computing(block, row) for row in block.sentences],
-                "items": [[computing(block, row) for row in item] for item in block.items],
-                "rows": [
-                    [computing(block, cell, context) for cell, context in in_context(row, block.header, place)]
-                    for place, row in enumerate(block.rows, 1)
-                ],
-            }
-        )
-        for block in blocks
-    ]
+    return [in_place(block, partial(computing, block)) for block in blocks] if chosen else list(blocks)
 
 
 def with_evidence_of_rows(blocks: Iterable[Block], quotes: Mapping[str, str]) -> list[Block]:

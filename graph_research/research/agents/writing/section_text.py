@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graph_research.graph.context import Context
-from graph_research.research.evidence.citations import in_context, without_markers
+from graph_research.research.evidence.citations import in_place, without_markers
 from graph_research.research.models.degradation import DegradationKind
 from graph_research.research.models.draft import (
     EMPTY_CELL,
@@ -167,27 +167,16 @@ def placed(blocks: Iterable[Block], part: str) -> list[Block]:
     number where the same stands there before. A statement that only moves within them keeps its place."""
     seen: Counter[str] = Counter()
 
-    def at(place: str, statement: Statement) -> Statement:
+    def at(statement: Statement, context: str | None) -> Statement:
         if statement == EMPTY_CELL:
             return statement
+        place = part if context is None else f"{part} / {context}"
         first = statement.model_copy(update={"place": place})
         seen[first.id] += 1
         number = seen[first.id]
         return first if number == 1 else first.model_copy(update={"place": f"{place} #{number}"})
 
-    return [
-        block.model_copy(
-            update={
-                "sentences": [at(part, row) for row in block.sentences],
-                "items": [[at(part, row) for row in item] for item in block.items],
-                "rows": [
-                    [at(f"{part} / {context}", cell) for cell, context in in_context(row, block.header, number)]
-                    for number, row in enumerate(block.rows, 1)
-                ],
-            }
-        )
-        for block in blocks
-    ]
+    return [in_place(block, at) for block in blocks]
 
 
 def with_answers(blocks: Iterable[Block]) -> list[Block]:

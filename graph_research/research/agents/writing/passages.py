@@ -29,6 +29,7 @@ ENOUGH_CHARS = 200
 _FOLLOWING_CHARS = 450
 """So much of the text behind a quote is shown where a condition may follow."""
 _SPACE = re.compile(r"\s+")
+_Span = tuple[int, int]
 _PLAIN = str.maketrans("⟦⟧", "[]")
 """Brackets of a source are shown as others, so that only the program marks a quote."""
 
@@ -76,8 +77,8 @@ class Passages:
         order, and what one shows the next does not repeat."""
         rows = []
         known = self._known(dict.fromkeys(evidence_ids))
-        for row, shown in self._in_order(known, around_chars, enough_chars, followed, is_needed):
-            before, quote, after = (text.translate(_PLAIN) for text in self._parts(row, shown))
+        for row, quoted, shown in self._in_order(known, around_chars, enough_chars, followed, is_needed):
+            before, quote, after = (text.translate(_PLAIN) for text in self._parts(row, quoted, shown))
             source, text = self._sources.get(row.source_id), f"{before}⟦{quote}⟧{after}"
             folder = self._folders.get(row.source_id, "")
             rows.append(
@@ -86,7 +87,7 @@ class Passages:
                     "source_id": row.source_id,
                     "start": shown[0] if shown else None,
                     "end": shown[1] if shown else None,
-                    "quoted": self._span(row) if shown else None,
+                    "quoted": quoted,
                     "title": _one_line(self._title(row)) + (f" ({folder})" if folder else ""),
                     "date": (source.published_on if source else None) or "",
                     "heading": self._heading(row, text),
@@ -131,14 +132,15 @@ class Passages:
         enough_chars: int | None,
         followed: Collection[str],
         is_needed: Callable[[str, str, bool], bool],
-    ) -> Iterator[tuple[Evidence, tuple[int, int] | None]]:
-        """The evidence by source and place, each with where the text that is shown of its source begins and ends."""
+    ) -> Iterator[tuple[Evidence, _Span | None, _Span | None]]:
+        """The evidence by source and place, each with where its quote, and where the text that is shown of its source,
+        begins and ends."""
         of_source: dict[str, list[Evidence]] = {}
         for row in evidence:
             of_source.setdefault(row.source_id, []).append(row)
         for source, rows in of_source.items():
             spans = {row.id: self._span(row) for row in rows}
-            yield from ((row, None) for row in rows if spans[row.id] is None)
+            yield from ((row, None, None) for row in rows if spans[row.id] is None)
             placed = sorted(
                 ((span, row) for row in rows if (span := spans[row.id]) is not None), key=lambda pair: pair[0]
             )
@@ -160,17 +162,16 @@ class Passages:
                 first = min(first, max(start_before_leaning(text, start, end), min(shown, start)))
                 last = max(last, min(end_of_leaning(text, end), following))
                 shown = max(shown, last)
-                yield row, (first, last)
+                yield row, (start, end), (first, last)
 
-    def _parts(self, row: Evidence, shown: tuple[int, int] | None) -> tuple[str, str, str]:
+    def _parts(self, row: Evidence, quoted: _Span | None, shown: _Span | None) -> tuple[str, str, str]:
         """What is shown before the quote, the quote, and what is shown behind it."""
-        span = self._span(row)
-        if shown is None or span is None:
+        if quoted is None or shown is None:
             return "", row.quote, ""
         text = self._documents[row.source_id].text
-        return text[shown[0] : span[0]], row.quote, text[span[1] : shown[1]]
+        return text[shown[0] : quoted[0]], row.quote, text[quoted[1] : shown[1]]
 
-    def _span(self, row: Evidence) -> tuple[int, int] | None:
+    def _span(self, row: Evidence) -> _Span | None:
         return span_of(row, self._documents)
 
 

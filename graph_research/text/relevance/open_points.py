@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from graph_research.text.bm25 import inverse_frequency
 from graph_research.text.language.quantities import figures
@@ -42,6 +42,7 @@ that asked the same, and most below did not."""
 _SEARCHED = {language: frozenset(found) for language, found in listed("searched").items()}
 _ASIDE = ";"
 _CHAPTER = r"(?:\d+\.)+\s+"
+_MOST_KEPT = 8  # limits are held against the titles of one list of sources, one after the other
 _LAST_MARK = re.compile(r"\W*\Z")
 
 
@@ -84,17 +85,17 @@ def left_open(point: str, told: Sequence[Told]) -> str:
     return _sentence(left, point)
 
 
-def is_answered(limit: str, told: Sequence[Told], titles: Iterable[str]) -> bool:
+def is_answered(limit: str, told: Sequence[Told], titles: Sequence[str]) -> bool:
     """Whether statements answer all that a limit says was not found. The title of a source in it says where that was
     not found, and asks for nothing."""
-    named = _titles(titles)
+    named = _titles(tuple(titles))
     return not left_open(named.sub("", without_place(limit, titles)) if named else limit, told)
 
 
-def without_place(limit: str, titles: Iterable[str]) -> str:
+def without_place(limit: str, titles: Sequence[str]) -> str:
     """The limit without the clause behind its last semicolon, if that says by its title in which of the sources read
     the answer would stand."""
-    named = _titles(titles, least_words=1)
+    named = _titles(tuple(titles), least_words=1)
     said, _, place = limit.rpartition(_ASIDE)
     if not (said and named and named.search(place)):
         return limit
@@ -102,10 +103,10 @@ def without_place(limit: str, titles: Iterable[str]) -> str:
     return f"{said}{mark[0] if mark else ''}"
 
 
-def asked_again(points: Sequence[str], told: Sequence[str] = (), titles: Iterable[str] = ()) -> set[int]:
+def asked_again(points: Sequence[str], told: Sequence[str] = (), titles: Sequence[str] = ()) -> set[int]:
     """The places of the points that ask the same as what is `told`, or as another one of them: of several that ask the
     same the one that asks most words stays. A title says where something was not found."""
-    named = _titles(titles)
+    named = _titles(tuple(titles))
     asked = [_Asked.of(named.sub(" ", text) if named else text) for text in (*told, *points)]
     counts = Counter(word for one in asked for word in one.words)
     rarity = {word: inverse_frequency(len(asked), count) for word, count in counts.items()}
@@ -194,7 +195,8 @@ def asked_words(text: str, language: str) -> frozenset[str]:
     return frozenset(word.term for word, written in found if word.weight > 0.0 and written not in aside)
 
 
-def _titles(titles: Iterable[str], *, least_words: int = 2) -> re.Pattern[str] | None:
+@lru_cache(maxsize=_MOST_KEPT)
+def _titles(titles: tuple[str, ...], *, least_words: int = 2) -> re.Pattern[str] | None:
     """Titles as whole words, also between Chinese signs, with their chapter's number or not; in their own case, since
     an event loop is asked for and "Event Loop" is a page. One of fewer words may be the name of what is asked about."""
     bare = {re.sub(rf"^{_CHAPTER}", "", title.strip()) for title in titles}

@@ -106,7 +106,8 @@ class Analysed:
     def holds_asked_kind(self, query: Query, position: int) -> bool:
         """Whether a unit has a value of the kind that the query begins by asking for."""
         unit = self.units[position]
-        named = self.counts[position].keys() | self._context(unit.heading, unit.header)
+        is_price = query.asked_kind == "money"  # only a price is told from the words around it
+        named = self.counts[position].keys() | self._context(unit.heading, unit.header) if is_price else ()
         return query.holds_asked_kind(unit.text, named, self.language)
 
     def _context(self, heading: str, header: str) -> frozenset[str]:

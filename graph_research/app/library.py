@@ -98,12 +98,15 @@ async def require_documents(library: Library, folders: Sequence[Path]) -> None:
     """`LibraryEmpty` where nothing is indexed in `folders`, or at all where none are named."""
     added = await library.list()
     if not folders and not any(folder.documents for folder in added):
-        named = ", ".join(folder.path for folder in added)
+        if added:
+            raise LibraryEmpty(
+                f"nothing is indexed of {', '.join(folder.path for folder in added)}",
+                help="add the folders again, as after an upgrade of the program, which makes the index anew",
+                hint=Hint(Action.ADD_DOCUMENTS),
+            )
         raise LibraryEmpty(
-            f"nothing is indexed of {named}" if added else "the library is empty: there is nothing to search",
-            help="add the folders again, as after an upgrade of the program, which makes the index anew"
-            if added
-            else "name a folder of documents, or index one",
+            "the library is empty: there is nothing to search",
+            help="name a folder of documents, or index one",
             hint=Hint(Action.ADD_DOCUMENTS),
         )
     filled = {folder.path for folder in added if folder.documents}

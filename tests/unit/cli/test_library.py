@@ -1,5 +1,8 @@
 """`library add` reports every file that it does not index, and fails where a named file failed."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from tests.support.cli.cli_process import User
@@ -33,6 +36,17 @@ def test_an_embedding_model_that_is_not_there_is_named_before_anything_is_search
     user.run("library", "add", "library")
     done = user.run(*command, environ={"GRAPH_RESEARCH_EMBEDDING_MODEL": "no/such/model"}, expect=2)
     assert "embedding_model 'no/such/model'" in done.err
+
+
+def test_after_an_upgrade_that_needs_another_index_a_search_names_the_folders_to_add_again(user: User) -> None:
+    user.run("library", "add", "library")
+    with closing(sqlite3.connect(user.home / "index" / "library.db")) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    done = user.run("library", "search", "pond", expect=2)
+    assert f"nothing is indexed of {user.folder / 'library'}" in done.err
+    assert "library add" in done.err
+    user.run("library", "add", "library")
+    user.run("library", "search", "pond")
 
 
 def test_each_file_of_another_type_is_listed_too(user: User) -> None:

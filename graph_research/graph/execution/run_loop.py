@@ -81,8 +81,11 @@ class RunLoop:
             except ScopeCancelled:
                 interruption = self._ended_early()
             except Unrecorded:
-                if (interruption := self._recorded_interruption()) is None:
+                if (interruption := self._recorded_interruption(waiting)) is None:
                     raise
+            else:
+                # several results are stored before the graph moves on: the recorded run may have ended in between
+                interruption = self._recorded_interruption(waiting)
         if interruption is None:
             await run.advance(results)
         else:
@@ -106,15 +109,17 @@ class RunLoop:
             )
             return failure_of(waiting[0], Cause.ERROR, exceeded)
         if run.session.replay is not None:
-            return self._recorded_interruption()
+            return self._recorded_interruption(waiting)
         if self._cause or (self._deadline is not None and asyncio.get_running_loop().time() >= self._deadline):
             return self._ended_early()
         return None
 
-    def _recorded_interruption(self) -> Failure | None:
+    def _recorded_interruption(self, waiting: Sequence[ActiveNode]) -> Failure | None:
         """In a replay: what interrupted the recorded run here."""
         replay = self.graph_run.session.replay
-        self._cause = None if replay is None else replay.interruption(self.graph_run.namespace)
+        if replay is None:
+            return None
+        self._cause = replay.interruption(self.graph_run.namespace, waiting)
         return None if self._cause is None else self._ended_early()
 
     def _ended_early(self) -> Failure:

@@ -19,6 +19,7 @@ from graph_research.graph.execution.bounds import Bounds
 from graph_research.graph.execution.event_channel import EventChannel
 from graph_research.graph.execution.routing import Routes
 from graph_research.graph.state.address import Address
+from graph_research.graph.state.position import ActiveNode
 from graph_research.graph.state.rows import CallRow, RunPatch, RunRow, Snapshot, StepRow, Write
 from graph_research.graph.statuses import CLEARS_FAILURES, Cause
 from graph_research.graph.values.codec import decode, encode, references
@@ -36,8 +37,9 @@ class _Batch:
 class Replay(Protocol):
     """The recorded run that a replay follows: what interrupted it, where its attempts ended. No time passes."""
 
-    def interruption(self, namespace: str) -> Cause | None:
-        """What interrupted the graph run at the point that the replay has reached, each interruption once."""
+    def interruption(self, namespace: str, active: Sequence[ActiveNode]) -> Cause | None:
+        """What interrupted the graph run at the point that the replay has reached, where these nodes were still to be
+        left, each interruption once."""
         ...
 
     def begin_attempt(self, address: Address, *, nested: bool) -> bool:

@@ -15,7 +15,7 @@ import orjson
 from graph_research.graph.errors import StoreDamaged
 from graph_research.graph.execution.node_result import Unrecorded
 from graph_research.graph.state.address import Address
-from graph_research.graph.state.position import Position
+from graph_research.graph.state.position import ActiveNode, Position
 from graph_research.graph.state.rows import StepRow
 from graph_research.graph.statuses import FAILURES, Cause, RunStatus, StepStatus
 
@@ -97,9 +97,11 @@ class RecordedRun:
         rows = [step for rows in self._attempts.values() for step in rows if step.node]
         return sorted(rows, key=lambda step: step.step)
 
-    def interruption(self, namespace: str) -> Cause | None:
+    def interruption(self, namespace: str, active: Sequence[ActiveNode]) -> Cause | None:
         waiting = self._interruptions[namespace]
         if not waiting or not self._has_come(namespace, waiting[0].step):
+            return None
+        if any(waiting[0].visits.get(node.node) != node.visit for node in active):
             return None
         return waiting.popleft().cause
 

@@ -165,6 +165,30 @@ async def test_a_run_that_failed_for_lack_of_time_and_was_resumed_is_replayed_to
     assert replayed == Replayed(steps=len(await store.steps("r")), identical=True, first_difference=None)
 
 
+class _Ending(MemoryCheckpointer):
+    """Ends the time of the run when `second` and `slow` have both been stored and the graph has not moved on."""
+
+    end: Callable[[str], object]
+
+    async def write(self, write: Write) -> None:
+        await super().write(write)
+        if any(step.node in ("second", "slow") for step in write.steps) and len(await self.steps("r")) == 4:
+            self.end("r")
+
+
+@pytest.mark.parametrize("child", [CHILD, LED_ON, LED_OUT, LED_WRONG], ids=["stands", "leads on", "leads out", "wrong"])
+async def test_a_graph_out_of_time_between_the_results_of_its_branches_and_its_next_step_is_replayed(
+    child: str,
+) -> None:
+    text = child.replace("seconds: 0.2", "seconds: 60")
+    store, handlers = _Ending(), Handlers(stalls=False)
+    drive = runtime(handlers.graph(text, CHILD), store)
+    store.end = drive.time_out
+    await drive.run({}, run_id="r")
+    replayed = await _replayed(store, text, CHILD, stalls=False)
+    assert replayed == Replayed(steps=len(await store.steps("r")), identical=True, first_difference=None)
+
+
 class _Full(MemoryCheckpointer):
     """Has no room for what a failed subgraph leaves, once."""
 

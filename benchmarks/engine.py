@@ -37,9 +37,9 @@ from graph_research.graph.definition.compiler import Graph
 from graph_research.graph.registry import Registry
 
 try:
-    import rivals
+    from rivals import engines
 except ImportError:
-    rivals = None
+    engines = None
 
 NODES = 1000
 MANY = 10_000
@@ -241,9 +241,9 @@ class Benchmark:
         self.table.row("ours / a raw FULL commit, power, wall", power["ours"].wall / power["raw"].wall, 2, "x")
         given = {"most": NODES}
         runs = {"ours": lambda _: ours_in_memory(LOOP, given)}
-        if rivals is not None:
+        if engines is not None:
             first = {"n": 0, "text": "", **given}
-            runs["LangGraph InMemorySaver"] = lambda _: rivals.langgraph_in_memory(rivals.langgraph_loop, first)
+            runs["LangGraph InMemorySaver"] = lambda _: engines.langgraph_in_memory(engines.langgraph_loop, first)
         self._compare(self.contest(NODES, **runs), "in memory", 1 / 10)
 
     def _loop(self, durability: Durability, bound: float) -> dict[str, Cost]:
@@ -252,9 +252,9 @@ class Benchmark:
             "ours": lambda place: ours_stored(LOOP, given, place, durability),
             "raw": lambda place: raw_commits(NODES, place, durability),
         }
-        if rivals is not None:
-            runs |= self._langgraph(rivals.langgraph_loop, {"n": 0, "text": "", **given}, durability)
-            runs["Burr SQLitePersister"] = lambda place: rivals.burr_loop(given, place, durability)
+        if engines is not None:
+            runs |= self._langgraph(engines.langgraph_loop, {"n": 0, "text": "", **given}, durability)
+            runs["Burr SQLitePersister"] = lambda place: engines.burr_loop(given, place, durability)
         costs = self.contest(NODES, **runs)
         if durability == "power":
             self.table.fact("power: raw commit, wall", f"{costs['raw'].wall:.3f} ms")
@@ -264,8 +264,8 @@ class Benchmark:
 
     def _langgraph(self, make: Any, given: Mapping[str, Any], durability: Durability) -> dict[str, Any]:
         return {
-            "LangGraph AsyncSqliteSaver": lambda place: rivals.langgraph_async(make, given, place, durability),
-            "LangGraph SqliteSaver": lambda place: rivals.langgraph_sync(make, given, place, durability),
+            "LangGraph AsyncSqliteSaver": lambda place: engines.langgraph_async(make, given, place, durability),
+            "LangGraph SqliteSaver": lambda place: engines.langgraph_sync(make, given, place, durability),
         }
 
     def _compare(self, costs: Mapping[str, Cost], where: str, bound: float) -> None:
@@ -283,8 +283,8 @@ class Benchmark:
         self.table.head(f"A fan-out of {NODES} durable items and a join; CPU an item")
         few, many = {"numbers": list(range(NODES))}, {"numbers": list(range(MANY))}
         runs = {"ours": lambda place: ours_stored(FAN_OUT, few, place)}
-        if rivals is not None:
-            runs |= self._langgraph(rivals.langgraph_fan_out, {**few, "squares": [], "total": 0}, "process")
+        if engines is not None:
+            runs |= self._langgraph(engines.langgraph_fan_out, {**few, "squares": [], "total": 0}, "process")
         costs = self.contest(NODES, **runs)
         self._compare(costs, "process", 1 / 8)
         of_many = self.best(lambda place: ours_stored(FAN_OUT, many, place), MANY)
@@ -306,10 +306,10 @@ class Benchmark:
         mine = self.best(mine_in, STEPS)
         self.table.row("disk / content", max(disks) / content, 1.1, "x")
         self.table.fact("ours: wall a step", f"{mine.wall:.3f} ms")
-        if rivals is not None:
+        if engines is not None:
             with folder() as place:
-                other = rivals.langgraph_async(
-                    rivals.langgraph_growth(STEP_CHARS), {"n": 0, "texts": [], **given}, place, "process"
+                other = engines.langgraph_async(
+                    engines.langgraph_growth(STEP_CHARS), {"n": 0, "texts": [], **given}, place, "process"
                 )
                 self.table.fact("LangGraph AsyncSqliteSaver: disk / content", f"{disk_of(place) / content:.1f} x  ")
             wall = other.wall * 1000 / STEPS
@@ -403,7 +403,7 @@ def main() -> None:
     table = Table()
     load = ", ".join(f"{part:.1f}" for part in os.getloadavg())
     print(f"Python {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}, {os.cpu_count()} CPUs, load {load}")
-    if rivals is None:
+    if engines is None:
         print("LangGraph and Burr are not installed (dependency group `bench`): nothing is compared with them")
     benchmark = Benchmark(rounds=arguments.rounds, table=table)
     parts = (benchmark.loop, benchmark.fan_out, benchmark.large_steps, benchmark.growth, benchmark.upsert)

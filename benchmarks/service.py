@@ -25,8 +25,8 @@ from typing import Any
 
 import httpx
 import psycopg
-import queues
 from engine import LOOP, Table
+from rivals import queues
 from serving import LIBRARY, PROBE_SECONDS, Served, both, commanding, percentile, probed, serving_bare, serving_service
 from workload import written
 

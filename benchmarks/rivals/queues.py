@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 import psycopg
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from graph_research.graph.checkpoint.postgres.connections import Connections

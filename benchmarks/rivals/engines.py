@@ -1,4 +1,4 @@
-"""The same work done by LangGraph and Burr, which are the dependency group `bench`."""
+"""The engine's work done by LangGraph and Burr."""
 
 from __future__ import annotations
 

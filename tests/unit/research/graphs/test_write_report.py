@@ -812,7 +812,7 @@ async def test_the_sections_are_mended_while_the_summary_is_verified() -> None:
     steps = await bench.store.steps("run-1")
     at = {step.node: step.step for step in reversed(steps) if step.path.startswith("synthesize/")}
     order = sorted(at, key=lambda name: at[name])
-    assert order.index("mend") < order.index("mend_summary") < order.index("assemble")
+    assert order.index("mend") < order.index("verify_mended_summary") < order.index("assemble")
     assert order.index("verify_summary") < order.index("verify_mended")
 
 

@@ -198,7 +198,7 @@ class Application:
                     self._limits[run_id] = limit
                 await self._archive(run_id)
                 await send_traces(self.workspace, self.store, run_id, self.prices)
-        except Exception as error:
+        except Exception as error:  # a bug too is kept, for the crash report of the run
             if not isinstance(error, GraphResearchError):
                 self.workspace.home.write_crash(run_id, error)
             raise

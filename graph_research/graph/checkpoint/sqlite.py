@@ -223,7 +223,7 @@ def _open(path: Path, synchronous: str) -> sqlite3.Connection:
     )
     try:
         _prepare(connection, path, synchronous, writable=writable)
-    except BaseException:
+    except BaseException:  # also an interruption: nobody else has it to close
         connection.close()
         raise
     return connection

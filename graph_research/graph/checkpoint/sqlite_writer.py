@@ -239,7 +239,7 @@ def _in_transaction(connection: sqlite3.Connection, works: Sequence[Callable[[sq
     try:
         results = [work(connection) for work in works]
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException:  # also an interruption: no transaction stays open
         with contextlib.suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
         raise

@@ -59,7 +59,7 @@ async def run_attempts(
             return output if use is None else use(output), context
         except (Suspended, *ENDS_THE_DRIVE, Unrecorded):
             raise
-        except (Exception, asyncio.CancelledError) as problem:
+        except (Exception, asyncio.CancelledError) as problem:  # whatever a node fails with is recorded
             if cancel_requested(problem):
                 raise
             expired = isinstance(problem, TimeoutError) and (

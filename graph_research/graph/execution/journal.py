@@ -143,7 +143,7 @@ class JournalContext:
             answer, copy = encode_with_copy(await fn(), texts)
         except ENDS_THE_DRIVE:
             raise
-        except (Exception, asyncio.CancelledError) as problem:
+        except (Exception, asyncio.CancelledError) as problem:  # whatever a call fails with is recorded
             if cancel_requested(problem):
                 raise
             error = self._session.encode({"type": type(problem).__name__, "message": error_message(problem)})

@@ -82,7 +82,7 @@ class CircuitBreaker:
         counts = True
         try:
             yield
-        except BaseException as error:
+        except BaseException as error:  # also a cancellation, which is told apart since it does not count
             failed = isinstance(error, (TimeoutError, *failing))
             counts = failed or isinstance(error, Exception)
             raise

@@ -134,7 +134,7 @@ class HttpClient(AbstractAsyncContextManager["HttpClient"]):
                     if response.status >= 300:
                         self._checked(endpoint, await response.whole())
                     return await _Lines.open(response)
-                except BaseException:
+                except BaseException:  # also a cancellation: nobody else has the response to close
                     await response.aclose()
                     raise
 

@@ -43,7 +43,7 @@ class SqliteLimits(SqlLimits):
                 connection.execute("PRAGMA synchronous = NORMAL")
                 for script in migrations_of(__package__).values():
                     connection.executescript(script.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
-            except BaseException:
+            except BaseException:  # also an interruption: nobody else has it to close
                 connection.close()
                 raise
             self._connection = connection

@@ -152,7 +152,7 @@ class Connections:
             schema = sql.Identifier(self._schema).as_string()
             milliseconds = f"{self._lock_seconds * 1000:.0f}"
             await connection.execute(_CONFIGURE, {"schema": schema, "milliseconds": milliseconds})
-        except BaseException:
+        except BaseException:  # also a cancellation: nobody else has it to close
             await connection.close()
             raise
         return connection

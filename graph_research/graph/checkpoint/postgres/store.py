@@ -272,8 +272,8 @@ class PostgresCheckpointer(Checkpointer):
                     await connection.execute(queries()["require_lease"], self._holder(run_id))
                     for write in writes:
                         await _put(connection, number, write)
-                except BaseException:
-                    await connection.close()  # else the end of the pipeline commits what has been sent
+                except BaseException:  # also a cancellation: the end of the pipeline would commit what has been sent
+                    await connection.close()
                     raise
 
         async def put_again(connection: Connection) -> None:

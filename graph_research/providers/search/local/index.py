@@ -114,7 +114,7 @@ class Index:
             try:
                 if writable or self._version() != _VERSION:
                     self._prepare(wait)
-            except BaseException:
+            except BaseException:  # also an interruption: `__exit__` is not called
                 self._connection.close()
                 raise
 
@@ -268,7 +268,7 @@ class Index:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
-            except BaseException:
+            except BaseException:  # also an interruption: no transaction stays open
                 self._connection.execute("ROLLBACK")
                 raise
             self._connection.execute("COMMIT")

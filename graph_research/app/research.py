@@ -12,7 +12,7 @@ from typing import Any
 
 from graph_research.app.application import Application
 from graph_research.app.files import check_writable
-from graph_research.app.request import request_for, rule_settings
+from graph_research.app.request import RunRequest, request_for, rule_settings
 from graph_research.app.runs.limits.budget import LimitReached
 from graph_research.app.runs.report import NoReport
 from graph_research.app.runs.run import new_run_id
@@ -151,9 +151,8 @@ async def deep_research(
     `system_prompt` standing wishes, in the user's words.
     Models may cost `max_cost` USD and use `max_tokens`, input and output together, and the run may take
     `timeout_seconds`. Within these limits a report is made; `saved` says what was left out for them. `LimitTooSmall`
-    where they hold no report at all.
-    `hooks.on_think_pause(state, prompt)` is called after each phase; a text that it returns guides the next one, and a
-    `HookDecision` takes the place of the supervisor's verdict.
+    where they hold no report at all. `hooks.on_think_pause(state, prompt)` is called after each phase; a text that it
+    returns guides the next one, and a `HookDecision` takes the place of the supervisor's verdict.
     What is not given comes from the settings. A folder's own files are used only if its user agreed to them before;
     those beside a graph file that is named add names, and override none.
     The run is kept in the data home like one of the command line. Raises `UserMistake` for a request that cannot be
@@ -173,22 +172,27 @@ async def deep_research(
         "system_prompt": system_prompt,
         **rule_settings(source_rules or {}),
     }
-    workspace = await asyncio.to_thread(
-        open_workspace,
-        os.environ if environ is None else environ,
-        Path.cwd(),
-        may_use=lambda _: None,
-        options=options,
-    )
+    workspace = await _workspace(options, os.environ if environ is None else environ)
     named = [f"{role}={spec}" for role, spec in (roles or {}).items()]
     request = request_for(
         workspace, question, graph=graph, roles=named, now=now, max_cost=max_cost, max_tokens=max_tokens
     )
-    chosen = new_run_id() if run_id is None else run_id
-    folder = report_folder(workspace, chosen, Path(out) if out else None)
+    return await _driven(workspace, request, new_run_id() if run_id is None else run_id, out, hooks)
+
+
+async def _workspace(options: Mapping[str, Any], environ: Mapping[str, str]) -> Workspace:
+    """The workspace of the working directory; nobody is asked whether its own files may be used."""
+    return await asyncio.to_thread(open_workspace, environ, Path.cwd(), may_use=lambda _: None, options=options)
+
+
+async def _driven(
+    workspace: Workspace, request: RunRequest, run_id: str, out: str | Path | None, hooks: Hooks | None
+) -> ResearchResult:
+    """How a new run ended, its report written into `out`."""
+    folder = report_folder(workspace, run_id, Path(out) if out else None)
     async with Application(workspace) as app:
-        await app.create(request, run_id=chosen)
-        async with aclosing(app.drive(chosen, hooks=hooks)) as events:
+        await app.create(request, run_id=run_id)
+        async with aclosing(app.drive(run_id, hooks=hooks)) as events:
             async for _ in events:
                 pass
-        return await reported(app, chosen, folder)
+        return await reported(app, run_id, folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -36,6 +36,10 @@ from graph_research.cli.options import (
 from graph_research.cli.workspace import open_here, open_with, wait_for
 from graph_research.errors import UserMistake
 
+if TYPE_CHECKING:
+    from graph_research.app.request import RunRequest
+    from graph_research.app.workspace import Workspace
+
 _RUN_EXAMPLES = (
     "run 'How do heat pumps cope with cold winters?' --library papers/",
     "run 'What changed in TLS 1.3?' --library rfcs/ --library notes/ --out report/",
@@ -48,7 +52,6 @@ _RUN_EXAMPLES = (
     "run 'Your question' --search wikipedia,tavily --deny-domain pinterest.com --from 2023",
 )
 
-
 _RESUME_EXAMPLES = ("resume RUN_ID", "resume RUN_ID --answer 'the one in Europe'", "resume RUN_ID --plan plan.yaml")
 
 
@@ -58,9 +61,23 @@ def register(app: typer.Typer) -> None:
     app.command("resume", epilog=examples(*_RESUME_EXAMPLES))(_resume)
 
 
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="1 to 50,000 characters.", show_default=False)]
+GraphName = Annotated[str, typer.Option("--graph", metavar="NAME|FILE", help="The graph to run.")]
+PlanFirst = Annotated[
+    bool, typer.Option("--plan", help="Show the plan and what it is likely to cost, and wait for your word.")
+]
+PlanOnly = Annotated[
+    bool, typer.Option("--plan-only", help="Print the plan and the estimate; `resume` goes on with it.")
+]
+Detach = Annotated[
+    bool, typer.Option("--detach", help="Print the run's id and go on in the background; `status` shows how far.")
+]
+Interactive = Annotated[bool, typer.Option("--interactive", help="Let the clarifier ask you.")]
+
+
 def _run(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="1 to 50,000 characters.", show_default=False)],
-    graph: Annotated[str, typer.Option("--graph", metavar="NAME|FILE", help="The graph to run.")] = "deep_research",
+    question: Question,
+    graph: GraphName = "deep_research",
     llm: Llm = None,
     role: Role = None,
     search: Search = None,
@@ -79,16 +96,10 @@ def _run(
     report_type: ReportType = None,
     language: Language = None,
     audience: Audience = None,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Show the plan and what it is likely to cost, and wait for your word.")
-    ] = False,
-    plan_only: Annotated[
-        bool, typer.Option("--plan-only", help="Print the plan and the estimate; `resume` goes on with it.")
-    ] = False,
-    detach: Annotated[
-        bool, typer.Option("--detach", help="Print the run's id and go on in the background; `status` shows how far.")
-    ] = False,
-    interactive: Annotated[bool, typer.Option("--interactive", help="Let the clarifier ask you.")] = False,
+    plan: PlanFirst = False,
+    plan_only: PlanOnly = False,
+    detach: Detach = False,
+    interactive: Interactive = False,
     run_id: NewRunId = None,
     now: Now = None,
     out: Out = None,
@@ -130,6 +141,20 @@ def _run(
         plan_first=plan or plan_only,
         now=now,
     )
+    _begin(workspace, request, run_id, out, json=json, plan_only=plan_only, detach=detach)
+
+
+def _begin(
+    workspace: Workspace,
+    request: RunRequest,
+    run_id: str | None,
+    out: Path | None,
+    *,
+    json: bool,
+    plan_only: bool,
+    detach: bool,
+) -> None:
+    """Drive a new run here, or leave it to a worker in the background."""
     if run_id is not None:
         from graph_research.cli.jobs.queue import check_no_job
 

@@ -36,68 +36,87 @@ _CAUSE_OF_ERROR: Mapping[str, Cause] = {
 @cache
 def research_functions() -> Mapping[str, Callable[..., Any]]:
     """By the name that a graph uses; the same ones each time."""
+    return {**_of_topics(), **_of_writing(), **_of_gates(), **_of_rounds()}
+
+
+def _of_topics() -> dict[str, Callable[..., Any]]:
+    return {
+        "brought_new": topic_functions.brought_new,
+        "flatten": topic_functions.flatten,
+        "new_sources": topic_functions.new_sources,
+        "quoted_sources": topic_functions.quoted_sources,
+        "read_topics": topic_functions.read_topics,
+        "read_whole": topic_functions.read_whole,
+        "readings": topic_functions.readings,
+        "topic_results": topic_functions.topic_results,
+        "unread_sources": topic_functions.unread_sources,
+        "upserted": topic_functions.upserted,
+        "with_open_limits": topic_functions.with_open_limits,
+    }
+
+
+def _of_writing() -> dict[str, Callable[..., Any]]:
+    return {
+        "edited_blocks": writing_functions.edited_blocks,
+        "edited_parts": writing_functions.edited_parts,
+        "judged_repetitions": writing_functions.judged_repetitions,
+        "mending_batches": writing_functions.mending_batches,
+        "newest_versions": writing_functions.newest_versions_of,
+        "newly_told": writing_functions.newly_told,
+        "parts_to_mend": writing_functions.parts_to_mend,
+        "section_searches": writing_functions.section_searches,
+        "sections_to_mend": writing_functions.sections_to_mend,
+        "sections_to_write": writing_functions.sections_to_write,
+        "statement_batches": writing_functions.statement_batches,
+        "without_repeated": writing_functions.without_repeated,
+        "written_sections": writing_functions.written_sections,
+    }
+
+
+def _of_gates() -> dict[str, Callable[..., Any]]:
+    return {
+        "findings_gate": lambda findings, sources: quality_gates.findings_gate(findings, sources).to_json(),
+        "plan_gate": lambda rows, brief, most: quality_gates.plan_gate(rows, brief, most).to_json(),
+        "refinement_gate": lambda gaps, now, most: quality_gates.refinement_gate(gaps, now, most).to_json(),
+        "report_gate": lambda report: quality_gates.report_gate(report).to_json(),
+        "source_gate": lambda sources, rows: quality_gates.source_gate(sources, rows).to_json(),
+    }
+
+
+def _of_rounds() -> dict[str, Callable[..., Any]]:
     return {
         "abort_record": abort_record,
+        "addressable_gaps": addressable_gaps,
         "analysis_metrics": analysis_metrics,
-        "brought_new": topic_functions.brought_new,
         "closed_gaps": closed_gaps,
         "completed_dispatch": decision_log.completed_dispatch,
         "count_quality": count_quality,
         "cut_off": cut_off,
         "differing": differing,
-        "edited_blocks": writing_functions.edited_blocks,
-        "edited_parts": writing_functions.edited_parts,
         "failed": failed,
         "failures_of": failures_of,
         "first_searches": first_searches,
-        "findings_gate": lambda findings, sources: quality_gates.findings_gate(findings, sources).to_json(),
-        "flatten": topic_functions.flatten,
-        "gap_queries": gap_queries,
         "further_sub_query": further_sub_query,
+        "gap_queries": gap_queries,
+        "gaps_left": gaps_left,
         "gathering_metrics": gathering_metrics,
         "gathering_stats": gathering_stats,
         "join": join,
-        "marked": marked,
         "markdown_table": markdown_table,
+        "marked": marked,
         "model_windows": model_windows,
-        "new_sources": topic_functions.new_sources,
-        "quoted_sources": topic_functions.quoted_sources,
-        "addressable_gaps": addressable_gaps,
-        "gaps_left": gaps_left,
         "open_gaps": open_gaps,
         "open_points": open_points,
-        "mending_batches": writing_functions.mending_batches,
-        "parts_to_mend": writing_functions.parts_to_mend,
         "pending": pending,
-        "plan_gate": lambda rows, brief, most: quality_gates.plan_gate(rows, brief, most).to_json(),
         "plan_metrics": plan_metrics,
-        "refinement_gate": lambda gaps, now, most: quality_gates.refinement_gate(gaps, now, most).to_json(),
         "refinement_metrics": refinement_metrics,
         "reopened": reopened,
-        "read_topics": topic_functions.read_topics,
-        "read_whole": topic_functions.read_whole,
-        "readings": topic_functions.readings,
-        "report_gate": lambda report: quality_gates.report_gate(report).to_json(),
-        "sections_to_mend": writing_functions.sections_to_mend,
-        "judged_repetitions": writing_functions.judged_repetitions,
-        "without_repeated": writing_functions.without_repeated,
-        "section_searches": writing_functions.section_searches,
-        "sections_to_write": writing_functions.sections_to_write,
-        "source_gate": lambda sources, rows: quality_gates.source_gate(sources, rows).to_json(),
-        "statement_batches": writing_functions.statement_batches,
-        "newest_versions": writing_functions.newest_versions_of,
-        "newly_told": writing_functions.newly_told,
         "synthesis_metrics": synthesis_metrics,
-        "types_of": types_of,
         "token_limit_retries": token_limit_retries,
-        "topic_results": topic_functions.topic_results,
+        "types_of": types_of,
         "unaddressed": unaddressed,
         "unread": unread,
-        "unread_sources": topic_functions.unread_sources,
         "unsettled": unsettled,
-        "upserted": topic_functions.upserted,
-        "with_open_limits": topic_functions.with_open_limits,
-        "written_sections": writing_functions.written_sections,
     }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_research.app.library import open_library
-from graph_research.app.request import changed_request
+from graph_research.app.request import RunRequest, changed_request
 from graph_research.app.revisions.changes import Revised, latest, newly_unsupported, preview, save, timestamp
 from graph_research.app.revisions.mend_by_model import WRITING, mended_by_model, mending_models, require_models
 from graph_research.app.runs.imported import is_foreign, without_pages
@@ -102,30 +102,45 @@ async def refresh_run(
         }
         now = await asyncio.to_thread(freshness, old.report, found, Archive(old.texts, old.layouts))
         revised = None
-        if rewrite and (gone := now.touched_evidence()):
-            state = await revised_state(store, run_id, old.report.version)
-            draft = stored_draft(state.get("draft") or {})
-            mending, calls = await asyncio.to_thread(quoted_anew, draft, now, found, for_a_model=by_model), 0
-            if mending.sentences and by_model:
-                mending, calls = await mended_by_model(workspace, run_id, request, state, draft, mending, found)
-            contradictions = await asyncio.to_thread(_disagreements, state, mending, found, old)
-            texts = {name.removeprefix("sha256:"): text for name, text in mending.texts.items()}
-            await store.write(Write(run_id=run_id, texts=texts))
-            titles = [row.title for row in now.sources if any(quote.evidence_id in gone for quote in row.quotes)]
-            revision = Refresh(
-                what="; ".join(titles)[:200],
-                at=timestamp(clock),
-                evidence_ids=gone,
-                source_ids=now.other_sources(),
-                evidence=_cited(mending, contradictions),
-                sentences=mending.sentences,
-                rows=mending.rows,
-                contradictions=contradictions,
-            )
-            bare = await preview(workspace, store, run_id, revision)
-            left_out = newly_unsupported(old.report, bare.report)
-            revised = await save(workspace, store, old, revision.model_copy(update={"left_out": left_out}), calls)
+        if rewrite and now.touched_evidence():
+            revised = await _rewritten(workspace, store, old, now, found, request if by_model else None, clock)
     return Refreshed(run_id=run_id, freshness=now, fetched=sum(map(_is_page, web.values())), revised=revised)
+
+
+async def _rewritten(
+    workspace: Workspace,
+    store: Store,
+    old: Built,
+    now: Freshness,
+    found: Mapping[str, Reread],
+    asked: RunRequest | None,
+    clock: Clock | None,
+) -> Revised:
+    """The version without the quotes that the sources lack `now`, its sentences quoted anew from what was `found`, or
+    written by the models of the request that is `asked`."""
+    run_id, gone = old.report.run_id, now.touched_evidence()
+    state = await revised_state(store, run_id, old.report.version)
+    draft = stored_draft(state.get("draft") or {})
+    mending, calls = await asyncio.to_thread(quoted_anew, draft, now, found, for_a_model=asked is not None), 0
+    if mending.sentences and asked is not None:
+        mending, calls = await mended_by_model(workspace, run_id, asked, state, draft, mending, found)
+    contradictions = await asyncio.to_thread(_disagreements, state, mending, found, old)
+    texts = {name.removeprefix("sha256:"): text for name, text in mending.texts.items()}
+    await store.write(Write(run_id=run_id, texts=texts))
+    titles = [row.title for row in now.sources if any(quote.evidence_id in gone for quote in row.quotes)]
+    revision = Refresh(
+        what="; ".join(titles)[:200],
+        at=timestamp(clock),
+        evidence_ids=gone,
+        source_ids=now.other_sources(),
+        evidence=_cited(mending, contradictions),
+        sentences=mending.sentences,
+        rows=mending.rows,
+        contradictions=contradictions,
+    )
+    bare = await preview(workspace, store, run_id, revision)
+    left_out = newly_unsupported(old.report, bare.report)
+    return await save(workspace, store, old, revision.model_copy(update={"left_out": left_out}), calls)
 
 
 def _disagreements(state: State, mending: Mending, found: Mapping[str, Reread], old: Built) -> list[Contradiction]:

@@ -152,12 +152,7 @@ async def build_revised(
         driven = record.status == RunStatus.RUNNING and await is_driven(store, run_id)
         raise _no_report(record, state.get("phase"), limit, driven=driven)
     held = holding(revisions)
-    everything = with_added(state, held)
-    hashes = archived(everything)
-    cited = () if allows_damage else cited_texts(everything)
-    kept = await _texts(store, run_id, [*hashes, *filter(None, hashes.values())], cited)
-    texts = {name: kept[name] for name in hashes if name in kept}
-    layouts = {name: orjson.loads(kept[layout]) for name, layout in hashes.items() if layout in kept}
+    texts, layouts = await _archive(store, run_id, with_added(state, held), allows_damage=allows_damage)
     calls, events = await store.calls(run_id, bare=_DOCUMENT_CALLS), await store.events(run_id)
     facts = replace(
         _facts(record, calls, events, request, prices, error), archive_error=await archive_error(store, run_id)
@@ -218,6 +213,17 @@ def _no_report(record: RunRecord, phase: str | None, limit: LimitReached | None,
         help="it is kept; resume it",
         hint=Hint(Action.RESUME_RUN, run_id, options),
     )
+
+
+async def _archive(
+    store: Store, run_id: str, state: Mapping[str, Any], *, allows_damage: bool
+) -> tuple[dict[str, str], dict[str, Mapping[str, Any]]]:
+    """The archived texts of the state and their layouts, by archive hash."""
+    hashes = archived(state)
+    cited = () if allows_damage else cited_texts(state)
+    kept = await _texts(store, run_id, [*hashes, *filter(None, hashes.values())], cited)
+    texts = {name: kept[name] for name in hashes if name in kept}
+    return texts, {name: orjson.loads(kept[layout]) for name, layout in hashes.items() if layout in kept}
 
 
 async def _texts(store: Store, run_id: str, names: Sequence[str], cited: Collection[str]) -> dict[str, str]:

@@ -52,26 +52,12 @@ def supervisor(services: Services) -> Handler:
         wishes = await instructions_of(services.instructions, InstructionKind.GUIDANCE, ctx)
         guidance = "\n".join(filter(None, (hinted, *wishes))) or None
         log.append(decision_log.pause(phase, iteration, prompt, guidance, ctx))
-        material = {
-            **prompt_context(handoff.get("report_options"), ctx),
-            "question": handoff["original_query"],
-            "checklist": list(handoff.get("checklist") or []),
-            "phase": phase,
-            "metrics": handoff["metrics"],
-            "gate": gate,
-            "iteration": iteration,
-            "max_iterations": handoff["max_iterations"],
-            "retries_left": handoff["retries_left"],
-            "reflection_prompt": prompt,
-            "human_guidance": guidance,
-            "result": _digest(handoff.get("result") or [], RESULT_CHARS),
-        }
         if decided is not None:
             result = AgentResult(output=_by_the_hook(decided, gate))
         elif _can_change_something(handoff, hinted):
             result = await agent.call(
                 services,
-                material,
+                _material(handoff, prompt, guidance, ctx),
                 ctx,
                 fallback=lambda: _by_the_gate(gate, "The verdict could not be read; the gate decides."),
                 phase=phase,
@@ -122,6 +108,24 @@ def dispatcher(services: Services) -> Handler:  # noqa: ARG001 -- every maker of
         return {"phase": handoff["current_phase"], "decisions": [decision_log.dispatch(handoff, ctx)]}
 
     return dispatch
+
+
+def _material(handoff: Mapping[str, Any], prompt: str, guidance: str | None, ctx: Context) -> dict[str, Any]:
+    """What a model judges a phase by."""
+    return {
+        **prompt_context(handoff.get("report_options"), ctx),
+        "question": handoff["original_query"],
+        "checklist": list(handoff.get("checklist") or []),
+        "phase": handoff["current_phase"],
+        "metrics": handoff["metrics"],
+        "gate": handoff["gate"],
+        "iteration": handoff["iteration"],
+        "max_iterations": handoff["max_iterations"],
+        "retries_left": handoff["retries_left"],
+        "reflection_prompt": prompt,
+        "human_guidance": guidance,
+        "result": _digest(handoff.get("result") or [], RESULT_CHARS),
+    }
 
 
 async def _think_pause(

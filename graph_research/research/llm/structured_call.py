@@ -13,7 +13,7 @@ from graph_research.graph.errors import HandoffInvalid
 from graph_research.graph.values.json_schema import Contract
 from graph_research.providers.errors import AnswerWithheld, BudgetReached, ContextExceeded, ProviderError
 from graph_research.research.llm.context_windows import learned_windows
-from graph_research.research.llm.failover import ModelSession, PromptRequest, Rejection
+from graph_research.research.llm.failover import Answer, ModelSession, PromptRequest, Rejection
 from graph_research.research.llm.json_answers import json_candidates
 from graph_research.research.llm.prompt_fitting import (
     FittedPrompt,
@@ -146,33 +146,15 @@ class Agent:
             kind = DegradationKind.BUDGET if isinstance(error, BudgetReached) else DegradationKind.FALLBACK
             result = await self._fallen_back(services, request, ctx, fallback)
             return _degraded(result, session, _without_server_text(error), 1, kind)
-        misfits: list[dict[str, Any]] = []
-        if answer.value is None and (rest := _fitting_rest(answer.text, contract, ids)) is not None:
-            value, left_out = rest
-            answer = replace(answer, value=value, problem="")
-            misfits = [_misfit_note(self.name, left_out, ctx)] if left_out else []
+        answer, left_out = _with_what_fits(answer, contract, ids)
+        misfits = [_misfit_note(self.name, left_out, ctx)] if left_out else []
         if answer.value is None:
             if not (fallback or self.quotes):
-                raise AnswerUnreadable(
-                    f"{self.name}: no usable answer after {answer.turns} turns: {answer.problem}",
-                    provider=request.role,
-                    help="choose another model for this role",
-                )
+                raise _unreadable(self.name, request, answer)
             reason = f"answer not usable after {answer.turns} turns ({answer.problem})"
             result = await self._fallen_back(services, request, ctx, fallback)
             return _degraded(result, session, reason, answer.turns)
-        return AgentResult(
-            output=answer.value,
-            attempts=answer.turns,
-            tokens=session.tokens,
-            notes=(*session.notes, *misfits),
-            shown=answer.prompt.material,
-            by_code=answer.in_process,
-            model=answer.model,
-            broke_off=answer.broke_off,
-            before=answer.before,
-            problem=answer.problem,
-        )
+        return _answered(answer.value, answer, session, misfits)
 
     def is_by_code(self, services: Services, ctx: Context) -> bool:
         """Whether code answers in the place of every model that this agent could ask."""
@@ -225,6 +207,24 @@ class Agent:
             max_output_tokens=self.max_output_tokens or services.settings.max_output_tokens,
             material={**material, **local},
         )
+
+
+def _answered(
+    value: dict[str, Any], answer: Answer, session: ModelSession, misfits: Sequence[dict[str, Any]]
+) -> AgentResult:
+    """The result of a model's answer."""
+    return AgentResult(
+        output=value,
+        attempts=answer.turns,
+        tokens=session.tokens,
+        notes=(*session.notes, *misfits),
+        shown=answer.prompt.material,
+        by_code=answer.in_process,
+        model=answer.model,
+        broke_off=answer.broke_off,
+        before=answer.before,
+        problem=answer.problem,
+    )
 
 
 def _degraded(
@@ -329,15 +329,23 @@ def _read(
     return None, problem
 
 
-def _fitting_rest(reply: str, contract: Contract, ids: ShortIds) -> tuple[dict[str, Any], list[str]] | None:
-    """The likeliest candidate of a reply that fits once what may be left out and does not fit is left out, and the
-    names of what is."""
-    for candidate in map(ids.expand, _candidates(reply, closed=True)):
+def _with_what_fits(answer: Answer, contract: Contract, ids: ShortIds) -> tuple[Answer, list[str]]:
+    """The answer; in place of one that does not fit the likeliest candidate of its reply that fits once what may be
+    left out and does not fit is left out, if there is one, and the names of what is."""
+    for candidate in map(ids.expand, _candidates(answer.text, closed=True)) if answer.value is None else ():
         left_out: list[str] = []
         value = without_misfits(coerced(candidate, contract.schema), contract.schema, left_out)
         if isinstance(value, dict) and contract.fits(value):
-            return value, left_out
-    return None
+            return replace(answer, value=value, problem=""), left_out
+    return answer, []
+
+
+def _unreadable(agent: str, request: PromptRequest, answer: Answer) -> AnswerUnreadable:
+    return AnswerUnreadable(
+        f"{agent}: no usable answer after {answer.turns} turns: {answer.problem}",
+        provider=request.role,
+        help="choose another model for this role",
+    )
 
 
 def _misfit_note(agent: str, left_out: Sequence[str], ctx: Context) -> dict[str, Any]:

@@ -61,15 +61,7 @@ def gatherer(services: Services) -> Handler:
         rules = rules_of(handoff, services.settings.rules)
         looked_for = _looked_for(handoff, services.search)
         reading = _reading(services, most, rules)
-        search_for = partial(
-            search_everywhere,
-            ctx=ctx,
-            source_types=handoff.get("source_types") or services.settings.source_types,
-            folders=services.settings.folders,
-            language=question_language(handoff.get("original_query") or handoff["query"]),
-            seconds=services.settings.search_timeout,
-            rules=rules,
-        )
+        search_for = _searching(services, handoff, rules, ctx)
         searched = await search_for(
             services.search,
             handoff["query"],
@@ -95,24 +87,12 @@ def gatherer(services: Services) -> Handler:
             _source(document.hit, names_only, handoff, ctx, now, services.settings, rules)
             for document, names_only in taken
         ]
-        collected = sum(len(hits) for hits in searched.lists)
+        failures = (*searched.failures, *(row for one in further for row in one.failures), *followed.failures)
         return {
             "sub_query_id": handoff["sub_query"]["id"],
             "sources": [source.to_json() for source in sources],
-            "stats": {
-                "queries_executed": len(searched.asked) - len(searched.errors) + sum(len(one.lists) for one in further),
-                "queries_failed": len(searched.errors),
-                "sources_collected": len(sources),
-                "duplicates_skipped": collected - len(excluded) - len(kept),
-            },
-            "failures": [
-                {"sub_query_id": handoff["sub_query"]["id"], **failure}
-                for failure in (
-                    *searched.failures,
-                    *(row for one in further for row in one.failures),
-                    *followed.failures,
-                )
-            ],
+            "stats": _stats(searched, further, taken=len(sources), distinct=len(excluded) + len(kept)),
+            "failures": [{"sub_query_id": handoff["sub_query"]["id"], **failure} for failure in failures],
             "searches": [_account(handoff, searched, followed, (*searched.excluded, *excluded), looked_for)],
             "web_words": _web_words(handoff, searched, followed, ctx, limits) if is_watched else [],
         }
@@ -123,6 +103,31 @@ def gatherer(services: Services) -> Handler:
 def rules_of(handoff: Mapping[str, Any], rules: SourceRules | None = None) -> SourceRules:
     """The rules for sources of a search: those of the settings with those of its node. Raises what they do."""
     return (rules or SourceRules()).joined(handoff.get("source_rules") or {})
+
+
+def _searching(
+    services: Services, handoff: Mapping[str, Any], rules: SourceRules, ctx: Context
+) -> Callable[..., Coroutine[Any, Any, Searched]]:
+    """`search_everywhere` for one sub-query."""
+    return partial(
+        search_everywhere,
+        ctx=ctx,
+        source_types=handoff.get("source_types") or services.settings.source_types,
+        folders=services.settings.folders,
+        language=question_language(handoff.get("original_query") or handoff["query"]),
+        seconds=services.settings.search_timeout,
+        rules=rules,
+    )
+
+
+def _stats(searched: Searched, further: Sequence[Searched], *, taken: int, distinct: int) -> dict[str, int]:
+    """The numbers of a search that found so many `distinct` documents, of which some are `taken`."""
+    return {
+        "queries_executed": len(searched.asked) - len(searched.errors) + sum(len(one.lists) for one in further),
+        "queries_failed": len(searched.errors),
+        "sources_collected": taken,
+        "duplicates_skipped": sum(map(len, searched.lists)) - distinct,
+    }
 
 
 def _is_watched(services: Services) -> bool:

@@ -70,7 +70,7 @@ def verifier(services: Services) -> Handler:
     async def verify(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         statements = [Statement.model_validate(row) for row in handoff["batch"]]
         passages = await read_passages(handoff, [name for row in statements for name in row.evidence_ids], ctx)
-        answer = await _answer(handoff, statements, passages, ctx)
+        answer = await _answer(agent, services, handoff, statements, passages, ctx)
         notes, rests = _misplaced(answer.said), _rests(handoff, statements, passages, answer.said)
         corrections = await _corrections(handoff, statements, passages, answer, ctx)
         return {
@@ -93,34 +93,40 @@ def verifier(services: Services) -> Handler:
             "degraded": answer.degraded,
         }
 
-    async def _answer(
-        handoff: Mapping[str, Any], statements: Sequence[Statement], passages: Passages, ctx: Context
-    ) -> _Answer:
-        """What the model says of the statements. Code alone checks quotes, limits and labels, and what cites no
-        passage."""
-        by_code = agent.is_by_code(services, ctx)
-        asked = [
-            (row, given)
-            for row, given in zip(statements, handoff["batch"], strict=True)
-            if not (given.get("verdict") or is_checked_by_code(row.kind, in_table=bool(given.get("context"))))
-            and (row.kind is StatementKind.TRANSITION or passages.cited(row.evidence_ids))
-        ]
-        if by_code or not asked:
-            return _Answer({}, {})
-        rows = _numbered(asked)
-        beside = await Beside.of(handoff, asked, passages, ctx)
-        material = beside.material(rows)
-        asking = partial(_ask, agent, services, handoff, ctx)
-        results = [await asking(material)]
-        said = _said(results, rows)
-        if left := _unanswered(results[0], said):
-            again = [row for row in material["statements"] if row["id"] in left]
-            results.append(await asking(_settled({**material, "statements": again})))
-            said = _said(results, rows)
-        degraded = [row for result in results for row in result.degradations(agent.name, ctx)]
-        return _Answer(_verdicts_of(said, rows, results[0].model), said, beside, degraded)
-
     return verify
+
+
+async def _answer(
+    agent: Agent,
+    services: Services,
+    handoff: Mapping[str, Any],
+    statements: Sequence[Statement],
+    passages: Passages,
+    ctx: Context,
+) -> _Answer:
+    """What the model says of the statements. Code alone checks quotes, limits and labels, and what cites no
+    passage."""
+    by_code = agent.is_by_code(services, ctx)
+    asked = [
+        (row, given)
+        for row, given in zip(statements, handoff["batch"], strict=True)
+        if not (given.get("verdict") or is_checked_by_code(row.kind, in_table=bool(given.get("context"))))
+        and (row.kind is StatementKind.TRANSITION or passages.cited(row.evidence_ids))
+    ]
+    if by_code or not asked:
+        return _Answer({}, {})
+    rows = _numbered(asked)
+    beside = await Beside.of(handoff, asked, passages, ctx)
+    material = beside.material(rows)
+    asking = partial(_ask, agent, services, handoff, ctx)
+    results = [await asking(material)]
+    said = _said(results, rows)
+    if left := _unanswered(results[0], said):
+        again = [row for row in material["statements"] if row["id"] in left]
+        results.append(await asking(_settled({**material, "statements": again})))
+        said = _said(results, rows)
+    degraded = [row for result in results for row in result.degradations(agent.name, ctx)]
+    return _Answer(_verdicts_of(said, rows, results[0].model), said, beside, degraded)
 
 
 def _numbered(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
+from graph_research.providers.llm.model_spec import EXTRACTIVE
 from graph_research.research.evidence.cited import Citation, CitedContradiction, CitedPlace, QuoteSelector
 from graph_research.research.llm.usage import Retries, RoleUse
 from graph_research.research.report.labels.table import Labels
@@ -28,7 +29,6 @@ _SHORT_CHARS = 64
 _FULL_WIDTH_END = re.compile("[。！？][」』”’）]*$")
 _BREAK = re.compile(r"\n|---PAGE \d+---")
 _RANGE_WORDS, _EDGE_WORDS = 12, 5
-_NO_MODEL = "extractive"
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]*")  # what Debian and PyPI allow as the name of a package
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _BREAKING_SPACES = re.compile(r"[^\S\u00a0\u202f]+")
@@ -124,7 +124,7 @@ def identifiers(source: ReportSource) -> list[str]:
     return [said for said in (authors, "" if is_said else f"doi:{doi}") if said]
 
 
-def attribution(source: ReportSource, labels: Labels, *, by_title: bool = False, heading: str = "") -> str:
+def attribution(source: ReportSource, labels: Labels, *, by_title: bool, heading: str) -> str:
     """Who says it and when, short enough to stand behind a quote: `National Audit Chamber, 2018`. The pages of an
     installed package are named by their titles: `Write-Ahead Logging (sqlite3), 2022`. An old version is marked. With
     `by_title` the title says it, as where most sources of a report have one publisher. A title has the `heading` of
@@ -303,7 +303,7 @@ def _served(use: RoleUse, labels: Labels) -> str:
 
 
 def _model_in_words(spec: str, labels: Labels) -> str:
-    return labels.no_model if spec == _NO_MODEL else model_name(spec)
+    return labels.no_model if spec == EXTRACTIVE else model_name(spec)
 
 
 def retries_in_words(retries: Iterable[Retries], labels: Labels) -> list[str]:

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graph_research.providers.search.base import provider_name
+from graph_research.providers.llm.model_spec import EXTRACTIVE
+from graph_research.providers.search.base import LOCAL, provider_name
 from graph_research.research.evidence.cited import Cited
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.llm.usage import Spending, UsageTotals, total
@@ -25,7 +26,7 @@ FETCH = "fetch"
 ALL = "all"
 """Stands for all providers where none answered."""
 
-_FREE = frozenset({"extractive", "local"})
+_FREE = frozenset({EXTRACTIVE, LOCAL})
 
 
 def statistics_of(
@@ -34,8 +35,8 @@ def statistics_of(
     cited: Cited,
     origins: int,
     *,
-    token_limit_retries: int = 0,
-    gathering: GatheringStatistics | None = None,
+    token_limit_retries: int,
+    gathering: GatheringStatistics,
     fidelity: ContentFidelity,
 ) -> ReportStatistics:
     """The run's numbers; `origins` counts who stands behind the cited sources. Where nothing that the run calls costs
@@ -54,7 +55,7 @@ def statistics_of(
         model_roles=dict(run.model_roles),
         token_limit_retries=token_limit_retries,
         content_fidelity=fidelity,
-        gathering=gathering or GatheringStatistics(),
+        gathering=gathering,
         sources_found=len(sources),
         sources_cited=sum(bool(source.citations) for source in sources),
         origins_cited=origins,

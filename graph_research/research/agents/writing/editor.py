@@ -23,6 +23,7 @@ from graph_research.research.agents.writing.section_text import (
 from graph_research.research.agents.writing.summary_sources import with_sources_of_sections
 from graph_research.research.evidence.citations import without_markers
 from graph_research.research.evidence.doubles import Telling, doubles
+from graph_research.research.graph_functions import open_gaps
 from graph_research.research.llm.prompt_context import prompt_context
 from graph_research.research.llm.prompt_fitting import Section
 from graph_research.research.llm.services import Services
@@ -101,7 +102,7 @@ def editor(services: Services) -> Handler:
             "conclusions": [block.to_json() for block in conclusions],
             "openings": _openings(result.output.get("openings") or [], sections),
             "repeated": _left_out(result, numbered, options.most_section_words),
-            "answered_gaps": _answered_gaps(result, _open_gaps(handoff), numbered),
+            "answered_gaps": _answered_gaps(result, open_gaps(handoff.get("gaps") or []), numbered),
             "answered_limits": _answered_limits(result, {**numbered, "limits": _limits_shown(result)}),
             "inconsistencies": _inconsistencies(result.output.get("inconsistencies") or [], parts, ctx),
             "missing": _at_most(_missing(result.output.get("missing") or [], numbered, ctx), options.most_additions),
@@ -156,7 +157,7 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
         "most_missing": options.most_additions,
         "checklist": [row["text"] for row in handoff.get("checklist") or []],
         "not_answered": list(handoff.get("not_answered") or []),
-        "gaps": [row["description"] for row in _open_gaps(handoff)],
+        "gaps": [row["description"] for row in open_gaps(handoff.get("gaps") or [])],
         "limits": latest_limits(handoff.get("topics") or []),
         "contradictions": list(handoff.get("contradictions") or []),
         "untold": _untold(handoff.get("findings") or [], sections),
@@ -357,7 +358,3 @@ def _at(place: str, parts: Mapping[str, DraftSection]) -> list[Statement]:
     if named[3] and len(statements) > 1:
         statements = statements[int(named[3]) - 1 : int(named[3])]
     return [row for row in statements if row != EMPTY_CELL]
-
-
-def _open_gaps(handoff: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [row for row in handoff.get("gaps") or [] if not row["addressed"]]

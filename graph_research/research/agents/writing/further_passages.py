@@ -59,7 +59,6 @@ class FurtherPassages:
 
     def __init__(self, held: Iterable[tuple[str, int, int]], finder: QuoteFinder) -> None:
         self.chosen: dict[str, Evidence] = {}
-        self.of_source: dict[str, int] = {}
         self._told = list(held)
         self._finder = finder
 
@@ -73,11 +72,10 @@ class FurtherPassages:
             self._take(item.source, *_stretch(place, document, self._of(item.source)), is_row=unit.kind == "row")
 
     def add_first(self, ranking: Iterable[Ranked], most: int) -> list[str]:
-        """Add the first stretches of a ranking that are new, and give their ids."""
+        """Add the first stretches of a ranking that are new, and give their ids. No more is ranked than is needed."""
         before = len(self.chosen)
-        for item in ranking:
-            if len(self.chosen) == before + most:
-                break
+        items = iter(ranking)
+        while len(self.chosen) < before + most and (item := next(items, None)):
             self.add(item)
         return list(self.chosen)[before:]
 
@@ -129,11 +127,6 @@ class FurtherPassages:
         """The texts that passages are taken from."""
         return self._finder.documents
 
-    @property
-    def chars(self) -> int:
-        """The characters of all that was added."""
-        return sum(len(row.quote) for row in self.chosen.values())
-
     def _texts(self) -> Iterator[str]:
         for name, start, end in self._told:
             if document := self.documents.get(name):
@@ -158,7 +151,6 @@ class FurtherPassages:
         for row in self._finder.evidence([{"source_id": source, "quote": document.text[start:end], "start": start}]):
             self.chosen.setdefault(row.id, row)
             self._told.append((source, start, end))
-            self.of_source[source] = self.of_source.get(source, 0) + 1
 
     def _announced(self, source: str, start: int, end: int) -> tuple[int, int]:
         """A stretch with what its last sentence announces, where that ends in a colon: the block of code, or as much of
@@ -325,11 +317,7 @@ class NearPassages:
         """The ids of the first stretches of each of the rankings that are new."""
         further = FurtherPassages(self._places(shown), self._finder)
         for ranking in found:
-            before = len(further.chosen)
-            for item in ranking:
-                if len(further.chosen) >= min(most, before + each):
-                    break
-                further.add(item)
+            further.add_first(ranking, min(each, most - len(further.chosen)))
         self._found.update(further.chosen)
         return list(further.chosen)
 
@@ -370,7 +358,7 @@ def _is_within(pool: Pool, item: Ranked, query: Query, context: str) -> bool:
     return not own or any(read.counts[item.position][term] for term in own)
 
 
-def _bears_on(pool: Pool, item: Ranked, query: Query, context: str = "") -> bool:
+def _bears_on(pool: Pool, item: Ranked, query: Query, context: str) -> bool:
     """Whether a unit holds what a query is about, and not only the words that many units share. Of several words it
     holds two at least with its block; a name counts once, and not its parts beside it. Where all words are common, it
     holds two, nearly all of them, and one of the `context`, if there is one."""

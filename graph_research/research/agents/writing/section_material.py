@@ -284,31 +284,22 @@ def _passages(
     explained = add_definitions(further, needs.section, needs.open_texts, besides, needs.query)
     pool = Pool(documents)
     near = {row["id"]: further.add_first(settling(pool, row), _OF_A_CONFLICT) for row in needs.conflicts}
+
+    def add(ranking: Iterable[Ranked], most: int) -> None:
+        further.add_first((item for item in ranking if not needs.excludes(item, pool)), most)
+
     for query in needs.section.searches:
-        found_for_it = (item for item in nearest(pool, parse(query)) if not needs.excludes(item, pool))
-        further.add_first(found_for_it, _OF_A_SEARCH)
+        add(nearest(pool, parse(query)), _OF_A_SEARCH)
     parts = needs.section.terms or ([] if needs.section.searches else needs.section.parts)
     for part in parts:
-        on_it = nearest(pool, parse(part), must_bear=True, context=needs.query.text)
-        further.add_first((item for item in on_it if not needs.excludes(item, pool)), 1)
+        add(nearest(pool, parse(part), must_bear=True, context=needs.query.text), 1)
     if not (parts or needs.section.searches):
-        own = (item for item in rank(pool, needs.query) if needs.is_owned(item.unit.text))
-        further.add_first((item for item in own if not needs.excludes(item, pool)), _WITHOUT_PARTS)
+        add((item for item in rank(pool, needs.query) if needs.is_owned(item.unit.text)), _WITHOUT_PARTS)
     most = len(further.chosen) + _MOST_OF_LIMITS
     for limit in needs.limits:
-        found = len(further.chosen)
-        for item in _near_limit(limit, pool, sources, explained) if found < most else ():
-            if not needs.excludes(item, pool):
-                further.add(item)
-            if len(further.chosen) == min(most, found + _OF_A_LIMIT):
-                break
+        add(_near_limit(limit, pool, sources, explained), min(_OF_A_LIMIT, most - len(further.chosen)))
     for gap in needs.gaps:
-        most = len(further.chosen) + max(1, _MOST_OF_GAPS // len(needs.gaps))
-        for item in _near_gap(gap, pool, explained):
-            if not needs.excludes(item, pool):
-                further.add(item)
-            if len(further.chosen) == most:
-                break
+        add(_near_gap(gap, pool, explained), max(1, _MOST_OF_GAPS // len(needs.gaps)))
     return list(further.chosen.values()), near
 
 

@@ -289,9 +289,5 @@ def _verbatim(
 
 def _without_the_last(blocks: Sequence[Block]) -> list[Block]:
     """The blocks without the sentence in which the answer broke off."""
-    last = list(statements_of(blocks))[-1:]
-    return rewritten(blocks, partial(_unless, last))
-
-
-def _unless(left_out: Sequence[Statement], statement: Statement) -> Statement | None:
-    return None if any(statement is row for row in left_out) else statement
+    *_, last = (None, *statements_of(blocks))
+    return rewritten(blocks, lambda statement: None if statement is last else statement)

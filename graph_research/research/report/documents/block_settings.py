@@ -10,7 +10,7 @@ from graph_research.research.evidence.cited import Citation
 
 
 def settings_by_source(
-    code: str, language: str, names: Iterable[str], citations: Mapping[str, Citation], besides: Container[str] = ()
+    code: str, language: str, names: Iterable[str], citations: Mapping[str, Citation], besides: Container[str]
 ) -> dict[int, list[str]]:
     """By number of the cited source, the settings of the block, in its order, that a cited passage of it names, each
     beside the first source that does, but those of `besides`; a source with none has an empty list."""

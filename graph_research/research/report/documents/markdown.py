@@ -94,11 +94,8 @@ def _element(element: Element) -> str:
             return f"{'#' * (level + 1)} {escape(text, starts_line=False)}"
         case Paragraph(spans, is_quoted):
             return ("> " if is_quoted else "") + _spans(spans)
-        case Items(items, ordered):
-            marks = (f"{n}." if ordered else "-" for n in range(1, len(items) + 1))
-            return "\n".join(
-                f"{'  ' * item.level}{mark} {_spans(item.spans)}" for mark, item in zip(marks, items, strict=True)
-            )
+        case Items():
+            return "\n".join(f"{'  ' * item.level}{mark} {_spans(item.spans)}" for mark, item in element.marked())
         case Table():
             return _table(element)
         case Code(text, language, marks, caption):

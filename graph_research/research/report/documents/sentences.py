@@ -38,7 +38,12 @@ ANALYSIS = "°"
 """Stands behind the numbers or the end of a sentence or cell of analysis; the report says once what it means."""
 BRACKETED_ANALYSIS = f"({ANALYSIS})"
 """Stands there behind anything else, such as a row's label or a number, where the mark alone would say degrees."""
-_MARKED = {(True, False): Style.CODE, (False, True): Style.STRONG, (True, True): Style.STRONG_CODE}
+_STYLES = {
+    (False, False): Style.PLAIN,
+    (True, False): Style.CODE,
+    (False, True): Style.STRONG,
+    (True, True): Style.STRONG_CODE,
+}
 """By whether a stretch is code and in bold."""
 
 
@@ -232,10 +237,10 @@ class Sentences:
         numbered = joined([self._set(statement, said), self.numbers(clause.citations)])
         return (*numbered, Span(clause.end)) if clause.end else numbered
 
-    def _set(self, statement: CitedStatement, text: str, style: Style = Style.PLAIN) -> Spans:
-        """The text of a statement or clause in its style, but for code and what is in bold."""
+    def _set(self, statement: CitedStatement, text: str) -> Spans:
+        """The text of a statement or clause, with code and what is in bold in their styles."""
         stretches = self._marks.stretches(statement, text) if text else ()
-        return tuple(Span(piece, _MARKED.get((is_code, is_strong), style)) for piece, is_code, is_strong in stretches)
+        return tuple(Span(piece, _STYLES[is_code, is_strong]) for piece, is_code, is_strong in stretches)
 
     def _said(self, statement: CitedStatement) -> str:
         text = one_line(statement.text)

@@ -119,7 +119,7 @@ def brought_new(sub_queries: Rows, topics: Rows, iteration: int) -> bool:
 
 def with_open_limits(topics: Rows, told: Sequence[str]) -> list[Row]:
     """The topics with their limits, of those that ask the same the one that asks most, without those that say no more
-    than what is `told` elsewhere, such as limits that findings answer."""
+    than what is `told` elsewhere, such as limits that findings answer: one that asks for more is still open."""
     limits = flatten(topics, "limits")
     again = said_again(limits, told)
     left = [place for place in range(len(limits)) if place not in again]

@@ -25,7 +25,7 @@ from graph_research.research.evidence.citations import without_markers
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.report.model import Report, ReportClaim, ReportSource
 from graph_research.research.revision.difference import ReportDifference, difference
-from graph_research.research.revision.model import Edit, Exclusion, Revision, Undo, holding
+from graph_research.research.revision.model import Edit, Exclusion, Refresh, Revision, Undo, holding
 from graph_research.research.revision.sentences import sentence_name
 from graph_research.text.wording import shortened
 
@@ -82,9 +82,7 @@ async def exclude_source(workspace: Workspace, run_id: str, source: str, clock: 
             at=timestamp(clock),
             source_id=chosen.id,
         )
-        bare = await preview(workspace, store, run_id, revision)
-        left_out = newly_unsupported(old.report, bare.report)
-        return await save(workspace, store, old, revision.model_copy(update={"left_out": left_out}))
+        return await save_shortened(workspace, store, old, revision)
 
 
 async def edit_claim(
@@ -145,13 +143,22 @@ async def versions_of(workspace: Workspace, run_id: str) -> list[Version]:
     return [Version(version=1, kind="run", what=first.question, at=first.finished_at or "", holds=True), *rows]
 
 
-def newly_unsupported(old: Report, new: Report) -> list[str]:
+def _newly_unsupported(old: Report, new: Report) -> list[str]:
     """The names of sentences that are unsupported in the new version and were not in the old one."""
     before, after = (
         [sentence_name(row.text, row.place) for row in report.statements() if row.status is Status.UNSUPPORTED]
         for report in (old, new)
     )
     return [name for name in dict.fromkeys(after) if name not in before]
+
+
+async def save_shortened(
+    workspace: Workspace, store: Store, old: Built, revision: Exclusion | Refresh, calls: int = 0
+) -> Revised:
+    """`save` a revision that takes evidence away, and that leaves out what nothing supports without it."""
+    bare = await preview(workspace, store, old.report.run_id, revision)
+    left_out = _newly_unsupported(old.report, bare.report)
+    return await save(workspace, store, old, revision.model_copy(update={"left_out": left_out}), calls)
 
 
 async def save(workspace: Workspace, store: Store, old: Built, revision: Revision, calls: int = 0) -> Revised:

@@ -11,7 +11,7 @@ from typing import Any
 
 from graph_research.app.library import open_library
 from graph_research.app.request import RunRequest, changed_request
-from graph_research.app.revisions.changes import Revised, latest, newly_unsupported, preview, save, timestamp
+from graph_research.app.revisions.changes import Revised, latest, save_shortened, timestamp
 from graph_research.app.revisions.mend_by_model import WRITING, mended_by_model, mending_models, require_models
 from graph_research.app.runs.imported import is_foreign, without_pages
 from graph_research.app.runs.report import Built
@@ -138,9 +138,7 @@ async def _rewritten(
         rows=mending.rows,
         contradictions=contradictions,
     )
-    bare = await preview(workspace, store, run_id, revision)
-    left_out = newly_unsupported(old.report, bare.report)
-    return await save(workspace, store, old, revision.model_copy(update={"left_out": left_out}), calls)
+    return await save_shortened(workspace, store, old, revision, calls)
 
 
 def _disagreements(state: State, mending: Mending, found: Mapping[str, Reread], old: Built) -> list[Contradiction]:

@@ -11,7 +11,6 @@ from graph_research.research.agents.writing.further_passages import FurtherPassa
 from graph_research.research.agents.writing.limiting_sentences import settling
 from graph_research.research.agents.writing.notes import Note, answered_by_words, latest, latest_limits, notes_of
 from graph_research.research.agents.writing.passages import ENOUGH_CHARS, Passages, contained, span_of
-from graph_research.research.agents.writing.setting_definitions import add_definitions
 from graph_research.research.budget.priority import weight
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.graph_functions import open_gaps
@@ -23,7 +22,7 @@ from graph_research.research.scoring.versions import older_release
 from graph_research.text.document import Document
 from graph_research.text.language.versions import is_of_another_version
 from graph_research.text.language.words import held_weight, language_of, term_weights
-from graph_research.text.relevance.entries import names_in
+from graph_research.text.relevance.entries import Entries, names_in
 from graph_research.text.relevance.open_points import asked_words
 from graph_research.text.relevance.query import Query, distinct_weights, parse
 from graph_research.text.relevance.ranking import Pool, Ranked, rank
@@ -36,6 +35,8 @@ _OF_A_CONFLICT, _OF_A_SEARCH, _WITHOUT_PARTS = 2, 2, 4
 """Passages in which what a researcher did not find, or an open question asks for, may stand: of both so many in all,
 of each limit, and of each query for a question and each thing that it names; then of each conflict, of each search of
 the section, and of a section that has no parts."""
+_MOST_EXPLAINING_CHARS, _MOST_OF_AN_ENTRY = 4_500, 600
+"""So much is shown of what explains the things that the section names, and of each of them."""
 _MOST_NOTES = 8
 _LEAST_OF_POINT = 1 / 3
 """A point of the checklist is shown to each section that has so much to do with it beside the one that has most."""
@@ -280,8 +281,7 @@ def _passages(
     finder = QuoteFinder(needs.query.text, sources, documents)
     spans = ((row.source_id, span_of(row, documents)) for row in needs.evidence)
     further = FurtherPassages(((name, *span) for name, span in spans if span is not None), finder)
-    besides = names_in(needs.handoff.get("question") or "")
-    explained = add_definitions(further, needs.section, needs.open_texts, besides, needs.query)
+    explained = _add_definitions(further, needs)
     pool = Pool(documents)
     near = {row["id"]: further.add_first(settling(pool, row), _OF_A_CONFLICT) for row in needs.conflicts}
 
@@ -301,6 +301,18 @@ def _passages(
     for gap in needs.gaps:
         add(_near_gap(gap, pool, explained), max(1, _MOST_OF_GAPS // len(needs.gaps)))
     return list(further.chosen.values()), near
+
+
+def _add_definitions(further: FurtherPassages, needs: SectionNeeds) -> set[str]:
+    """Add what explains the settings, options, functions and modes that the section and what is open in it name, and
+    the question does not, each with what it says on the section; gives their names."""
+    section = needs.section
+    told = [section.answers, section.form, *section.parts, *needs.open_texts]
+    besides = names_in(needs.handoff.get("question") or "")
+    named = list(Entries(further.documents).named("\n".join(told), besides))
+    for entry in named:
+        further.add_entry(entry, needs.query, min(_MOST_OF_AN_ENTRY, _MOST_EXPLAINING_CHARS // len(named)))
+    return {entry.name for entry in named}
 
 
 def _near_limit(limit: str, pool: Pool, sources: Mapping[str, Source], explained: set[str]) -> Iterator[Ranked]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
-from graph_research.research.report.documents.sentences import ANALYSIS, analysis_legend
+from graph_research.research.report.documents.sentences import analysis_legend
 from graph_research.research.report.labels.languages import LANGUAGES, labels_for
 from graph_research.text.document import Block, Document
 from graph_research.text.language.dates import dates_in
@@ -103,7 +103,7 @@ def sentences_of(document: Document) -> list[ReportSentence]:
     language = language_of(document.text)
     found: list[ReportSentence] = []
     for piece in _pieces(document):
-        text = _other_sides().sub("", piece.text)
+        text = _ungrouped(_other_sides().sub("", piece.text))
         spans = sentence_spans(text, language=language) if piece.is_prose else [(0, len(text))]
         first = len(found)
         for start, end in spans:
@@ -259,11 +259,13 @@ def _pieces(document: Document) -> Iterator[_Piece]:
             has_prose = True
             yield _Piece(text)
         elif block.kind == "table" and before == "table" and block.start not in document.table_at(block.start)[:1]:
-            cells = document.rows.get(block.start, ())
+            cells = tuple(map(_ungrouped, document.rows.get(block.start, ())))
             with_sentences = [cell for cell in cells if _ENDS.search(_MARK.sub("", cell)) or _SENTENCE.search(cell)]
             yield from (_Piece(_WHOM.sub(" ", cell) if cell[:1] in "„“«「" else cell) for cell in with_sentences)
             if not with_sentences:
-                columns = tuple((header, _unmarked(cell)) for header, cell in document.columns_at(block.start))
+                columns = tuple(
+                    (header, _unmarked(_ungrouped(cell))) for header, cell in document.columns_at(block.start)
+                )
                 yield _Piece(" ".join(cells) or text, is_prose=False, cells=columns)
         before = block.kind
 
@@ -344,10 +346,24 @@ def _own_notes() -> re.Pattern[str]:
 def _own_marks() -> re.Pattern[str]:
     """What a report of this program puts behind a sentence, and so before the next one."""
     every = [labels_for(language) for language in LANGUAGES]
-    names = {name for labels in every for name in (labels.analysis, labels.disputed, labels.unsupported, ANALYSIS)}
+    names = {name for labels in every for name in (labels.analysis, labels.disputed, labels.unsupported)}
     named = "|".join(map(re.escape, sorted(names)))
-    behind = rf"(?<=[^\W\d)`*]){ANALYSIS}(?!\w)|(?<=[)`*]){ANALYSIS}(?!\w)"  # no degrees
-    return re.compile(rf"^\s*{ANALYSIS}(?!\w)\s*|{behind}|\s*\((?:{named})\)")
+    return re.compile(rf"\s*[(（](?:{named})[)）]")
+
+
+@cache
+def _grounds() -> re.Pattern[str]:
+    """What a sentence of this program's report is inferred from: numbers in parentheses of their own."""
+    worded = [labels_for(language).inferred_from.split("{grounds}") for language in LANGUAGES]
+    before, behind = (
+        "|".join(sorted({re.escape(side.strip()) for side in sides})) for sides in zip(*worded, strict=True)
+    )
+    return re.compile(rf"\s*[(（](?:{before})\s?((?:\s?\\?\[\d[\d\s,;–-]*\\?\])+)\s?(?:{behind})[)）]")
+
+
+def _ungrouped(text: str) -> str:
+    """The text with such numbers as those of any other sentence."""
+    return _grounds().sub(r" \1", text)
 
 
 @cache

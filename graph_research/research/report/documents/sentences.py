@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from graph_research.research.evidence.cited import Citation, CitedBlock, CitedContradiction, CitedStatement
 from graph_research.research.evidence.claim_support import Status
@@ -10,12 +12,12 @@ from graph_research.research.models.draft import EMPTY_CELL, BlockType, Statemen
 from graph_research.research.report.documents.block_settings import settings_by_source
 from graph_research.research.report.documents.elements import (
     LINE_BREAK,
+    SPACE,
     Item,
     Span,
     Spans,
     Style,
     Table,
-    is_code,
     joined,
     line,
 )
@@ -32,12 +34,7 @@ from graph_research.research.report.reading import (
     source_marks,
 )
 from graph_research.research.report.sentence_parts import Clause, InlineMarks, clauses_of
-from graph_research.text.sentences import SENTENCE_ENDS
 
-ANALYSIS = "°"
-"""Stands behind the numbers or the end of a sentence or cell of analysis; the report says once what it means."""
-BRACKETED_ANALYSIS = f"({ANALYSIS})"
-"""Stands there behind anything else, such as a row's label or a number, where the mark alone would say degrees."""
 _STYLES = {
     (False, False): Style.PLAIN,
     (True, False): Style.CODE,
@@ -95,11 +92,13 @@ class Sentences:
         """A table, filled up to equal rows."""
         width = max([len(block.header), *map(len, block.rows)])
         header = [one_line(head) for head in block.header]
-        rows = [self._row(row) for row in block.rows]
+        caption = one_line(block.caption)
+        is_marked_once = bool(caption) and all(map(_is_analysis, block.rows))
+        rows = [self._row(row, is_marked=not is_marked_once) for row in block.rows]
         return Table(
             tuple(header + [""] * (width - len(header))),
             tuple(tuple(row + [()] * (width - len(row))) for row in rows),
-            one_line(block.caption),
+            f"{caption} {bracketed(self._labels.analysis, self._labels)}" if is_marked_once else caption,
         )
 
     def sides(self, contradiction: CitedContradiction) -> Table:
@@ -123,10 +122,10 @@ class Sentences:
         return tuple(spans)
 
     def of_block(self, block: CitedBlock, statement: CitedStatement, others: Iterable[CitedBlock]) -> Spans:
-        """The caption of a block to copy: its sources, marked where the writer composed it. Where several tell of its
-        settings each stands with those that it tells of and no table of the section has, and one that tells of none
-        where no sentence of the report cites it; else none stands where the `others` of its section that are no such
-        blocks have them all."""
+        """The caption of a block to copy: its sources, with the word for analysis where the writer composed it. Where
+        several tell of its settings each stands with those that it tells of and no table of the section has, and one
+        that tells of none where no sentence of the report cites it; else none stands where the `others` of its section
+        that are no such blocks have them all."""
         others = list(others)
         rows = {word for other in others for row in other.rows if row for word in row[0].text.split()}
         settings = settings_by_source(statement.text, block.language, statement.citations, self._citations, rows)
@@ -137,7 +136,7 @@ class Sentences:
         else:
             numbers = () if settings.keys() <= shown else self.numbers(statement.citations)
         named = (Span(self._labels.pair.format(name=self._labels.sources, value="")), *numbers) if numbers else ()
-        return joined([_marked(statement, named), self._status(statement)])
+        return joined([named, self._analysis(statement) if named else (), self._status(statement)])
 
     def _with_settings(self, statement: CitedStatement, settings: Mapping[int, Sequence[str]]) -> Spans:
         """The numbers of the sources, each once behind the settings that it tells of, those without any last and only
@@ -157,27 +156,28 @@ class Sentences:
         hidden = [name for name in statement.citations if (n := self._citations[name].n) in shown and not settings[n]]
         return (*joined([*named, others], semicolon), *self._unnumbered(hidden))
 
-    def _row(self, row: Sequence[CitedStatement]) -> list[Spans]:
+    def _row(self, row: Sequence[CitedStatement], *, is_marked: bool) -> list[Spans]:
         """The cells of a row. Where all that state something rest on one source, its number stands once, behind the
         row's label; the passages of the other cells are cited there without a number of their own. Where all of them
-        are analysis, so does its mark."""
-        stating = [cell for cell in row[1:] if cell.text.strip() not in ("", EMPTY_CELL.text)]
+        are analysis, so does its mark, unless the whole table has it."""
+        stating = _stating(row)
         names = list(dict.fromkeys(name for cell in row for name in cell.citations))
         is_numbered_once = (
             len(stating) > 1
             and all(cell.citations for cell in stating)
             and len({self._citations[name].n for name in names}) == 1
         )
-        is_marked_once = len(stating) > 1 and all(cell.status is Status.ANALYSIS for cell in stating)
+        is_marked_once = is_marked and len(stating) > 1 and _is_analysis(row)
         of_cells = self._sources_of(name for cell in row[1:] for name in cell.citations)
         if is_numbered_once:
             label = joined([self._label(row[0]), self._number_of_all(names)])
         else:
             is_told = self._sources_of(row[0].citations) <= of_cells
-            label = self._label(row[0]) if is_told else self._cell(row[0], is_marked=not is_marked_once)
+            label = self._label(row[0]) if is_told else self._cell(row[0], is_marked=is_marked and not is_marked_once)
         if is_marked_once:
-            label = _marked(stating[0], label)
-        cells = [self._cell(cell, is_numbered=not is_numbered_once, is_marked=not is_marked_once) for cell in row[1:]]
+            label = self._marked(stating[0], label)
+        shown = {"is_numbered": not is_numbered_once, "is_marked": is_marked and not is_marked_once}
+        cells = [self._cell(cell, **shown) for cell in row[1:]]
         return [label, *cells]
 
     def _number_of_all(self, names: Sequence[str]) -> Spans:
@@ -198,7 +198,21 @@ class Sentences:
             return (*self._set(cell, self._said(cell)), *self._unnumbered(cell.citations))
         numbers = self.numbers(cell.citations) if is_numbered else ()
         said = joined([self._set(cell, self._said(cell)), numbers])
-        return joined([_marked(cell, said) if is_marked else said, self._status(cell)])
+        return joined([self._marked(cell, said) if is_marked else said, self._status(cell)])
+
+    def _marked(self, statement: CitedStatement, spans: Spans) -> Spans:
+        """A statement; one of analysis with its numbers as what it is inferred from, or without any the word for it."""
+        if statement.status is not Status.ANALYSIS or not spans:
+            return spans
+        before, behind = bracketed(self._labels.inferred_from, self._labels).split("{grounds}")
+        marked: list[Span] = []
+        for is_grounds, run in _runs(spans):
+            marked += [Span(before), *run, Span(behind)] if is_grounds else run
+        return tuple(marked) if len(marked) > len(spans) else joined([spans, self._analysis(statement)])
+
+    def _analysis(self, statement: CitedStatement) -> Spans:
+        is_analysis = statement.status is Status.ANALYSIS
+        return line(bracketed(self._labels.analysis, self._labels)) if is_analysis else ()
 
     def _status(self, statement: CitedStatement) -> Spans:
         return joined(
@@ -230,7 +244,7 @@ class Sentences:
     def _sentence(self, statement: CitedStatement) -> Spans:
         clauses = clauses_of(statement, self._citations, self._sources)
         numbered = tuple(span for clause in clauses for span in self._clause(statement, clause))
-        return joined([_marked(statement, numbered), self._status(statement)])
+        return joined([self._marked(statement, numbered), self._status(statement)])
 
     def _clause(self, statement: CitedStatement, clause: Clause) -> Spans:
         said = quoted(clause.text, self._labels) if statement.kind is StatementKind.QUOTE else clause.text
@@ -274,13 +288,26 @@ class Sentences:
 
 def analysis_legend(labels: Labels) -> str:
     """What the marks of analysis mean."""
-    return labels.analysis_legend.format(mark=labels.comma.join((ANALYSIS, BRACKETED_ANALYSIS)))
+    marks = (labels.inferred_from.format(grounds="…"), labels.analysis)
+    return labels.analysis_legend.format(mark=labels.comma.join(bracketed(mark, labels) for mark in marks))
 
 
-def _marked(statement: CitedStatement, spans: Spans) -> Spans:
-    """A statement with the mark of analysis behind its numbers or its text."""
-    if statement.status is not Status.ANALYSIS or not spans:
-        return spans
-    last = spans[-1]
-    is_end = bool(last.citation) or (last.text.endswith(SENTENCE_ENDS) and not is_code(last))
-    return (*spans, Span(ANALYSIS if is_end else f" {BRACKETED_ANALYSIS}"))
+def _stating(row: Sequence[CitedStatement]) -> list[CitedStatement]:
+    """The cells of a row, but its label, that state something."""
+    return [cell for cell in row[1:] if cell.text.strip() not in ("", EMPTY_CELL.text)]
+
+
+def _is_analysis(row: Sequence[CitedStatement]) -> bool:
+    """Whether all that the row states is analysis."""
+    stating = _stating(row)
+    return bool(stating) and all(cell.status is Status.ANALYSIS for cell in stating)
+
+
+def _runs(spans: Spans) -> Iterator[tuple[bool, Spans]]:
+    """The spans in runs, each with whether it is a row of numbers, of which the reader sees one at least."""
+    numbered = [bool(span.citation) for span in spans]
+    for n in range(1, len(spans) - 1):
+        numbered[n] |= spans[n] == SPACE and numbered[n - 1] and bool(spans[n + 1].citation)
+    for is_numbered, run in groupby(zip(numbered, spans, strict=True), key=itemgetter(0)):
+        held = tuple(span for _, span in run)
+        yield is_numbered and any(span.citation and span.text for span in held), held

@@ -104,6 +104,7 @@ class Labels:
     unsupported: str
     analysis_title: str
     analysis_legend: str
+    inferred_from: str
     analysis_shaded: str
     computed: str
     statuses: Mapping[str, str]

@@ -319,7 +319,7 @@ async def test_analysis_of_which_the_verifier_finds_all_stated_is_printed_as_a_f
     report, _ = await report_of(bench)
     [row] = [row for row in report.statements() if row.text == text]
     assert (row.kind, row.status) == ("analysis", Status.VERIFIED)
-    assert re.search(rf"{re.escape(text)} \[\d\](?!°)", render_markdown(report))
+    assert re.search(rf"{re.escape(text)} \[\d\]", render_markdown(report))
 
 
 async def test_the_label_of_a_row_may_have_a_threshold_that_the_writer_judges() -> None:

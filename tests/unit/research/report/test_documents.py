@@ -124,19 +124,19 @@ def test_every_format_has_the_parts_of_the_others_in_their_order() -> None:
     assert [escape(text) for text in word if text not in only_printed] == markdown
 
 
-def test_analysis_has_a_mark_behind_its_numbers_and_the_report_says_once_what_it_means() -> None:
+def test_analysis_says_what_it_is_inferred_from_and_the_report_says_once_what_that_means() -> None:
     said = ("So the audit's figure is the higher one.", "So it is the one to plan with.")
     cells = [fact("Cost", COST_AUDIT), analysis("much higher", COST_AUDIT)]
     table = {"type": "table", "header": ["What", "How much"], "rows": [cells]}
     whole = report(conclusions=[paragraph(*(analysis(text, COST_AUDIT) for text in said)), table])
     word = "\n".join(row.text for row in Document(io.BytesIO(rendered("docx", whole))).paragraphs)
     printed = "".join(page.extract_text() for page in PdfReader(io.BytesIO(rendered("pdf", whole))).pages)
-    for text, marks in ((rendered("md", whole).decode(), 5), (word, 4), (printed, 5)):  # two of them in the legend
-        assert text.count("°") == marks and "(analysis)" not in text
-        assert "°, (°) marks analysis: what the writer infers from the cited passages" in " ".join(text.split())
+    for text, marks in ((rendered("md", whole).decode(), 3), (word, 2), (printed, 3)):
+        assert text.count("(from [2])") == marks and text.count("(analysis)") == 1
+        assert "(from …), (analysis): what the writer infers from the cited passages" in " ".join(text.split())
     tables = Document(io.BytesIO(rendered("docx", whole))).tables
     row = next(one.rows[1] for one in tables if one.cell(0, 0).text == "What")
-    assert [cell.text for cell in row.cells] == ["Cost (disputed)", "much higher [2]°"]
+    assert [cell.text for cell in row.cells] == ["Cost (disputed)", "much higher (from [2])"]
 
 
 def test_print_shows_which_source_supports_and_which_contradicts_a_claim() -> None:
@@ -219,8 +219,8 @@ def test_analysis_in_a_cell_has_its_code_and_its_mark() -> None:
     cell = {**analysis("kept, if --sync is on", COST_AUDIT), "code": ["--sync"]}
     table = {"type": "table", "header": ["What"], "rows": [[cell]]}
     whole = report(conclusions=[table])
-    assert "| kept, if `--sync` is on [2]° |" in rendered("md", whole).decode()
-    assert "| kept, if `--sync` is on [@" in rendered("pandoc", whole).decode()
+    assert "| kept, if `--sync` is on (from [2]) |" in rendered("md", whole).decode()
+    assert "| kept, if `--sync` is on \\(from [@" in rendered("pandoc", whole).decode()
 
 
 def test_a_row_that_rests_on_one_source_has_its_number_once_and_other_rows_have_one_in_each_cell() -> None:
@@ -238,7 +238,7 @@ def test_a_row_that_rests_on_one_source_has_its_number_once_and_other_rows_have_
     whole = report(conclusions=[table])
     written = rendered("md", whole).decode()
     assert "| Turbines: 412 | gigawatt hours [1] | interest paid [2] |  |" in written
-    assert "| Audit [1] | 412 gigawatt hours | but for 2020 (°) |  |" in written
+    assert "| Audit [1] | 412 gigawatt hours | but for 2020 (analysis) |  |" in written
     assert "| Audit | 412 gigawatt hours [1] | interest paid [2] |  |" in written
     assert "| Audit | 412 gigawatt hours [1] | not found |  |" in written
 
@@ -263,15 +263,24 @@ def test_a_row_of_analysis_alone_is_marked_once() -> None:
     rows = [[label, *cells], [label, fact("412 gigawatt hours", TURBINES), cells[1]]]
     whole = report(conclusions=[{"type": "table", "header": ["What", "Use", "Price"], "rows": rows}])
     written = rendered("md", whole).decode()
-    assert "| Yield (°) | enough for the town [1] | less than it pays [2] |" in written
-    assert "| Yield | 412 gigawatt hours [1] | less than it pays [2]° |" in written
+    assert "| Yield (analysis) | enough for the town [1] | less than it pays [2] |" in written
+    assert "| Yield | 412 gigawatt hours [1] | less than it pays (from [2]) |" in written
+
+
+def test_a_table_of_analysis_alone_is_marked_once_behind_its_caption() -> None:
+    label = {"text": "Yield", "kind": "transition"}
+    rows = [[label, analysis("enough for the town", TURBINES)], [label, analysis("less than it pays", INTEREST)]]
+    table = {"type": "table", "caption": "What it is worth", "header": ["What", "Use"], "rows": rows}
+    written = rendered("md", report(conclusions=[table])).decode()
+    assert "**What it is worth (analysis)**" in written
+    assert "| Yield | enough for the town [1] |" in written
 
 
 def test_each_sentence_of_analysis_has_its_numbers() -> None:
     told = fact("Turbines produce 412 gigawatt hours.", TURBINES)
     whole = report(conclusions=[paragraph(told, analysis("So they pay.", TURBINES), analysis("By a judgement, yes."))])
     written = rendered("md", whole).decode()
-    assert "Turbines produce 412 gigawatt hours. [1] So they pay. [1]°" in written
+    assert "Turbines produce 412 gigawatt hours. [1] So they pay. (from [1])" in written
 
 
 def test_below_a_block_to_copy_each_source_stands_with_the_settings_that_it_tells_of() -> None:
@@ -320,7 +329,7 @@ def test_a_block_to_copy_says_what_it_is_made_of() -> None:
     whole = report(conclusions=[code(quoted), code(own)])
     written = rendered("md", whole).decode()
     assert re.search(r"```\n\nSources: \[\d\]\n", written)
-    assert re.search(r"```\n\nSources: \[\d\]°\n", written), "with the mark of analysis"
+    assert re.search(r"```\n\nSources: \[\d\] \(analysis\)\n", written)
     assert re.search(r"```\n\n来源：\[\d\]\n", rendered("md", whole.model_copy(update={"language": "zh"})).decode())
     page = rendered("html", whole).decode()
     assert re.search(r'<figcaption class="byline"><(?!span class="analysis")', page)
@@ -423,11 +432,11 @@ def test_english_words_are_hyphenated_in_a_wide_table_of_a_chinese_pdf() -> None
     assert "Commissioned" not in page and "Commis" in page
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
-def test_analysis_in_a_cell_has_the_mark_in_every_script(language: str) -> None:
+@pytest.mark.parametrize(("language", "mark"), [("en", "(from [2])"), ("de", "(aus [2])"), ("ja", "（[2]から）")])
+def test_analysis_in_a_cell_says_what_it_is_inferred_from_in_the_language(language: str, mark: str) -> None:
     cells = [fact("Cost", COST_AUDIT), analysis("much higher", COST_AUDIT)]
     whole = report(conclusions=[{"type": "table", "header": ["What", "How much"], "rows": [cells]}])
-    assert "much higher [2]° |" in rendered("md", whole.model_copy(update={"language": language})).decode()
+    assert f"much higher {mark} |" in rendered("md", whole.model_copy(update={"language": language})).decode()
 
 
 def test_a_long_cell_of_a_pdf_goes_on_on_the_next_page() -> None:

@@ -220,7 +220,7 @@ def test_the_newest_versions_the_confidence_and_the_age_of_the_sources_stand_bel
         "Confidence: low. "
         "Dates of the cited sources: 22 November 2018 to 4 March 2021; without a date: 1."
     )
-    below = f"{said} {ENGLISH.analysis_legend.format(mark='°, (°)')}"
+    below = f"{said} {ENGLISH.analysis_legend.format(mark='(from …), (analysis)')}"
     assert render_markdown(report).splitlines()[2] == f"*{below}*"
     assert said in render_html(report, texts=finished_research.texts())
 

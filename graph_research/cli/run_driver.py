@@ -175,40 +175,19 @@ async def _drive(
 ) -> None:
     """Drive a run as far as it goes and print how it stands, of a research with its report in `folder`. Where it waits
     with its plan, that is printed, and without `plan_only` the user decides on it at the terminal."""
-    with stopped_by_signals() as stopped:
-        try:
-            if new:
-                if folder is not None:
-                    say(f"run {run_id}")
-                say_providers(app.workspace, await app.request(run_id))
-            await _drive_and_answer(app, run_id, answer, new=new, **options)
-            if not plan_only and _at_terminal():
-                await _decide_on_plan(app, run_id, stopped.interrupts_ignored, **options)
-            interrupted = False
-        except asyncio.CancelledError:
-            if not stopped.received:
-                raise
-            interrupted = True
-            say(f"graph-research: interrupted; the state is kept, go on with: {resume_command(run_id)}")
+    interrupted = await _driven_until_interrupted(app, run_id, answer, new=new, plan_only=plan_only, **options)
     result: RunResult | ResearchResult
     result = await (app.result(run_id) if folder is None else reported(app, run_id, folder))
     planned = None if interrupted else await app.planned(run_id)
-    if planned is not None:
-        if json:
-            show_json(planned.to_json())
-        elif plan_only or not _at_terminal():  # else it was shown with the question what to do
-            show_lines(plan_lines(planned))
-        if plan_only:
-            say(f"graph-research: the run waits with its plan; go on with: {resume_command(run_id)}")
-            return
+    if planned is None:
+        _show_end(result, json=json, interrupted=interrupted)
     elif json:
-        show_json({**_as_json(result), "interrupted": interrupted})
-    elif interrupted:
-        pass  # it was said above how to go on
-    elif isinstance(result, ResearchResult):
-        _show_research(result)
-    else:
-        _show_graph(result)
+        show_json(planned.to_json())
+    elif plan_only or not _at_terminal():  # else it was shown with the question what to do
+        show_lines(plan_lines(planned))
+    if planned is not None and plan_only:
+        say(f"graph-research: the run waits with its plan; go on with: {resume_command(run_id)}")
+        return
     if interrupted:
         raise CommandEnded(INTERRUPTED)
     if isinstance(result, ResearchResult):
@@ -217,6 +196,39 @@ async def _drive(
         _say_what_fitted_no_window(state.get("degraded") or [])
     if code := end_of(result):
         raise CommandEnded(code)
+
+
+async def _driven_until_interrupted(
+    app: Application, run_id: str, answer: str | None, *, new: bool, plan_only: bool, **options: Any
+) -> bool:
+    """Whether the user interrupted the run, which is said with how to go on."""
+    with stopped_by_signals() as stopped:
+        try:
+            if new:
+                request = await app.request(run_id)
+                if request.question is not None:
+                    say(f"run {run_id}")
+                say_providers(app.workspace, request)
+            await _drive_and_answer(app, run_id, answer, new=new, **options)
+            if not plan_only and _at_terminal():
+                await _decide_on_plan(app, run_id, stopped.interrupts_ignored, **options)
+        except asyncio.CancelledError:
+            if not stopped.received:
+                raise
+            say(f"graph-research: interrupted; the state is kept, go on with: {resume_command(run_id)}")
+            return True
+    return False
+
+
+def _show_end(result: RunResult | ResearchResult, *, json: bool, interrupted: bool) -> None:
+    if json:
+        show_json({**_as_json(result), "interrupted": interrupted})
+    elif interrupted:
+        pass  # it was said before how to go on
+    elif isinstance(result, ResearchResult):
+        _show_research(result)
+    else:
+        _show_graph(result)
 
 
 async def _decide_on_plan(

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graph_research.cli.display.output import in_line, say, show, show_document, show_json, show_table
+from graph_research.cli.display.output import (
+    in_line,
+    say,
+    show,
+    show_document,
+    show_json,
+    show_lines,
+    show_table,
+)
 from graph_research.cli.errors import FAILED, CommandEnded
 from graph_research.cli.hints import limit_json, resume_command
 from graph_research.cli.options import Json, RunId, chosen_format, examples
@@ -56,40 +64,52 @@ def _status(run_id: RunId, json: Json = False) -> None:
 
 
 def _show_status(status: RunSummary, job: Job | None = None, *, json: bool) -> None:
-    from graph_research.cli.jobs.queue import QUEUED, START_WORKER, is_of_service
-
     if json:
         show_json({**vars(status), "limit": limit_json(status.limit)})
-        return
-    show(f"{status.run_id}: {_standing(vars(status))}")
+    else:
+        show_lines([*_standing_lines(status), *_what_it_waits_for(status), *_how_to_go_on(status, job)])
+
+
+def _standing_lines(status: RunSummary) -> Iterator[str]:
+    yield f"{status.run_id}: {_standing(vars(status))}"
     if status.question:
-        show(f"question:  {status.question}")
-    show(f"phase:     {status.phase or '-'}, iteration {status.iteration}")
-    show(f"found:     {counted(status.sources, 'source')}, {counted(status.findings, 'finding')}")
+        yield f"question:  {status.question}"
+    yield f"phase:     {status.phase or '-'}, iteration {status.iteration}"
+    yield f"found:     {counted(status.sources, 'source')}, {counted(status.findings, 'finding')}"
     if status.usage:
-        show(f"used:      {_used(status.usage)}")
+        yield f"used:      {_used(status.usage)}"
     if status.retries:
         retries = (
             f"{row['requests']} to {in_line(row['provider'])} ({row['role'] or row['kind']})" for row in status.retries
         )
-        show(f"retries:   {', '.join(retries)}")
-    show(f"updated:   {status.updated_at}")
+        yield f"retries:   {', '.join(retries)}"
+    yield f"updated:   {status.updated_at}"
     if status.archive_error:
-        show(f"archive:   its files could not be written: {status.archive_error}")
+        yield f"archive:   its files could not be written: {status.archive_error}"
     if status.error:
-        show(f"{'ended by:  ' if status.limit else 'error:     '}{status.error}")
+        yield f"{'ended by:  ' if status.limit else 'error:     '}{status.error}"
+
+
+def _what_it_waits_for(status: RunSummary) -> Iterator[str]:
+    from graph_research.cli.jobs.queue import QUEUED, START_WORKER
+
     if status.status == QUEUED:
-        show(f"it begins when a worker is free, and {START_WORKER}")
+        yield f"it begins when a worker is free, and {START_WORKER}"
     if status.pause:
-        show(f"pauses:    {status.pause}")
+        yield f"pauses:    {status.pause}"
     if status.waiting_for:
-        show(f"it asks:   {status.waiting_for}")
+        yield f"it asks:   {status.waiting_for}"
+
+
+def _how_to_go_on(status: RunSummary, job: Job | None) -> Iterator[str]:
+    from graph_research.cli.jobs.queue import is_of_service
+
     if job is not None and is_of_service(job):
-        show(f"a user of the service waits for it: {job.user}")
+        yield f"a user of the service waits for it: {job.user}"
     elif status.waiting_for:
-        show(f'answer it: graph-research resume {status.run_id} --answer "…"')
+        yield f'answer it: graph-research resume {status.run_id} --answer "…"'
     elif status.interrupted or status.status == RunStatus.PAUSED or _has_ended_early(status):
-        show(f"go on with: {resume_command(status.run_id, status.limit.options if status.limit else {})}")
+        yield f"go on with: {resume_command(status.run_id, status.limit.options if status.limit else {})}"
 
 
 def _has_ended_early(status: RunSummary) -> bool:

@@ -228,14 +228,14 @@ def live_link(url: str | None, citation: Citation) -> str | None:
         start, end = (" ".join(some) for some in (words[:_EDGE_WORDS], words[-_EDGE_WORDS:]))
         directive = f"{_in_fragment(start)},{_in_fragment(end)}"
     else:
-        before, after = around(selector)
+        before, after = words_around(selector)
         directive = _in_fragment(" ".join(words))
         directive = f"{_in_fragment(before)}-,{directive}" if before else directive
         directive = f"{directive},-{_in_fragment(after)}" if after else directive
     return f"{target}{'' if '#' in target else '#'}:~:text={directive}"
 
 
-def around(selector: QuoteSelector) -> tuple[str, str]:
+def words_around(selector: QuoteSelector) -> tuple[str, str]:
     """The whole words before and after a passage, as far as its line or page goes."""
     before = one_line(_BREAK.split(selector.prefix)[-1])
     after = one_line(_BREAK.split(selector.suffix)[0])

@@ -145,10 +145,10 @@ def _run(style: Style, run: Spans, *, starts_line: bool) -> str:
     """One span, or bold or emphasis with code in it."""
     if len(run) == 1 and style is not Style.STRONG_CODE:
         return _span(run[0], starts_line=starts_line)
-    return around(style, "".join(code(span.text) if is_code(span) else _emphatic(span.text) for span in run))
+    return in_style(style, "".join(code(span.text) if is_code(span) else _emphatic(span.text) for span in run))
 
 
-def around(style: Style, text: str) -> str:
+def in_style(style: Style, text: str) -> str:
     """The text in bold or emphasis, without the white space at its edges."""
     mark = {Style.STRONG: "**", Style.STRONG_CODE: "**", Style.EMPHASIS: "*"}.get(style, "")
     lead, said, trail = edges(text)
@@ -180,7 +180,7 @@ def _span(span: Span, *, starts_line: bool) -> str:
     if span.url:
         return f"[{text}]({_target(span.url)})"
     before, _, after = edges(span.text)
-    return f"{before}{around(span.style, text)}{after}" if text else before
+    return f"{before}{in_style(span.style, text)}{after}" if text else before
 
 
 def _target(url: str) -> str:

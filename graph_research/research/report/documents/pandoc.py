@@ -25,7 +25,7 @@ from graph_research.research.report.documents.elements import (
     is_code,
 )
 from graph_research.research.report.documents.layout import elements_of
-from graph_research.research.report.documents.markdown import around, code, fenced, within_cell
+from graph_research.research.report.documents.markdown import code, fenced, in_style, within_cell
 from graph_research.research.report.formatting import who_served
 from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.model import Report
@@ -112,7 +112,7 @@ def _run(style: Style, run: Spans) -> str:
     """One span, or bold or emphasis with code in it."""
     if len(run) == 1 and style is not Style.STRONG_CODE:
         return _span(run[0])
-    return around(style, "".join(code(span.text) if is_code(span) else _escaped(span.text) for span in run))
+    return in_style(style, "".join(code(span.text) if is_code(span) else _escaped(span.text) for span in run))
 
 
 def _span(span: Span) -> str:
@@ -123,7 +123,7 @@ def _span(span: Span) -> str:
     text = _escaped(span.text)
     if span.url:
         return f"[{text}](<{span.url.replace('<', '%3C').replace('>', '%3E')}>)"
-    return around(span.style, text) if span.style in (Style.STRONG, Style.EMPHASIS) else text
+    return in_style(span.style, text) if span.style in (Style.STRONG, Style.EMPHASIS) else text
 
 
 def _escaped(text: str) -> str:

@@ -22,7 +22,7 @@ from graph_research.research.report.labels.languages import labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.research.report.page.flow import flow_of
-from graph_research.research.report.page.source_view import Mark, Paragraph, around, paragraphs
+from graph_research.research.report.page.source_view import Mark, Paragraph, context_of, paragraphs
 from graph_research.research.report.page.svg_sanitizer import sanitized_svg
 from graph_research.research.report.sentence_parts import InlineMarks, clauses_of
 from graph_research.text.language.tags import direction
@@ -193,7 +193,7 @@ def _quote_in_context(
     if mark is None:
         return _QuoteInContext(citation=citation, paragraphs=[])
     text = archive.text(citation.archive_hash)
-    start, end = around(text, mark)
+    start, end = context_of(text, mark)
     carried = {source_text.source.archive_hash for source_text in whole if source_text.paragraphs}
     return _QuoteInContext(
         citation=citation,

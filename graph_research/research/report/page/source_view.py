@@ -41,7 +41,7 @@ class Paragraph(NamedTuple):
     pieces: tuple[Piece, ...]
 
 
-def around(text: str, mark: Mark) -> tuple[int, int]:
+def context_of(text: str, mark: Mark) -> tuple[int, int]:
     """The stretch shown with a quote: `CONTEXT_CHARS` on either side, cut between words."""
     start = max(0, mark.start - CONTEXT_CHARS)
     end = min(len(text), mark.end + CONTEXT_CHARS)

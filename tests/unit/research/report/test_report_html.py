@@ -18,7 +18,7 @@ from graph_research.research.evidence.cited import QuoteSelector
 from graph_research.research.report.build import build_report
 from graph_research.research.report.formatting import live_link
 from graph_research.research.report.page.html import WHOLE_TEXT_BYTES, render_html
-from graph_research.research.report.page.source_view import CONTEXT_CHARS, Mark, around, paragraphs
+from graph_research.research.report.page.source_view import CONTEXT_CHARS, Mark, context_of, paragraphs
 from graph_research.research.report.page.svg_sanitizer import sanitized_svg
 from graph_research.text.document import Document
 from tests.support.research import finished_research, written_report
@@ -240,11 +240,11 @@ def test_a_mark_is_never_put_on_the_reports_own_word():
 
 def test_a_passage_has_2000_characters_on_each_side_and_is_cut_between_words():
     text = "word " * 3000
-    start, end = around(text, Mark(n=1, start=7000, end=7004))
+    start, end = context_of(text, Mark(n=1, start=7000, end=7004))
     assert CONTEXT_CHARS <= 7000 - start <= CONTEXT_CHARS + 40
     assert CONTEXT_CHARS <= end - 7004 <= CONTEXT_CHARS + 40
     assert text[start:end].startswith("word") and text[start:end].endswith("word")
-    assert around("short", Mark(n=1, start=0, end=5)) == (0, 5)
+    assert context_of("short", Mark(n=1, start=0, end=5)) == (0, 5)
 
 
 def test_overlapping_quotes_share_their_common_stretch():

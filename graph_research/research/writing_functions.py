@@ -20,7 +20,7 @@ from graph_research.research.models.draft import (
     StatementKind,
     VerdictWord,
     is_checked_by_code,
-    rewritten,
+    without_statements,
 )
 from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.outline import SectionAction
@@ -281,12 +281,7 @@ def _settling(sections: Sequence[DraftSection], contradictions: Rows) -> set[str
 def _shorter(blocks: Sequence[Block], gone: Set[str], cut: Set[str]) -> list[Block]:
     """The blocks without the statements that are gone, and in those to copy without the lines of rows that are cut."""
     rows = [row for block in blocks for row in block.rows if all(cell == EMPTY_CELL or cell.id in cut for cell in row)]
-    return without_lines_of(_without(blocks, gone), rows)
-
-
-def _without(blocks: Sequence[Block], gone: Set[str]) -> list[Block]:
-    """The blocks without these statements."""
-    return rewritten(blocks, lambda row: None if row.id in gone else row)
+    return without_lines_of(without_statements(blocks, gone), rows)
 
 
 def edited_parts(summary: Rows, conclusions: Rows) -> list[Row]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -253,6 +253,11 @@ def rewritten(blocks: Iterable[Block], change: Callable[[Statement], Statement |
         for block in blocks
     ]
     return [block for block in changed if any(row != EMPTY_CELL for row in block.statements())]
+
+
+def without_statements(blocks: Iterable[Block], ids: Collection[str]) -> list[Block]:
+    """The blocks `rewritten` without the statements of these ids."""
+    return rewritten(blocks, lambda row: None if row.id in ids else row)
 
 
 def _kept(statements: Iterable[Statement], change: Callable[[Statement], Statement | None]) -> list[Statement]:

@@ -28,6 +28,7 @@ from graph_research.research.models.draft import (
     paragraphs_of,
     rewritten,
     statements_of,
+    without_statements,
     words_of,
 )
 from graph_research.research.models.outline import OutlineSection
@@ -187,8 +188,10 @@ class _Parts:
             found=self.handoff["found"] if by_model else bool(summary),
             searched=self.baseline.searched,
             summary=summary,
-            sections=[row.model_copy(update={"blocks": _as_read(_without(row.blocks, again))}) for row in written],
-            conclusions=_as_read(_without(conclusions, again)),
+            sections=[
+                row.model_copy(update={"blocks": _as_read(without_statements(row.blocks, again))}) for row in written
+            ],
+            conclusions=_as_read(without_statements(conclusions, again)),
             not_answered=list(self.handoff.get("not_answered") or []),
         )
         draft = self._filled_up(draft)
@@ -247,7 +250,7 @@ class _Parts:
     def _edited(self, section: DraftSection) -> list[Block]:
         """The section's blocks without what fails and limits that are answered, behind its opening sentence, unless the
         first of their own says the same."""
-        blocks = _without(self._sound(with_dashes(section.blocks)), self.answered_limits)
+        blocks = without_statements(self._sound(with_dashes(section.blocks)), self.answered_limits)
         blocks = without_unfound_columns(blocks, self.labels)
         openings = [
             Statement.model_validate(row["statement"])
@@ -273,7 +276,7 @@ class _Parts:
         left = without_lines_of(sound, dropped)
         kept = {cells[0].id for block in left for cells in block.rows if cells}
         fails = {row.id for row in statements_of(left) if row.kind in _DROPPED and row.id in self.failing} - kept
-        return _without(left, fails | unsound)
+        return without_statements(left, fails | unsound)
 
     def _corrected(self, row: Statement) -> Statement:
         return self.corrections.get(row.id) or self.replaced.get(row.id, row)
@@ -396,10 +399,6 @@ def _single_limits(blocks: Iterable[Block]) -> list[Statement]:
 def _without_rows(unsound: Collection[str], block: Block) -> Block:
     rows = [row for row in block.rows if not any(cell.id in unsound for cell in row)]
     return block.model_copy(update={"rows": rows})
-
-
-def _without(blocks: Iterable[Block], left_out: Collection[str]) -> list[Block]:
-    return rewritten(blocks, lambda row: None if row.id in left_out else row)
 
 
 def _are_alike(one: str, other: str) -> bool:

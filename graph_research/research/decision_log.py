@@ -23,7 +23,7 @@ def dispatch(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
     return _entry(
         ctx,
         agent=agent,
-        action=execution_of(phase),
+        action=_execution_of(phase),
         rationale=f"The phase {phase} belongs to the {agent}.",
         inputs={**handoff, "research_id": handoff.get("research_id") or ctx.run_id},
         outputs=None,
@@ -39,7 +39,7 @@ def run_metadata(state: Mapping[str, Any]) -> dict[str, Any]:
     return {"agent_decisions": decisions} if decisions else {}
 
 
-def execution_of(phase: str) -> str:
+def _execution_of(phase: str) -> str:
     """The action of the entry that hands a phase to its agent."""
     return f"execute_{phase}"
 
@@ -48,7 +48,7 @@ def completed_dispatch(
     decisions: Sequence[Mapping[str, Any]], phase: str, outputs: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """The last dispatch of a phase, with what came of it; empty where `decisions` has none."""
-    dispatched = [row for row in decisions if row["action"] == execution_of(phase)]
+    dispatched = [row for row in decisions if row["action"] == _execution_of(phase)]
     return [{**row, "outputs": dict(outputs)} for row in dispatched[-1:]]
 
 

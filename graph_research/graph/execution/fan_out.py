@@ -36,7 +36,7 @@ def items_of(visit: NodeVisit) -> list[Any]:
     return items
 
 
-def items_at_once(visit: NodeVisit) -> int:
+def _items_at_once(visit: NodeVisit) -> int:
     """How many items run at the same time: the node's number, or the value of the channel that it names."""
     at_once = visit.spec.at_once
     number = visit.scope.get(at_once) if isinstance(at_once, str) else at_once
@@ -73,7 +73,7 @@ async def run_items(visit: NodeVisit) -> tuple[Delta, Sequence[bytes]]:
     items = items_of(visit)
     ended = await _ended_before(visit)
     left = [index for index in range(len(items)) if index not in ended]
-    at_once = min(items_at_once(visit), len(left))
+    at_once = min(_items_at_once(visit), len(left))
     first_failed = None
     if (replay := visit.session.replay) is not None and left:
         addresses = [visit.address(index) for index in left]

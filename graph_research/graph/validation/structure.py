@@ -33,7 +33,7 @@ def check_flow(graph: Graph) -> Iterator[Finding]:
     yield from _check_cycles(spec, edges)
     yield from _check_loops(graph, edges, links)
     yield from check_branches(graph, edges)
-    yield from check_subgraphs(graph)
+    yield from _check_subgraphs(graph)
 
 
 def predecessors(spec: GraphSpec) -> Callable[[str], frozenset[str]]:
@@ -147,7 +147,7 @@ def _check_loop_changes(graph: Graph, name: str, marked: list[EdgeSpec], body: s
         yield Finding.at(bounds[0].expression.place, "loop-never-changes", message, help, warning=True)
 
 
-def check_subgraphs(graph: Graph) -> Iterator[Finding]:
+def _check_subgraphs(graph: Graph) -> Iterator[Finding]:
     """Findings about ends of subgraphs that no edge and no `on_item_error` of the parent takes.
 
     Only ends count that the subgraph reaches without an error of its own.

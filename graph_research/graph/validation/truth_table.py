@@ -48,7 +48,7 @@ def truth_table(
     Raises `TooManyAtoms` beyond 12 atoms, or where the table would have more than `most_values` truth values.
     """
     subjects = _Subjects(types)
-    normal = [[part if isinstance(part, str) else normalised(part) for part in parts] for parts in conditions]
+    normal = [[part if isinstance(part, str) else _normalised(part) for part in parts] for parts in conditions]
     for part in itertools.chain.from_iterable(normal):
         subjects.collect(part)
     if len(subjects.atoms) > MOST_ATOMS or math.prod(map(len, subjects.cases())) * len(conditions) > most_values:
@@ -63,11 +63,11 @@ def truth_table(
 def subjects_of(expression: ast.expr) -> frozenset[str]:
     """What decides a condition: the names, look-ups, calls and compared pairs in it."""
     subjects = _Subjects(lambda node: ANY)  # noqa: ARG005 -- only the texts count here
-    subjects.collect(normalised(expression))
+    subjects.collect(_normalised(expression))
     return frozenset(subjects.by_text)
 
 
-def normalised(expression: ast.expr) -> ast.expr:
+def _normalised(expression: ast.expr) -> ast.expr:
     """The same condition with chained comparisons split, negations outside of comparisons, and `a["b"]` as `a.b`."""
     tree = ast.parse(ast.unparse(expression), mode="eval").body
     normal: ast.expr = _Normaliser().visit(tree)

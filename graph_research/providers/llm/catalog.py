@@ -19,20 +19,20 @@ HOSTINGS: Mapping[str, Hosting] = {
 """The servers of the providers that have one, by kind of model."""
 
 
-def default_hosting(environ: Mapping[str, str]) -> Hosting | None:
+def _default_hosting(environ: Mapping[str, str]) -> Hosting | None:
     """The first provider whose key is set: it serves a run that names no model."""
     return next((hosting for hosting in HOSTINGS.values() if environ.get(hosting.key)), None)
 
 
 def default_models(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The models of a run that names none: those of the first key that is set, `extractive` without any."""
-    hosting = default_hosting(environ)
+    hosting = _default_hosting(environ)
     return hosting.default_specs[:1] if hosting else (EXTRACTIVE,)
 
 
 def why_default(environ: Mapping[str, str]) -> str | None:
     """Why a run that names no model asks one over the network; None where it asks none."""
-    hosting = default_hosting(environ)
+    hosting = _default_hosting(environ)
     return f"model {hosting.default_specs[0]}, since {hosting.key} is set" if hosting else None
 
 
@@ -41,7 +41,7 @@ def default_roles(environ: Mapping[str, str], named: Sequence[str] = ()) -> dict
     summarizes and one for much work verifies; where one of a provider's own server is, its cheap one summarizes, and
     the named ones stand behind it; none for a spec that means nothing."""
     if not named:
-        hosting = default_hosting(environ)
+        hosting = _default_hosting(environ)
         if hosting is None:
             return {}
         strong, default, cheap = hosting.default_specs

@@ -14,12 +14,9 @@ from graph_research.research.models.source import Tier
 from graph_research.research.report.formatting import number, percent
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import ConfidenceFactor, ReportClaim, ReportConfidence, ReportSource
-from graph_research.research.scoring.claim import HIGH_FROM, MEDIUM_FROM, claim_level
+from graph_research.research.scoring.claim import ENOUGH_SOURCES, HIGH_FROM, MEDIUM_FROM, claim_level
 from graph_research.research.scoring.origin import independent
 from graph_research.research.scoring.tiers import CREDIBILITY, documents_of_maker
-
-_FULL_SOURCES = 10
-"""Job confidence counts at most ten sources."""
 
 Level = Literal["high", "medium", "low", "none"]
 
@@ -43,7 +40,7 @@ def confidence_of(
     `weak` that are low, disputed or rest on one origin.
     """
     value = scored.get("confidence")
-    is_whole = origins > 1 and not failures and not unsupported_count(cited)
+    is_whole = origins > 1 and not failures and not _unsupported_count(cited)
     level = _level(value, is_whole=is_whole)
     strong = [claim.id for claim in claims if claim.level == "high"] if level in ("high", "medium") else []
     return ReportConfidence(
@@ -88,7 +85,7 @@ def explained(
     return claim.model_copy(update={"level": level, "origins": behind, "why": why})
 
 
-def unsupported_count(cited: Cited) -> int:
+def _unsupported_count(cited: Cited) -> int:
     """How many sentences failed their check."""
     return sum(row.status is Status.UNSUPPORTED for row in cited.statements())
 
@@ -106,7 +103,7 @@ def _claim_factors(claims: Sequence[ReportClaim], sources: int, labels: Labels) 
     if not claims:
         return [ConfidenceFactor(name=labels.no_claims, value=labels.none, effect=labels.no_claims_effect)]
     mean = sum(claim.confidence for claim in claims) / len(claims)
-    share = number(min(sources / _FULL_SOURCES, 1), labels, 2)
+    share = number(min(sources / ENOUGH_SOURCES, 1), labels, 2)
     return [
         ConfidenceFactor(
             name=labels.claims_mean,
@@ -116,7 +113,7 @@ def _claim_factors(claims: Sequence[ReportClaim], sources: int, labels: Labels) 
         ConfidenceFactor(
             name=labels.source_count,
             value=str(sources),
-            effect=labels.source_count_effect.format(share=share, full=_FULL_SOURCES),
+            effect=labels.source_count_effect.format(share=share, full=ENOUGH_SOURCES),
         ),
     ]
 

@@ -263,7 +263,7 @@ def points_left_open(report: Report) -> LeftOpen:
     questions = [one_line(gap.description) for gap in open_gaps(report)]
     rows = zip_longest(*(outcome.limits for outcome in report.sub_queries))
     points = [*questions, *(one_line(point) for row in rows for point in row if point)]
-    again = asked_again(points, limits_told(report), [source.title for source in report.sources])
+    again = asked_again(points, _limits_told(report), [source.title for source in report.sources])
     asked, lacking = (
         [points[n] for n in places if n not in again]
         for places in (range(len(questions)), range(len(questions), len(points)))
@@ -271,7 +271,7 @@ def points_left_open(report: Report) -> LeftOpen:
     return LeftOpen(asked, lacking[:_MOST_NOT_FOUND], lacking[_MOST_NOT_FOUND:])
 
 
-def limits_told(report: Report) -> list[str]:
+def _limits_told(report: Report) -> list[str]:
     """What sentences of the text say was not found."""
     return [row.text for row in report.statements() if row.kind is StatementKind.LIMIT]
 

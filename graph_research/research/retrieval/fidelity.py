@@ -58,11 +58,11 @@ def compressed_content(sources: Iterable[Source]) -> dict[str, Any]:
 
 def fidelity_score(sources: Iterable[Source]) -> float:
     """The mean of the largest shares of the sources' texts that were shown; 1 without sources."""
-    shares = [known_share(source.fidelity, source.metadata.get("shown_share", 1.0)) for source in sources]
+    shares = [_known_share(source.fidelity, source.metadata.get("shown_share", 1.0)) for source in sources]
     return sum(shares) / len(shares) if shares else 1.0
 
 
-def fullest_records(records: Iterable[FidelityRecord]) -> dict[str, FidelityRecord]:
+def _fullest_records(records: Iterable[FidelityRecord]) -> dict[str, FidelityRecord]:
     """By source the record of the phase that showed most of it. The records of digests count where no prompt's do: a
     digest is made before it is shown."""
     fullest: dict[str, FidelityRecord] = {}
@@ -71,7 +71,7 @@ def fullest_records(records: Iterable[FidelityRecord]) -> dict[str, FidelityReco
     return fullest
 
 
-def known_share(level: str, share: float) -> float:
+def _known_share(level: str, share: float) -> float:
     """The share of a text that was shown, at most what `level` keeps where less of the text is known than was
     archived, such as its abstract only."""
     nominal = LEVEL_SHARES.get(FidelityLevel(level), 1.0)
@@ -137,7 +137,7 @@ def content_fidelity_of(state: Mapping[str, Any], lengths: Mapping[str, int] | N
     counts, and `lengths` are the characters of the archived texts by archive hash.
     """
     records = [FidelityRecord.model_validate(row) for row in state.get("content_fidelity") or []]
-    fullest = fullest_records(records)
+    fullest = _fullest_records(records)
     sources = [Source.model_validate(row) for row in state.get("sources") or []]
     known = lengths or {}
     items = {
@@ -158,7 +158,7 @@ def content_fidelity_of(state: Mapping[str, Any], lengths: Mapping[str, int] | N
 
 def _item_fidelity(source: Source, fullest: FidelityRecord | None, characters: int) -> ItemFidelity:
     before = source.metadata.get("shown_share", 0.0 if fullest else 1.0)
-    share = known_share(source.fidelity, max(before, fullest.compression_ratio) if fullest else before)
+    share = _known_share(source.fidelity, max(before, fullest.compression_ratio) if fullest else before)
     original = characters // CHARS_PER_TOKEN
     return ItemFidelity(
         original_tokens=original,

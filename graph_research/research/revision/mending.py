@@ -67,7 +67,7 @@ def quoted_anew(draft: Draft, now: Freshness, found: Mapping[str, Reread], *, fo
     prose = [*statements_of(row for row in blocks if row.type not in _KEPT_AS_THEY_ARE), *draft.more]
     named = [(shown_text(statement), statement) for statement in prose]
     if for_a_model:
-        named += [(cell_name(cell), cell) for block in blocks for cell in written_cells(block)]
+        named += [(_cell_name(cell), cell) for block in blocks for cell in _written_cells(block)]
     sentences: dict[str, Statement] = {}
     for text, statement in named:
         cited = cited_evidence(statement)
@@ -132,12 +132,12 @@ def _passage(source_id: str, quote: QuoteNow, document: Document) -> Evidence | 
     )
 
 
-def written_cells(block: Block) -> list[Statement]:
+def _written_cells(block: Block) -> list[Statement]:
     """The cells of a table that a model wrote, which know their place."""
     return [cell for row in block.rows if not row_evidence(row) for cell in row if cell.place and cell != EMPTY_CELL]
 
 
-def cell_name(cell: Statement) -> str:
+def _cell_name(cell: Statement) -> str:
     """What a mending calls a cell."""
     return sentence_name(shown_text(cell), cell.place)
 
@@ -162,7 +162,7 @@ def touched_sections(draft: Draft, mending: Mending, quotes: Mapping[str, str]) 
         before: dict[str, str] = {}
 
         def anew(statement: Statement, touched: dict[str, str] = touched, before: dict[str, str] = before) -> Statement:
-            text, name = shown_text(statement), cell_name(statement)
+            text, name = shown_text(statement), _cell_name(statement)
             name = name if name in mending.sentences else text
             if (new := mending.sentences.get(name)) is None:
                 return statement
@@ -185,7 +185,7 @@ def touched_sections(draft: Draft, mending: Mending, quotes: Mapping[str, str]) 
     return rows
 
 
-def names_of_cells(row: TouchedSection) -> set[str]:
+def _names_of_cells(row: TouchedSection) -> set[str]:
     """What the touched cells of a section are called."""
     return {row.touched[name] for name in row.cells}
 
@@ -195,9 +195,9 @@ def with_answers_of(
 ) -> dict[str, Statement]:
     """`sentences` with what a model wrote in a section. What it left as it was stays quoted, a cell goes then, and what
     it dropped goes."""
-    result = {name: new for name, new in sentences.items() if name not in names_of_cells(row)}
-    written_now = {cell.place: cell for block in mended.blocks for cell in written_cells(block)}
-    for cell in (cell for block in row.section.blocks for cell in written_cells(block) if cell.id in row.cells):
+    result = {name: new for name, new in sentences.items() if name not in _names_of_cells(row)}
+    written_now = {cell.place: cell for block in mended.blocks for cell in _written_cells(block)}
+    for cell in (cell for block in row.section.blocks for cell in _written_cells(block) if cell.id in row.cells):
         now = written_now.get(cell.place)
         if now is not None and shown_text(now) != shown_text(cell):
             result[row.touched[cell.id]] = now

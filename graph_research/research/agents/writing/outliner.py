@@ -28,7 +28,7 @@ _MOST_LAID_OUT = 0.4
 _WORDS_OF_A_SECTION = 240
 """What is asked for a table of some rows with the sentences around it."""
 
-MOST_SEARCHES = 3
+_MOST_SEARCHES = 3
 """So many queries of a section are sent."""
 _MOST_READ = 20
 """Quotes, to tell their language."""
@@ -118,7 +118,7 @@ def _material(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         ],
         "contradictions": list(handoff.get("contradictions") or []),
         "gaps": open_gaps(handoff.get("gaps") or []),
-        "most_searches": MOST_SEARCHES if handoff.get("searching") else 0,
+        "most_searches": _MOST_SEARCHES if handoff.get("searching") else 0,
         "previous": [
             {"id": section.id, "heading": section.heading, "words": words_of(section.blocks)}
             for section in _previous(handoff)
@@ -156,7 +156,7 @@ def _arranged(
                 form=row.get("form") or "",
                 parts=_listed(row.get("parts")),
                 terms=_listed(row.get("terms")),
-                searches=_listed(row.get("searches"))[:MOST_SEARCHES] if handoff.get("searching") else [],
+                searches=_listed(row.get("searches"))[:_MOST_SEARCHES] if handoff.get("searching") else [],
                 words=row.get("words") or 0,
                 has_block=row.get("has_block"),
                 finding_ids=_numbered(row.get("findings"), [one["id"] for one in findings]),

@@ -84,29 +84,15 @@ class FurtherPassages:
         and at least what stands with the name, where nothing is held, a sentence on its default however long, and the
         sentences that hold, for their length, most of what the query asks for and the others lack, with what little
         stands between these."""
-        document = self._finder.documents[entry.source]
-        read = analysed(document)
+        read = analysed(self._finder.documents[entry.source])
         units = [place for place, unit in enumerate(read.units) if entry.start <= unit.start < entry.end]
-        whole = [place for place in units if read.units[place].kind != "line"]  # a line of code alone says nothing
         told = [place for place in units if self._is_told(entry.source, read.units[place])]
         is_whole = entry.end - entry.start <= most_chars
         end = entry.end if is_whole else entry.start + most_chars // 2
         begin = [place for place in units if read.units[place].end <= end and (is_whole or not told)]
         shown = sorted({*begin, *told, *units[:1]})
         room = most_chars - _chars_of(read.units, (place for place in shown if place not in told))
-        lacking = query.weights(read.language) | dict.fromkeys(_IN_CAPITALS.findall(query.text), MOST_WEIGHT)
-        said = {place: {*read.counts[place], *_IN_CAPITALS.findall(read.units[place].text)} for place in units}
-        while further := [place for place in whole if place not in shown]:
-            defaults = [] if _with_default(read, shown) else _with_default(read, further)
-            behind = defaults or [place for place in further if len(read.units[place].text) <= room]
-            told_of = [said[place] for place in shown if read.units[place].text.endswith(SENTENCE_ENDS)]
-            lacking = {term: value for term, value in lacking.items() if not any(term in words for words in told_of)}
-            held = {place: held_weight(lacking, said[place]) for place in behind}
-            best = max(behind, key=lambda place: held[place] / math.sqrt(read.lengths[place] or 1), default=None)
-            if best is None or not (defaults or held[best]):
-                break
-            shown.append(best)
-            room -= len(read.units[best].text)
+        shown = _with_telling(read, units, shown, room, query)
         between = (range(first + 1, last) for first, last in pairwise(sorted(shown)))
         shown += [place for gap in between for place in gap if _chars_of(read.units, gap) <= _BETWEEN_CHARS]
         for _, run in groupby(enumerate(sorted(shown)), key=lambda pair: pair[1] - pair[0]):
@@ -218,6 +204,27 @@ def _stretch(place: int, document: Document, told: Sequence[tuple[int, int]]) ->
 
 def _chars_of(units: Sequence[Unit], places: Iterable[int]) -> int:
     return sum(len(units[place].text) for place in places)
+
+
+def _with_telling(read: Analysed, units: Sequence[int], shown: Sequence[int], room: int, query: Query) -> list[int]:
+    """The units of an entry that are `shown`, then one on its default, however long, and those that hold, for their
+    length, most of what the query asks for and no sentence before them says, as far as there is `room`."""
+    shown = list(shown)
+    whole = [place for place in units if read.units[place].kind != "line"]  # a line of code alone says nothing
+    lacking = query.weights(read.language) | dict.fromkeys(_IN_CAPITALS.findall(query.text), MOST_WEIGHT)
+    said = {place: {*read.counts[place], *_IN_CAPITALS.findall(read.units[place].text)} for place in units}
+    while further := [place for place in whole if place not in shown]:
+        defaults = [] if _with_default(read, shown) else _with_default(read, further)
+        behind = defaults or [place for place in further if len(read.units[place].text) <= room]
+        told_of = [said[place] for place in shown if read.units[place].text.endswith(SENTENCE_ENDS)]
+        lacking = {term: value for term, value in lacking.items() if not any(term in words for words in told_of)}
+        held = {place: held_weight(lacking, said[place]) for place in behind}
+        best = max(behind, key=lambda place: held[place] / math.sqrt(read.lengths[place] or 1), default=None)
+        if best is None or not (defaults or held[best]):
+            break
+        shown.append(best)
+        room -= len(read.units[best].text)
+    return shown
 
 
 def _with_default(read: Analysed, places: Iterable[int]) -> list[int]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from graph_research.research.evidence.citations import passage_in
 from graph_research.research.evidence.claim_support import CitedPassage
@@ -32,6 +32,18 @@ _SPACE = re.compile(r"\s+")
 _Span = tuple[int, int]
 _PLAIN = str.maketrans("⟦⟧", "[]")
 """Brackets of a source are shown as others, so that only the program marks a quote."""
+
+
+class _Extent(NamedTuple):
+    """How much of the text around quotes is shown, as `Passages.rows` says."""
+
+    around_chars: int
+    enough_chars: int | None
+    followed: Collection[str]
+    is_needed: Callable[[str, str, bool], bool]
+
+    def chars_around(self, row: Evidence) -> int:
+        return 0 if self.enough_chars and len(row.quote) >= self.enough_chars else self.around_chars
 
 
 class Passages:
@@ -77,7 +89,8 @@ class Passages:
         order, and what one shows the next does not repeat."""
         rows = []
         known = self._known(dict.fromkeys(evidence_ids))
-        for row, quoted, shown in self._in_order(known, around_chars, enough_chars, followed, is_needed):
+        extent = _Extent(around_chars, enough_chars, followed, is_needed)
+        for row, quoted, shown in self._in_order(known, extent):
             before, quote, after = (text.translate(_PLAIN) for text in self._parts(row, quoted, shown))
             source, text = self._sources.get(row.source_id), f"{before}⟦{quote}⟧{after}"
             folder = self._folders.get(row.source_id, "")
@@ -126,12 +139,7 @@ class Passages:
         return " > ".join([*path, term] if term and term not in shown else path)
 
     def _in_order(
-        self,
-        evidence: Sequence[Evidence],
-        around_chars: int,
-        enough_chars: int | None,
-        followed: Collection[str],
-        is_needed: Callable[[str, str, bool], bool],
+        self, evidence: Sequence[Evidence], extent: _Extent
     ) -> Iterator[tuple[Evidence, _Span | None, _Span | None]]:
         """The evidence by source and place, each with where its quote, and where the text that is shown of its source,
         begins and ends."""
@@ -141,28 +149,10 @@ class Passages:
         for source, rows in of_source.items():
             spans = {row.id: self._span(row) for row in rows}
             yield from ((row, None, None) for row in rows if spans[row.id] is None)
-            placed = sorted(
-                ((span, row) for row in rows if (span := spans[row.id]) is not None), key=lambda pair: pair[0]
-            )
-            text = self._documents[source].text if placed else ""
-            shown = 0
-            for place, ((start, end), row) in enumerate(placed):
-                chars = 0 if enough_chars and len(row.quote) >= enough_chars else around_chars
-                following = min((other[0] for other, _ in placed[place:] if other[0] >= end), default=len(text))
-                behind = max(chars, _FOLLOWING_CHARS) if row.id in followed else chars
-                first = max(start - chars, min(shown, start))
-                last = max(end, min(end + behind, following) if shown <= end else end)
-                if first > shown and first == start - chars:
-                    first = _next_sentence(text, first, start, end)
-                if last < following and last == end + behind:
-                    last = _last_sentence(text, start, end, last)
-                first = _first_needed(text, first, start, partial(is_needed, row.id))
-                if row.id not in followed:
-                    last = _last_needed(text, end, last, partial(is_needed, row.id))
-                first = min(first, max(start_before_leaning(text, start, end), min(shown, start)))
-                last = max(last, min(end_of_leaning(text, end), following))
-                shown = max(shown, last)
-                yield row, (start, end), (first, last)
+            placed = [(span, row) for row in rows if (span := spans[row.id]) is not None]
+            if placed:
+                placed.sort(key=lambda pair: pair[0])
+                yield from _with_shown(self._documents[source].text, placed, extent)
 
     def _parts(self, row: Evidence, quoted: _Span | None, shown: _Span | None) -> tuple[str, str, str]:
         """What is shown before the quote, the quote, and what is shown behind it."""
@@ -173,6 +163,31 @@ class Passages:
 
     def _span(self, row: Evidence) -> _Span | None:
         return span_of(row, self._documents)
+
+
+def _with_shown(
+    text: str, placed: Sequence[tuple[_Span, Evidence]], extent: _Extent
+) -> Iterator[tuple[Evidence, _Span, _Span]]:
+    """The quotes of a text in its order, each with where it begins and ends and where what is shown of the text does:
+    what one shows the next does not repeat."""
+    shown = 0
+    for place, ((start, end), row) in enumerate(placed):
+        chars = extent.chars_around(row)
+        following = min((other[0] for other, _ in placed[place:] if other[0] >= end), default=len(text))
+        behind = max(chars, _FOLLOWING_CHARS) if row.id in extent.followed else chars
+        first = max(start - chars, min(shown, start))
+        last = max(end, min(end + behind, following) if shown <= end else end)
+        if first > shown and first == start - chars:
+            first = _next_sentence(text, first, start, end)
+        if last < following and last == end + behind:
+            last = _last_sentence(text, start, end, last)
+        first = _first_needed(text, first, start, partial(extent.is_needed, row.id))
+        if row.id not in extent.followed:
+            last = _last_needed(text, end, last, partial(extent.is_needed, row.id))
+        first = min(first, max(start_before_leaning(text, start, end), min(shown, start)))
+        last = max(last, min(end_of_leaning(text, end), following))
+        shown = max(shown, last)
+        yield row, (start, end), (first, last)
 
 
 def span_of(row: Evidence, documents: Mapping[str, Document]) -> tuple[int, int] | None:

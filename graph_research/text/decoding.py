@@ -18,7 +18,7 @@ _MARKS = (
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([a-z0-9_.:-]{2,40})""")
 # Charsets a page may choose; Python knows codecs that are none (rot13) or that hide markup (utf-7).
 _CHARSETS = re.compile(
-    r"utf-?8|us-ascii|latin-?1|iso-?8859-\d{1,2}|(?:windows-?|cp)(?:125\d|874|932|949|950|1361)|koi8-[rut]"
+    r"utf-?8|us-ascii|latin-?1|iso-?8859-\d{1,2}|(?:windows-?|cp)(?:125\d|866|874|932|949|950|1361)|koi8-[rut]"
     r"|mac-?(?:roman|cyrillic|greek|intosh)|shift[-_]?jis|sjis|euc-(?:jp|kr)|gb2312|gbk|gb18030|big5(?:-?hkscs)?"
     r"|tis-620|iso-2022-(?:jp|kr)(?:-\d)?",
     re.IGNORECASE,
@@ -64,9 +64,10 @@ def _likeliest(data: bytes) -> str:
     if sum(byte > 127 for byte in sample) <= len(_LATIN_LETTER.findall(sample)):
         return "utf-8"
     from charset_normalizer import from_bytes  # takes long to import, and few files need it
+    from charset_normalizer.constant import IANA_SUPPORTED
 
-    found = from_bytes(sample).best()
-    return _known((found.encoding if found else "").replace("_", "-")) or "utf-8"
+    found = from_bytes(sample, cp_isolation=[name for name in IANA_SUPPORTED if _known(name.replace("_", "-"))]).best()
+    return found.encoding if found else "utf-8"
 
 
 def _declared(data: bytes) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
+import encodings
 import io
+import pkgutil
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -102,6 +105,9 @@ def _read(data: bytes, media_type: str, name: str, limits: Limits, depth: int = 
 def warm_up() -> None:
     """Load whatever readers load late, since opening files will be forbidden."""
     warm_up_pdf()
+    for module in pkgutil.iter_modules(encodings.__path__):
+        with suppress(LookupError):  # no codec, or one of another system
+            codecs.lookup(module.name)
     workbook = openpyxl.Workbook()
     workbook.active.append(["text", 1.5])
     made = io.BytesIO()
@@ -114,5 +120,6 @@ def warm_up() -> None:
         archive.writestr("a.rtf", "{\\rtf1 \\u8364? text}")
         archive.writestr("a.xlsx", made.getvalue())
         archive.writestr("a.csv", "a,b\n")
+        archive.writestr("a.txt", "Текст без кодировки".encode("koi8-r"))
     with suppress(DocumentUnreadable):
         list(read_parts(packed.getvalue(), registry.ZIP, "a.zip", Limits()))

@@ -642,6 +642,20 @@ async def test_the_child_process_reads_what_is_read_here() -> None:
             assert await reader.document(data, media_type, name) == read_here(data, media_type, name), name
 
 
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.eml", "Subject: a\nContent-Type: text/plain; charset=iso-8859-2\n\nŻółta śluza.".encode("iso-8859-2")),
+        ("a.rtf", b"{\\rtf1\\ansi\\ansicpg1257 \\'d0liuzai}"),
+        ("a.txt.gz", gzip.compress("Το κανάλι έχει οκτώ κλειδαριές.".encode("cp1253"))),
+    ],
+)
+async def test_the_child_process_knows_every_character_set(name: str, data: bytes) -> None:
+    media_type = media_type_of(name) or ""
+    async with LimitedReader() as reader:
+        assert await reader.document(data, media_type, name) == read_here(data, media_type, name)
+
+
 async def test_each_document_of_an_archive_has_its_own_name_or_reason() -> None:
     members = {
         "notes/a.md": "# Gates\n\nOpen both.",

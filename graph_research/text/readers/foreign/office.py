@@ -34,14 +34,15 @@ def read_docx(data: bytes, limits: Limits) -> Document:
     """A Word document, then its notes; paragraphs are counted from 1 as they follow each other outside of tables, rows
     in each table."""
     with Package(data, limits) as package:
-        root = package.xml("word/document.xml")
+        main = package.part("", "officeDocument", "word/document.xml")
+        root = package.xml(main)
         body = root.find(f"{_W}body") if root is not None else None
         if body is None:
-            raise DocumentUnreadable("it is damaged: it has no word/document.xml")
+            raise DocumentUnreadable(f"it is damaged: it has no {main}")
         builder = DocumentBuilder()
-        notes = list(_notes(package))
+        notes = list(_notes(package, main))
         numbers = {(local_name(note), note.get(f"{_W}id", "")): number for number, note in enumerate(notes, start=1)}
-        word = _Word(builder, _heading_styles(package.xml("word/styles.xml")), numbers)
+        word = _Word(builder, _heading_styles(package.xml(package.part(main, "styles", "word/styles.xml"))), numbers)
         word.read(body)
         for number, note in enumerate(notes, start=1):
             builder.place("paragraph", word.noted.get(number, word.paragraphs))
@@ -55,10 +56,10 @@ _Notes = Mapping[tuple[str, str], int]
 """The number of each note by its kind and id."""
 
 
-def _notes(package: Package) -> Iterator[etree._Element]:
+def _notes(package: Package, main: str) -> Iterator[etree._Element]:
     """The footnotes and endnotes, without the lines that separate them from the text."""
-    for file in ("word/footnotes.xml", "word/endnotes.xml"):
-        root = package.xml(file)
+    for kind in ("footnotes", "endnotes"):
+        root = package.xml(package.part(main, kind, f"word/{kind}.xml"))
         for note in root if root is not None else ():
             if local_name(note) in ("footnote", "endnote") and note.get(f"{_W}type") is None:
                 yield note
@@ -199,10 +200,11 @@ def read_pptx(data: bytes, limits: Limits) -> Document:
     """A presentation, slide by slide, each with its speaker's notes."""
     warnings: tuple[str, ...] = ()
     with Package(data, limits) as package:
-        root = package.xml("ppt/presentation.xml")
+        main = package.part("", "officeDocument", "ppt/presentation.xml")
+        root = package.xml(main)
         if root is None:
-            raise DocumentUnreadable("it is damaged: it has no ppt/presentation.xml")
-        related = package.related("ppt/presentation.xml")
+            raise DocumentUnreadable(f"it is damaged: it has no {main}")
+        related = package.related(main)
         slides = [related.get(slide.get(f"{_R}id", ""), "") for slide in root.iter(f"{_P}sldId")]
         if len(slides) > limits.pages:
             warnings = (f"read the first {limits.pages:,} of {len(slides):,} slides",)

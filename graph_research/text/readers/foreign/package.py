@@ -31,6 +31,10 @@ _DC = "{http://purl.org/dc/elements/1.1/}"
 _DCTERMS = "{http://purl.org/dc/terms/}"
 _META = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}"
 _RELATIONSHIP = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+_XML = (".xml", ".rels")
+_TRANSITIONAL = rb"http://schemas.openxmlformats.org/\1/2006/"
+"""How strict OOXML files (ISO/IEC 29500-1) and all others (29500-4) begin the names of the same namespaces."""
 
 _DAMAGE = (
     zipfile.BadZipFile,
@@ -50,7 +54,8 @@ _DATES_OF_TEMPLATES = frozenset(("2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z",
 class Package:
     """A zip file whose members are read one by one; all of them together may unpack to `limits.unpacked_bytes`.
 
-    Raises `DocumentUnreadable` for a file that is broken, encrypted, or a bomb.
+    Raises `DocumentUnreadable` for a file that is broken, encrypted, or a bomb. `is_strict` where one of the members
+    that were read is strict OOXML.
     """
 
     def __init__(self, data: bytes, limits: Limits) -> None:
@@ -64,6 +69,7 @@ class Package:
             raise DocumentUnreadable(f"it has {len(entries):,} entries, more than {MAX_ENTRIES:,}")
         self._files = [entry for entry in entries if not entry.is_dir()]
         self._entries = {entry.filename: entry for entry in reversed(self._files)}
+        self.is_strict = False
 
     def __enter__(self) -> Self:
         return self
@@ -79,7 +85,7 @@ class Package:
         return name in self._entries
 
     def read(self, name: str) -> bytes:
-        """A member's bytes; empty where there is no such member."""
+        """A member's bytes, with the namespaces of strict OOXML as in all others; empty where it is missing."""
         entry = self._entries.get(name)
         if entry is None:
             return b""
@@ -97,15 +103,20 @@ class Package:
                     pieces.append(piece)
         except _DAMAGE as error:
             raise DocumentUnreadable(f"it is damaged: {name[:200]} cannot be unpacked") from error
-        return b"".join(pieces)
+        content, replaced = (
+            _STRICT.subn(_TRANSITIONAL, b"".join(pieces)) if name.endswith(_XML) else (b"".join(pieces), 0)
+        )
+        self.is_strict = self.is_strict or replaced > 0
+        return content
 
     def xml(self, name: str) -> etree._Element | None:
         """A member's root element, or None where there is no such member."""
         data = self.read(name)
         return parse_xml(data) if data else None
 
-    def related(self, name: str) -> dict[str, str]:
-        """The members that an office member refers to, by the id of the relationship."""
+    def related(self, name: str, kind: str = "") -> dict[str, str]:
+        """The members that an office member refers to, by the id of the relationship; of one `kind`, such as `styles`.
+        The package itself has no name."""
         folder, _, base = name.rpartition("/")
         root = self.xml(f"{folder}/_rels/{base}.rels" if folder else f"_rels/{base}.rels")
         if root is None:
@@ -113,8 +124,12 @@ class Package:
         return {
             link.get("Id", ""): target_of(name, link.get("Target", ""))
             for link in root.iter(_RELATIONSHIP)
-            if link.get("TargetMode") != "External"
+            if link.get("TargetMode") != "External" and link.get("Type", "").endswith(f"/{kind}" if kind else "")
         }
+
+    def part(self, name: str, kind: str, usual: str) -> str:
+        """The one member of a `kind` that the member `name` refers to, or where it does not say, the `usual` one."""
+        return next(iter(self.related(name, kind).values()), usual)
 
 
 def parse_xml(data: bytes, *, recover: bool = False) -> etree._Element:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import re
+import zipfile
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
+from lxml import etree
 from openpyxl.reader.excel import ExcelReader
 from openpyxl.utils import range_boundaries
 from openpyxl.xml.constants import ARC_STYLE
@@ -34,13 +36,16 @@ def read_xlsx(data: bytes, limits: Limits) -> Document:
     none names the workbook."""
     parts: dict[str, _Part] = {}
     with Package(data, limits) as package:  # every part is unpacked once and parsed here, so that no bomb gets further
+        contents: dict[str, bytes] = {}
         for name in package.names():
             if name.endswith((".xml", ".rels")):
-                content = package.read(name)
+                contents[name] = content = package.read(name)
                 if b"<!DOCTYPE" in content[:1024] or name.endswith("workbook.xml"):
                     parse_xml(content)
                 parts[name] = _Part(_merged_cells(content), len(_WITHOUT_VALUE.findall(content)))
         title, authors, made = dublin_core(package.xml("docProps/core.xml"))
+        if package.is_strict:
+            data = _packed(contents)
     builder = DocumentBuilder()
     reading = _Sheets(builder, limits)
     try:
@@ -67,6 +72,14 @@ def _workbook(data: bytes, *, with_styles: bool = True) -> Any:
         reader.archive.NameToInfo.pop(ARC_STYLE, None)
     reader.read()
     return reader.wb
+
+
+def _packed(contents: Mapping[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
 
 
 _Merged = Mapping[int, list[tuple[int, int]]]
@@ -110,11 +123,8 @@ class _Sheets:
         sheet.reset_dimensions()  # a sheet may claim to be far larger than it is
         rows = SheetRows(self._builder, sheet.title)
         spanning: dict[int, tuple[int, str]] = {}  # by column, the last row that the text of a merged cell is for
-        for row in sheet.iter_rows(max_col=_MAX_COLUMNS):
-            cells = {cell.column: _shown(cell) for cell in row if cell.value is not None}
-            if not cells:
-                continue
-            number = next(cell.row for cell in row if cell.value is not None)
+        for number, filled in self._filled(sheet):
+            cells = {cell.column: _shown(cell) for cell in filled}
             above = {column: text for column, (last, text) in spanning.items() if number <= last}
             spanning |= {column: (last, cells.get(column, "")) for column, last in part.merged.get(number, ())}
             cells = above | cells
@@ -129,6 +139,21 @@ class _Sheets:
                 return False
         rows.end()
         return True
+
+    def _filled(self, sheet: Any) -> Iterator[tuple[int, list[Any]]]:
+        """The number and the filled cells of each row that has some."""
+        number, is_cut = 0, False
+        try:
+            for row in sheet.iter_rows(min_row=1):  # rows that are not stored have no cells
+                filled = [cell for cell in row if cell.value is not None]
+                is_cut = is_cut or any(cell.column > _MAX_COLUMNS for cell in filled[-1:])
+                if filled and filled[0].column <= _MAX_COLUMNS:
+                    number = filled[0].row
+                    yield number, [cell for cell in filled if cell.column <= _MAX_COLUMNS]
+        except (ValueError, TypeError, LookupError, etree.XMLSyntaxError):
+            self.warnings.append(f"sheet {sheet.title} is damaged behind row {number:,}: rows may be missing")
+        if is_cut:
+            self.warnings.append(f"read the first {_MAX_COLUMNS:,} columns of sheet {sheet.title}")
 
 
 def _shown(cell: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import zipfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -22,7 +23,9 @@ from graph_research.text.passages import passages
 from graph_research.text.places import in_words, place_of, places_of
 from graph_research.text.readers import READERS, media_type_of
 from graph_research.text.readers.foreign.limited import LimitedReader
+from graph_research.text.readers.foreign.sheets import read_xlsx
 from graph_research.text.readers.formats import FORMATS
+from graph_research.text.readers.limits import Limits
 from graph_research.text.relevance.units import units
 from tests.support.documents import foreign_files
 from tests.support.documents.reading import read_here
@@ -232,12 +235,59 @@ def test_a_word_document_that_a_program_made_is_not_dated_by_the_template_of_its
 
 
 def test_a_workbook_with_styles_that_no_reader_knows_is_read_and_says_what_is_missing() -> None:
-    with zipfile.ZipFile(io.BytesIO(foreign_files.workbook())) as made:
-        members = {name: made.read(name) for name in made.namelist()}
+    members = members_of(foreign_files.workbook())
     members["xl/styles.xml"] = members["xl/styles.xml"].replace(b"gray125", b"plaid")
     document = read(foreign_files.packed(members), "costs.xlsx")
     assert list(document.rows.values())[2] == ("Dredging", "", "0.125")
     assert "its formats are damaged: dates and shares are shown as plain numbers" in document.warnings
+
+
+def members_of(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        return {name: package.read(name) for name in package.namelist()}
+
+
+@pytest.mark.parametrize("suffix", ["docx", "xlsx", "pptx"])
+def test_strict_office_files_are_read_as_all_others(suffix: str) -> None:
+    made = io.BytesIO()
+    word = docx.Document()
+    word.add_heading("Gates")
+    word.save(made)
+    data = {"docx": made.getvalue(), "xlsx": foreign_files.workbook(), "pptx": foreign_files.slides()}[suffix]
+    strict = {
+        name: re.sub(rb"http://schemas.openxmlformats.org/(\w+)/2006/", rb"http://purl.oclc.org/ooxml/\1/", content)
+        for name, content in members_of(data).items()
+    }
+    assert blocks(read(foreign_files.packed(strict), f"a.{suffix}")) == blocks(read(data, f"a.{suffix}"))
+
+
+def test_the_parts_of_a_word_document_may_have_any_name() -> None:
+    made = io.BytesIO()
+    document = docx.Document()
+    document.add_heading("Gates")
+    document.save(made)
+    renamed = {
+        name.replace("document.xml", "main2.xml"): content.replace(b"document.xml", b"main2.xml")
+        for name, content in members_of(made.getvalue()).items()
+    }
+    assert blocks(read(foreign_files.packed(renamed), "gates.docx")) == [("heading", "Gates")]
+
+
+def test_a_row_at_the_end_of_a_sheet_is_read_at_once_and_what_is_damaged_behind_it_is_said() -> None:
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active["B1048576"], book.active["ALN2"] = "first", "last", "column 1002"
+    made = io.BytesIO()
+    book.save(made)
+    members = members_of(made.getvalue())
+    sheet = "xl/worksheets/sheet1.xml"
+    rule = b'</sheetData><conditionalFormatting sqref="A1"><cfRule type="unknown"/></conditionalFormatting>'
+    members[sheet] = members[sheet].replace(b"</sheetData>", rule)
+    document = read_xlsx(foreign_files.packed(members), Limits(seconds=5))
+    assert blocks(document) == [("heading", "Sheet"), ("table", "first"), ("table", "last")]
+    assert document.warnings == (
+        "sheet Sheet is damaged behind row 1,048,576: rows may be missing",
+        "read the first 1,000 columns of sheet Sheet",
+    )
 
 
 def test_repeated_rows_and_columns_of_a_spreadsheet_are_counted() -> None:
@@ -649,6 +699,7 @@ async def test_the_child_process_reads_what_is_read_here() -> None:
         ("a.rtf", b"{\\rtf1\\ansi\\ansicpg1257 \\'d0liuzai}"),
         ("a.txt.gz", gzip.compress("Το κανάλι έχει οκτώ κλειδαριές.".encode("cp1253"))),
     ],
+    ids=["mail", "rich text", "compressed"],
 )
 async def test_the_child_process_knows_every_character_set(name: str, data: bytes) -> None:
     media_type = media_type_of(name) or ""

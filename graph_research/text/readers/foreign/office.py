@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import takewhile
 from typing import NamedTuple
 
 from lxml import etree
@@ -12,6 +13,7 @@ from lxml import etree
 from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.readers.foreign.drawings import DRAWINGS, add_drawing
 from graph_research.text.readers.foreign.package import Package, dublin_core, local_name, text_of
 from graph_research.text.readers.limits import Limits
 
@@ -27,7 +29,8 @@ _WRAPPERS = ("sdt", "sdtContent", "ins", "customXml", "smartTag")
 _TITLES = ("title", "ctrTitle")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DELETED = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_W}rPr"})
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_BOX = f"{_W}txbxContent"
+_NOT_SHOWN = _DELETED | {"{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
 
 
 def read_docx(data: bytes, limits: Limits) -> Document:
@@ -42,14 +45,14 @@ def read_docx(data: bytes, limits: Limits) -> Document:
         builder = DocumentBuilder()
         notes = list(_notes(package, main))
         numbers = {(local_name(note), note.get(f"{_W}id", "")): number for number, note in enumerate(notes, start=1)}
-        word = _Word(builder, _heading_styles(package.xml(package.part(main, "styles", "word/styles.xml"))), numbers)
+        word = _Word(builder, package, main, numbers)
         word.read(body)
         for number, note in enumerate(notes, start=1):
             builder.place("paragraph", word.noted.get(number, word.paragraphs))
             said = " ".join(_word_text(paragraph) for paragraph in note.iter(f"{_W}p"))
             builder.add("paragraph", f"[{number}] {said}")
         title, authors, date = dublin_core(package.xml(_CORE))
-    return replace(builder.document(title), authors=authors, date=date)
+    return replace(builder.document(title), authors=authors, date=date, warnings=tuple(word.warnings))
 
 
 _Notes = Mapping[tuple[str, str], int]
@@ -105,27 +108,47 @@ def _value(element: etree._Element | None) -> str:
 class _Word:
     """Walks the body of a Word document."""
 
-    def __init__(self, builder: DocumentBuilder, styles: dict[str, _Style], notes: _Notes) -> None:
+    def __init__(self, builder: DocumentBuilder, package: Package, main: str, notes: _Notes) -> None:
         self._builder = builder
-        self._styles = styles
+        self._package = package
+        self._styles = _heading_styles(package.xml(package.part(main, "styles", "word/styles.xml")))
+        self._related = package.related(main)
         self._notes = notes
+        self.warnings: list[str] = []
         self.paragraphs = 0
         self.noted: dict[int, int] = {}  # by the number of a note, that of the paragraph in which it is marked
         self._tables = 0
 
-    def read(self, parent: etree._Element) -> None:
+    def read(self, parent: etree._Element, *, is_box: bool = False) -> None:
+        """Read what stands in the body; in a text box, whose paragraphs count as the one that it is anchored in."""
         for element in parent:
             name = local_name(element)
             if name == "p":
-                self.paragraphs += 1
+                self.paragraphs += not is_box
                 self._keep_notes(element)
                 self._add(element)
+                self._add_apart(element)
             elif name == "tbl":
                 self._tables += 1
                 self._keep_notes(element)
                 self._add_table(element)
+                self._add_apart(element)
             elif name in _WRAPPERS:
-                self.read(element)
+                self.read(element, is_box=is_box)
+            elif name == "altChunk":
+                file = self._related.get(element.get(f"{_R}id", ""), "").rpartition("/")[2]
+                self.warnings.append(f"the file {f'{file} ' if file else ''}that is inserted in it is not read")
+
+    def _add_apart(self, element: etree._Element) -> None:
+        """Add the text boxes, charts and diagrams behind the paragraph or table that they are anchored in."""
+        for shown in element.iter(_BOX, *DRAWINGS):
+            if any(above.tag in _NOT_SHOWN or above.tag == _BOX for above in _between(shown, element)):
+                continue  # what stands in a box is read with it
+            self._builder.place("paragraph", self.paragraphs)
+            if shown.tag == _BOX:
+                self.read(shown, is_box=True)
+            else:
+                add_drawing(self._builder, self._package, shown, self._related)
 
     def _keep_notes(self, element: etree._Element) -> None:
         for mark in element.iter(f"{_W}footnoteReference", f"{_W}endnoteReference"):
@@ -153,10 +176,16 @@ class _Word:
         """The text of a cell, None where it goes on the one above it, and an empty one for each further column that it
         stands in."""
         columns = _value(cell.find(f"{_W}tcPr/{_W}gridSpan"))
-        text = " ".join(_word_text(paragraph, self._notes) for paragraph in cell.iter(f"{_W}p"))
+        paragraphs = (one for one in cell.iter(f"{_W}p") if all(above.tag != _BOX for above in _between(one, cell)))
+        text = " ".join(_word_text(paragraph, self._notes) for paragraph in paragraphs)
         merge = cell.find(f"{_W}tcPr/{_W}vMerge")
         goes_on = merge is not None and _value(merge) != "restart" and not text.strip()
         return [None if goes_on else text, *[""] * (min(int(columns), _MAX_COLUMNS) - 1 if columns.isdecimal() else 0)]
+
+
+def _between(element: etree._Element, outer: etree._Element) -> Iterator[etree._Element]:
+    """The elements that an element stands in, up to an outer one."""
+    return takewhile(lambda above: above is not outer, element.iterancestors())
 
 
 def _wrapped(parent: etree._Element, name: str) -> Iterator[etree._Element]:
@@ -169,13 +198,13 @@ def _wrapped(parent: etree._Element, name: str) -> Iterator[etree._Element]:
 
 
 def _word_text(paragraph: etree._Element, notes: _Notes | None = None) -> str:
-    """The text of a paragraph as it is printed: without deletions and field codes, boxes once, raised digits as such,
-    and the number in brackets of each of `notes` that it refers to."""
+    """The text of a paragraph as it is printed: without deletions, field codes and boxes, raised digits as such, and
+    the number in brackets of each of `notes` that it refers to."""
     pieces: list[str] = []
     pending = [paragraph]
     while pending:
         element = pending.pop()
-        if element.tag in _DELETED or element.tag == _FALLBACK:
+        if element.tag in _NOT_SHOWN or element.tag == _BOX:
             continue
         name = local_name(element)
         if name == "t":
@@ -220,7 +249,11 @@ def _add_slide(builder: DocumentBuilder, package: Package, name: str) -> None:
     slide = package.xml(name)
     if slide is None:
         return
+    related = package.related(name)
     for element in _shapes(slide):
+        if element.tag in DRAWINGS:
+            add_drawing(builder, package, element, related)
+            continue
         if element.tag == f"{_A}tbl":
             builder.begin_table()
             for row in element.iter(f"{_A}tr"):
@@ -231,7 +264,7 @@ def _add_slide(builder: DocumentBuilder, package: Package, name: str) -> None:
         is_title = kind is not None and kind.get("type") in _TITLES
         for paragraph in element.iter(f"{_A}p"):
             builder.add("heading" if is_title else "item", _slide_text(paragraph), level=2 if is_title else 0)
-    for target in package.related(name).values():
+    for target in related.values():
         if "notesSlides/" in target:
             for shape in _shapes(package.xml(target)):
                 kind = shape.find(f".//{_P}ph")
@@ -241,10 +274,10 @@ def _add_slide(builder: DocumentBuilder, package: Package, name: str) -> None:
 
 
 def _shapes(slide: etree._Element | None) -> Iterator[etree._Element]:
-    """Shapes and tables in their order, those in groups too; title first."""
+    """Shapes, tables, charts and diagrams in their order, those in groups too; title first."""
     if slide is None:
         return
-    shapes = list(slide.iter(f"{_P}sp", f"{_A}tbl"))
+    shapes = list(slide.iter(f"{_P}sp", f"{_A}tbl", *DRAWINGS))
     yield from sorted(shapes, key=lambda shape: not _is_title(shape))
 
 

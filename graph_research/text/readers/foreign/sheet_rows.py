@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time, timedelta
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from openpyxl.utils import get_column_letter
 
@@ -70,3 +71,18 @@ def _has_header(rows: Sequence[_Row]) -> bool:
 
 def _holds_digit(text: str) -> bool:
     return any(map(str.isdigit, text))
+
+
+def shown(value: Any, *, is_share: bool) -> str:
+    """A value as it is read: dates in ISO 8601, shares in percent, numbers without the noise of binary fractions."""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "seconds")
+    if isinstance(value, date | time | timedelta):
+        return str(value)
+    if isinstance(value, int | float):
+        if is_share:
+            return f"{float(f'{value * 100:.12g}'):.12g}%"
+        return f"{value:.12g}" if isinstance(value, float) else str(value)
+    return str(value)

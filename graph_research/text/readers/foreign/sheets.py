@@ -8,7 +8,6 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from lxml import etree
@@ -19,7 +18,7 @@ from openpyxl.xml.constants import ARC_STYLE
 from graph_research.text.canonical import MAX_BLOCKS, DocumentBuilder
 from graph_research.text.document import Document
 from graph_research.text.readers.foreign.package import Package, dublin_core, parse_xml
-from graph_research.text.readers.foreign.sheet_rows import SheetRows
+from graph_research.text.readers.foreign.sheet_rows import SheetRows, shown
 from graph_research.text.readers.limits import Limits
 
 _MAX_COLUMNS = 1_000
@@ -124,7 +123,7 @@ class _Sheets:
         rows = SheetRows(self._builder, sheet.title)
         spanning: dict[int, tuple[int, str]] = {}  # by column, the last row that the text of a merged cell is for
         for number, filled in self._filled(sheet):
-            cells = {cell.column: _shown(cell) for cell in filled}
+            cells = {cell.column: shown(cell.value, is_share=_is_share(cell)) for cell in filled}
             above = {column: text for column, (last, text) in spanning.items() if number <= last}
             spanning |= {column: (last, cells.get(column, "")) for column, last in part.merged.get(number, ())}
             cells = above | cells
@@ -156,24 +155,8 @@ class _Sheets:
             self.warnings.append(f"read the first {_MAX_COLUMNS:,} columns of sheet {sheet.title}")
 
 
-def _shown(cell: Any) -> str:
-    """A value as it is read: dates in ISO 8601, shares in percent, numbers without the noise of binary fractions."""
-    value = cell.value
-    if isinstance(value, bool):
-        return str(value).upper()
-    if isinstance(value, datetime):
-        return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "seconds")
-    if isinstance(value, date | time | timedelta):
-        return str(value)
-    if isinstance(value, int | float):
-        if _is_share(cell):
-            return f"{float(f'{value * 100:.12g}'):.12g}%"
-        return f"{value:.12g}" if isinstance(value, float) else str(value)
-    return str(value)
-
-
 def _is_share(cell: Any) -> bool:
     try:
-        return "%" in str(cell.number_format)
+        return isinstance(cell.value, int | float) and "%" in str(cell.number_format)
     except IndexError:  # a workbook read without its styles
         return False

@@ -312,6 +312,82 @@ def test_cells_in_content_controls_are_read_and_inner_tables_once() -> None:
     assert list(document.rows.values()) == [("Output", "412", "Parts gates")]
 
 
+_CHART = (
+    '<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"'
+    ' xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><c:date1904 val="0"/><c:chart>'
+    "<c:title><a:p><a:r><a:t>Output</a:t></a:r></a:p></c:title><c:ser><c:tx><c:v>Share</c:v></c:tx><c:cat><c:lvl>"
+    '<c:pt idx="0"><c:v>Spring</c:v></c:pt><c:pt idx="1"><c:v>Autumn</c:v></c:pt></c:lvl><c:lvl><c:pt idx="0">'
+    "<c:v>2021</c:v></c:pt></c:lvl></c:cat><c:val><c:formatCode>0%</c:formatCode>"
+    '<c:pt idx="0"><c:v>0.37000000000000005</c:v></c:pt><c:pt idx="1"><c:v>0.63</c:v></c:pt></c:val></c:ser>'
+    '<c:ser><c:tx><c:v>Day</c:v></c:tx><c:val><c:formatCode>d/m/yyyy</c:formatCode><c:pt idx="1">'
+    "<c:v>44197</c:v></c:pt></c:val></c:ser></c:chart></c:chartSpace>"
+)
+_DIAGRAM = (
+    '<d:dataModel xmlns:d="http://schemas.openxmlformats.org/drawingml/2006/diagram"'
+    ' xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><d:pt modelId="0" type="doc"/>'
+    + "".join(
+        f'<d:pt modelId="{n}"><d:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></d:t></d:pt>'
+        for n, text in enumerate(("Close", "Open", "Open the upper gate"), start=1)
+    )
+    + '<d:cxn srcId="0" destId="1" srcOrd="1"/><d:cxn srcId="0" destId="2" srcOrd="0"/><d:cxn srcId="2" destId="3"/>'
+    '<d:cxn srcId="1" destId="0" type="presOf"/></d:dataModel>'
+)
+_SHOWN = (
+    '<c:chart xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" r:id="c"/>'
+    '<d:relIds xmlns:d="http://schemas.openxmlformats.org/drawingml/2006/diagram" r:dm="d"/>'
+)
+
+
+@pytest.mark.parametrize("suffix", ["docx", "pptx"])
+def test_charts_are_tables_and_diagrams_are_read_from_above(suffix: str) -> None:
+    folder, data = {
+        "docx": ("word", foreign_files.word_document("<w:p><w:drawing/></w:p>")),
+        "pptx": ("ppt/slides", foreign_files.slides()),
+    }[suffix]
+    members = {name: content.decode() for name, content in members_of(data).items()}
+    name = next(name for name in members if name.startswith(folder) and name.endswith(".xml"))
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    at = "<w:drawing/>" if suffix == "docx" else "</p:spTree>"
+    shown = _SHOWN.replace("r:", f'xmlns:r="{office}" r:')
+    members[name] = members[name].replace(at, shown + at)
+    links = "".join(f'<Relationship Id="{n}" Target="{n}.xml"/>' for n in "cd")
+    within, _, base = name.rpartition("/")
+    members[f"{within}/_rels/{base}.rels"] = (
+        f'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{links}</Relationships>'
+    )
+    members |= {f"{within}/c.xml": _CHART, f"{within}/d.xml": _DIAGRAM}
+    document = read(foreign_files.packed(members), f"a.{suffix}")
+    rows = [("", "Share", "Day"), ("2021 Spring", "37%", ""), ("2021 Autumn", "63%", "2021-01-01")]
+    assert [row for row in document.rows.values() if row in rows] == rows
+    texts = ["Output", "Open", "Open the upper gate", "Close"]
+    assert [text for _, text in blocks(document) if text in texts] == texts
+
+
+def test_a_file_that_is_inserted_in_a_word_document_is_named() -> None:
+    document = read(foreign_files.word_document("<w:altChunk/><w:p><w:r><w:t>Text.</w:t></w:r></w:p>"), "a.docx")
+    assert document.warnings == ("the file that is inserted in it is not read",)
+
+
+def test_the_paragraphs_and_tables_of_a_box_stand_behind_the_paragraph_that_holds_it_and_once() -> None:
+    def paragraph(text: str) -> str:
+        return f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+    table = f"<w:tbl><w:tr><w:tc>{paragraph('Gates')}</w:tc><w:tc>{paragraph('8')}</w:tc></w:tr></w:tbl>"
+    inner = f"<w:p><w:r><w:txbxContent>{paragraph('Inner.')}</w:txbxContent></w:r></w:p>"
+    box = f"<w:r><w:pict><w:txbxContent>{paragraph('First.')}{table}{inner}</w:txbxContent></w:pict></w:r>"
+    body = f"<w:p><w:r><w:t>Around</w:t></w:r>{box}<w:r><w:t> it.</w:t></w:r></w:p>{paragraph('Last.')}"
+    document = read(foreign_files.word_document(body), "a.docx")
+    assert [text for _, text in blocks(document)] == ["Around it.", "First.", "Gates 8", "Inner.", "Last."]
+    assert where(document, "Last.") == "paragraph 2"
+    in_a_cell = foreign_files.word_document(f"<w:tbl><w:tr><w:tc>{body}</w:tc></w:tr></w:tbl>")
+    assert [text for _, text in blocks(read(in_a_cell, "a.docx"))] == [
+        "Around it. Last.",
+        "First.",
+        "Gates 8",
+        "Inner.",
+    ]
+
+
 def test_merged_cells_stand_in_their_first_column_and_a_caption_row_names_no_columns() -> None:
     wide = '<w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr><w:p><w:r><w:t>{0}</w:t></w:r></w:p></w:tc>'
     rows = [

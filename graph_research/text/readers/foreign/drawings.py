@@ -1,0 +1,103 @@
+"""Charts and diagrams of Word and PowerPoint files: the values that a chart shows as a table, a diagram's texts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from lxml import etree
+from openpyxl.styles.numbers import is_date_format
+from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH, from_excel
+
+from graph_research.text.canonical import DocumentBuilder
+from graph_research.text.readers.foreign.package import Package, local_name, text_of
+from graph_research.text.readers.foreign.sheet_rows import shown
+
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_D = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+DRAWINGS = (f"{_C}chart", f"{_D}relIds")
+"""The elements that stand for a chart and for a diagram."""
+
+_NAMES, _VALUES = ("cat", "xVal"), ("val", "yVal")
+_MAX_DEPTH = 20  # of a diagram
+
+
+def add_drawing(
+    builder: DocumentBuilder, package: Package, drawing: etree._Element, related: Mapping[str, str]
+) -> None:
+    """Add what one of the `DRAWINGS` shows, by the members that the one it stands in refers to."""
+    is_chart = drawing.tag == DRAWINGS[0]
+    root = package.xml(related.get(drawing.get(f"{_R}id" if is_chart else f"{_R}dm", ""), ""))
+    if root is None:
+        return
+    if not is_chart:
+        for text in _diagram(root):
+            builder.add("item", text)
+        return
+    builder.add("paragraph", " ".join(_paragraphs(root.find(f"{_C}chart/{_C}title"))))
+    series = list(root.iter(f"{_C}ser"))
+    calendar = root.find(f"{_C}date1904")
+    epoch = WINDOWS_EPOCH if calendar is None or calendar.get("val") in ("0", "false") else MAC_EPOCH
+    named = [_points(one, _NAMES, epoch) for one in series]
+    values = [_points(one, _VALUES, epoch) for one in series]
+    names = {at: name for one in named for at, name in one.items()}
+    builder.begin_table()
+    builder.add_row(["", *(text_of(one.find(f"{_C}tx//{_C}v")).strip() for one in series)])
+    for at in sorted({at for one in values for at in one}):
+        builder.add_row([names.get(at, str(at + 1)), *(one.get(at, "") for one in values)])
+
+
+def _points(series: etree._Element, kinds: tuple[str, ...], epoch: datetime) -> dict[int, str]:
+    """By their number from 0, the points that are stored with a series, as a sheet shows them; names of inner levels
+    behind those of the outer ones."""
+    found: dict[int, str] = {}
+    for parent in series:
+        if local_name(parent) in kinds:
+            common = text_of(parent.find(f".//{_C}formatCode"))
+            for level in list(parent.iter(f"{_C}lvl")) or [parent]:
+                said = {
+                    int(at): _value(text_of(point.find(f"{_C}v")), point.get("formatCode", common), epoch)
+                    for point in level.iter(f"{_C}pt")
+                    if (at := point.get("idx", "")).isdecimal()
+                }
+                found = {at: f"{_last(said, at)} {name}".strip() for at, name in found.items()} or said
+    return found
+
+
+def _last(said: Mapping[int, str], at: int) -> str:
+    """What is said last up to `at`."""
+    return said[max(before)] if (before := [other for other in said if other <= at]) else ""
+
+
+def _value(text: str, number_format: str, epoch: datetime) -> str:
+    try:
+        number = float(text)
+        value = from_excel(number, epoch) if is_date_format(number_format) else number
+    except (ValueError, OverflowError, TypeError):
+        return text
+    return shown(value, is_share="%" in number_format)
+
+
+def _diagram(root: etree._Element) -> Iterator[str]:
+    """The texts of a diagram, each before those below it."""
+    points = {point.get("modelId", ""): point for point in root.iter(f"{_D}pt")}
+    below: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+    for link in root.iter(f"{_D}cxn"):
+        if link.get("type", "parOf") == "parOf":
+            order = link.get("srcOrd", "")
+            below[link.get("srcId", "")].append((int(order) if order.isdecimal() else 0, link.get("destId", "")))
+    pending = [(name, 0) for name, point in points.items() if point.get("type") == "doc"]
+    while pending:
+        name, depth = pending.pop()
+        point = points.pop(name, None)  # a point that is below several is read once
+        if point is not None and depth < _MAX_DEPTH:
+            yield " ".join(_paragraphs(point.find(f"{_D}t")))
+            pending += [(other, depth + 1) for _, other in sorted(below[name], reverse=True)]
+
+
+def _paragraphs(parent: etree._Element | None) -> Iterator[str]:
+    for paragraph in parent.iter(f"{_A}p") if parent is not None else ():
+        yield "".join(text_of(text) for text in paragraph.iter(f"{_A}t"))

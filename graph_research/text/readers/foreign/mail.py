@@ -6,7 +6,7 @@ import email
 import email.generator  # loaded late by a forwarded mail, when files may not be opened any more
 import email.policy
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from email.message import EmailMessage, MIMEPart
 from email.utils import getaddresses, parsedate_to_datetime
@@ -15,6 +15,7 @@ from itertools import groupby
 from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
+from graph_research.text.readers.formats import media_type_of
 from graph_research.text.readers.html import html_document
 from graph_research.text.readers.plain import plain_document
 from graph_research.text.sentences import PROSE
@@ -37,17 +38,23 @@ def read_eml(data: bytes, read: Callable[[bytes, str], Document]) -> Document:
     builder.add("heading", subject, level=1)
     headers = [f"{name}: {value}" for name in _HEADERS if (value := _header(message, name))]
     builder.add("heading", ", ".join(headers), level=2)
-    builder.add_document(_body(message))
+    texts: list[MIMEPart] = []
+    attachments: list[MIMEPart] = []
+    for part in _parts(message):
+        (texts if _is_inline(part, is_first=not texts and not attachments) else attachments).append(part)
+    for number, part in enumerate(texts, start=1):
+        builder.add_document(_body(part), within=f"part {number}" if number > 1 else "")
     warnings = []
-    for number, attachment in enumerate(message.iter_attachments()):
+    for number, attachment in enumerate(attachments):
         if number == _MAX_ATTACHMENTS:
             warnings.append(f"read the first {_MAX_ATTACHMENTS} attachments")
             break
         name = attachment.get_filename() or f"attachment {number + 1}"
         if attachment.get_content_type() == _MAIL and not name.lower().endswith(".eml"):
             name += ".eml"
+        is_text = attachment.get_content_maintype() == "text" and media_type_of(name) is None
         try:
-            document = read(_content(attachment), name)
+            document = read(_content(attachment), f"{name}.txt" if is_text else name)
         except DocumentUnreadable as error:
             warnings.append(f"the attachment {name} is not read: {error.message}")
             continue
@@ -72,11 +79,42 @@ def _date(message: EmailMessage) -> str:
         return ""
 
 
-def _body(message: EmailMessage) -> Document:
-    part = message.get_body(preferencelist=("plain", "html"))
-    if part is None:
-        undivided = message.get_content_maintype() == "multipart" and not message.is_multipart()  # it has no boundary
-        return plain_document(_content(message).decode("utf-8", "replace")) if undivided else Document(text="")
+def _parts(message: MIMEPart) -> Iterator[MIMEPart]:
+    """The undivided parts of a mail in their order: of alternatives the first plain text, or else the last one, and the
+    files that stand in the others."""
+    pending = [message]
+    while pending:
+        part = pending.pop()
+        payload = part.get_payload()
+        inner = [one for one in payload if isinstance(one, MIMEPart)] if isinstance(payload, list) else []
+        if part.get_content_maintype() != "multipart" or not isinstance(payload, list):
+            yield part
+        elif part.get_content_subtype() == "alternative" and inner:
+            plain = [one for one in inner if one.get_content_type() == "text/plain" and not one.is_attachment()]
+            chosen = (plain or inner[-1:])[0]
+            files = [one for other in inner if other is not chosen for one in _parts(other) if _is_file(one)]
+            pending += [*reversed(files), chosen]
+        else:
+            pending += reversed(inner)
+
+
+def _is_file(part: MIMEPart) -> bool:
+    """Whether a part is a file of its own, and no picture within a text."""
+    return part.get_filename() is not None and part.get_content_maintype() != "image"
+
+
+def _is_inline(part: MIMEPart, *, is_first: bool) -> bool:
+    """Whether a part is text of the mail itself, as its first one is also with a name, and one that should be divided
+    but has no boundary."""
+    if part.get_content_maintype() == "multipart":
+        return True
+    is_text = part.get_content_type() in ("text/plain", "text/html") and not part.is_attachment()
+    return is_text and (is_first or part.get_filename() is None)
+
+
+def _body(part: MIMEPart) -> Document:
+    if part.get_content_maintype() == "multipart":
+        return plain_document(_content(part).decode("utf-8", "replace"))
     try:
         text = part.get_content()
     except (LookupError, ValueError, KeyError):  # a charset that does not exist
@@ -128,4 +166,6 @@ def _content(part: MIMEPart) -> bytes:
     if isinstance(payload, bytes):
         return payload
     inner = part.get_payload()
-    return inner[0].as_bytes() if isinstance(inner, list) and inner and isinstance(inner[0], EmailMessage) else b""
+    return (
+        b"\n".join(one.as_bytes() for one in inner if isinstance(one, EmailMessage)) if isinstance(inner, list) else b""
+    )

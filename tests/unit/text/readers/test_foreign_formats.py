@@ -663,6 +663,36 @@ def test_a_mail_of_parts_without_a_boundary_has_its_lines_as_body() -> None:
     assert blocks(document)[-1] == ("paragraph", "Open both gates, Zoë.")
 
 
+def test_all_parts_of_a_mail_are_read_and_of_alternatives_one_with_the_files_in_the_others() -> None:
+    body = EmailMessage()
+    body.set_content("The seals were exchanged.")
+    body.add_alternative("<p>The <b>seals</b> were exchanged.</p>", subtype="html")
+    [_, page] = body.iter_parts()
+    page.add_related(b"Item,Pounds\nSeals,1200\n", maintype="text", subtype="csv", filename="costs.csv")
+    page.add_related(b"\x89PNG", maintype="image", subtype="png", filename="logo.png")
+    message = EmailMessage()
+    message["Subject"] = "Seals"
+    message.make_mixed()
+    message.attach(body)
+    message.add_attachment("--- a/seals\n", filename="seals.patch")
+    footer = EmailMessage()
+    footer.set_content("Sent to the list of the lagoon.")
+    message.attach(footer)
+    document = read(message.as_bytes(), "a.eml")
+    assert document.warnings == ()
+    assert [text for _, text in blocks(document)] == [
+        "Seals",
+        "The seals were exchanged.",
+        "Sent to the list of the lagoon.",
+        "costs.csv",
+        "Item Pounds",
+        "Seals 1200",
+        "seals.patch",
+        "--- a/seals",
+    ]
+    assert where(document, "Sent to the list") == "part 2, line 1"
+
+
 def test_a_forwarded_mail_is_read() -> None:
     inner, outer = EmailMessage(), EmailMessage()
     inner["Subject"], outer["Subject"] = "Seals", "Fwd: Seals"

@@ -37,7 +37,7 @@ def add_drawing(
         for text in _diagram(root):
             builder.add("item", text)
         return
-    builder.add("paragraph", " ".join(_paragraphs(root.find(f"{_C}chart/{_C}title"))))
+    builder.add("paragraph", ", ".join(" ".join(_paragraphs(title)) for title in root.iter(f"{_C}title")))
     series = list(root.iter(f"{_C}ser"))
     calendar = root.find(f"{_C}date1904")
     epoch = WINDOWS_EPOCH if calendar is None or calendar.get("val") in ("0", "false") else MAC_EPOCH

@@ -19,7 +19,10 @@ _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+_OBJECT = f"{_DRAW}object"
 _PRESENTATION = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
+_CHART = "{urn:oasis:names:tc:opendocument:xmlns:chart:1.0}"
+_XLINK = "{http://www.w3.org/1999/xlink}"
 _PASSED = frozenset({"tracked-changes", "forms", "annotation", "sequence-decls", "table-of-content", "settings"})
 _MOST_COLUMNS = 1_000
 _MOST_REPEATS = 1_000
@@ -44,20 +47,23 @@ def read_odp(data: bytes, limits: Limits) -> Document:
 
 def _read(data: bytes, limits: Limits, read: Callable[[_Reader, etree._Element], None]) -> Document:
     with Package(data, limits) as package:
+        if b"encryption-data" in package.read("META-INF/manifest.xml"):
+            raise DocumentUnreadable("it is encrypted: it opens only with a password")
         root = package.xml("content.xml")
         body = root.find(f"{_OFFICE}body") if root is not None else None
         if body is None or not len(body):
             raise DocumentUnreadable("it is damaged: it has no content.xml")
         builder = DocumentBuilder()
-        reader = _Reader(builder, _hidden_tables(root))
+        reader = _Reader(builder, package, _hidden_tables(root))
         read(reader, body[0])
         title, authors, date = dublin_core(package.xml("meta.xml"))
     return replace(builder.document(title), authors=authors, date=date, warnings=tuple(reader.warnings))
 
 
 class _Reader:
-    def __init__(self, builder: DocumentBuilder, hidden: frozenset[str]) -> None:
+    def __init__(self, builder: DocumentBuilder, package: Package, hidden: frozenset[str]) -> None:
         self._builder = builder
+        self._package = package
         self._hidden = hidden
         self._paragraphs = 0
         self._tables = 0
@@ -84,6 +90,8 @@ class _Reader:
                     self._builder.place("paragraph", self._paragraphs)
                     level = _number(element, f"{_TEXT}outline-level", 6) if name == "h" else 0
                     self._builder.add("heading" if level else "item" if listed else "paragraph", text, level=level)
+                self._builder.place("paragraph", self._paragraphs)
+                self._add_objects(element)
             elif name == "table":
                 self._tables += 1
                 self._keep_notes(element)
@@ -93,6 +101,20 @@ class _Reader:
                     self._builder.add_row([text for text, repeats in _cells(row) for _ in range(repeats)])
             elif name not in _PASSED:
                 self.flow(element, listed=listed or name == "list")
+
+    def _add_objects(self, element: etree._Element) -> None:
+        """Add the tables of what is embedded in an element, such as the values of a chart, below its titles."""
+        for embedded in element.iter(_OBJECT):
+            root = self._package.xml(f"{embedded.get(f'{_XLINK}href', '').removeprefix('./')}/content.xml")
+            if root is None:
+                continue
+            etree.strip_elements(root, f"{_TEXT}list")  # names in several levels, which are said in one before it
+            titles = root.iter(f"{_CHART}title", f"{_CHART}subtitle")
+            self._builder.add("paragraph", ", ".join(" ".join(map(_text, _paragraphs(title))) for title in titles))
+            for table in root.iter(f"{_TABLE}table"):
+                self._builder.begin_table()
+                for row in _rows(table):
+                    self._builder.add_row([text for text, repeats in _cells(row) for _ in range(repeats)])
 
     def _keep_notes(self, element: etree._Element) -> None:
         self._notes += [(self._paragraphs, note) for note in element.iter(f"{_TEXT}note")]
@@ -135,10 +157,12 @@ class _Reader:
             self.warnings.append(f"read the first {limits.pages:,} of {len(pages):,} slides")
         for number, page in enumerate(pages[: limits.pages], start=1):
             self._builder.place("slide", number)
-            for element in page.iter(f"{_TEXT}p", f"{_TEXT}h", f"{_TABLE}table-row"):
+            for element in page.iter(f"{_TEXT}p", f"{_TEXT}h", f"{_TABLE}table-row", _OBJECT):
                 if any(local_name(above) == "table-cell" for above in element.iterancestors()):
                     continue
-                if local_name(element) == "table-row":
+                if element.tag == _OBJECT:
+                    self._add_objects(element)
+                elif local_name(element) == "table-row":
                     self._builder.add_row([text for text, repeats in _cells(element) for _ in range(repeats)])
                 else:
                     frame = next(element.iterancestors(f"{_DRAW}frame"), None)

@@ -533,6 +533,37 @@ def test_the_notes_of_an_open_document_are_numbered_behind_its_text() -> None:
     assert where(document, "Letter.") == "paragraph 1"
 
 
+@pytest.mark.parametrize("kind", ["text", "presentation"])
+def test_a_chart_of_an_open_document_is_a_table_below_its_titles(kind: str) -> None:
+    link = '<draw:object xmlns:xlink="http://www.w3.org/1999/xlink" xlink:href="./Object 1"/>'
+    frame = f"<draw:frame>{link}</draw:frame>"
+    body = f"<text:p>{frame}</text:p>" if kind == "text" else f"<draw:page>{frame}</draw:page>"
+    chart = "urn:oasis:names:tc:opendocument:xmlns:chart:1.0"
+    rows = [("", "Pounds"), ("Seals<text:list><text:list-item>Seals</text:list-item></text:list>", "1200")]
+    table = "".join(
+        "<table:table-row>"
+        + "".join(f"<table:table-cell><text:p>{said}</text:p></table:table-cell>" for said in row)
+        + "</table:table-row>"
+        for row in rows
+    )
+    embedded = (
+        f'<chart:chart xmlns:chart="{chart}"><chart:title><text:p>Costs</text:p></chart:title>'
+        f"<table:table>{table}</table:table></chart:chart>"
+    )
+    members = members_of(foreign_files.open_document(kind, body))
+    members["Object 1/content.xml"] = members_of(foreign_files.open_document("chart", embedded))["content.xml"]
+    document = read(foreign_files.packed(members), {"text": "a.odt", "presentation": "a.odp"}[kind])
+    assert blocks(document) == [("paragraph", "Costs"), ("table", "Pounds"), ("table", "Seals 1200")]
+    assert where(document, "1200") == {"text": "paragraph 1", "presentation": "slide 1"}[kind]
+
+
+def test_an_open_document_with_a_password_is_called_encrypted() -> None:
+    members = members_of(foreign_files.open_document("text", "<text:p>Text.</text:p>"))
+    members["META-INF/manifest.xml"] = b"<manifest><encryption-data/></manifest>"
+    with pytest.raises(DocumentUnreadable, match="it is encrypted: it opens only with a password"):
+        read(foreign_files.packed(members), "a.odt")
+
+
 def test_inner_tables_of_an_open_document_are_read_once() -> None:
     cell = "<table:table-cell><text:p>{0}</text:p>{1}</table:table-cell>"
     row = "<table:table-row>{0}</table:table-row>"
@@ -723,6 +754,16 @@ def test_a_notebook_has_its_cells_and_what_they_printed() -> None:
         ("code", "412"),
     ]
     assert where(document, "412") == "cell 2"
+
+
+def test_a_notebook_of_an_older_format_is_read_and_one_with_long_outputs_says_that_they_are_cut() -> None:
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": ["Output"]},
+        {"cell_type": "code", "input": ["print('8' * 20_000)"], "outputs": [{"text": ["8" * 20_000]}]},
+    ]
+    document = read(json.dumps({"worksheets": [{"cells": cells}, {}, 1]}).encode(), "a.ipynb")
+    assert blocks(document)[:2] == [("heading", "Output"), ("code", "print('8' * 20_000)")]
+    assert document.warnings == ("of 1 outputs only the first 10,000 characters are read",)
 
 
 def test_rows_of_a_table_as_text_stand_at_their_lines() -> None:

@@ -11,6 +11,7 @@ from openpyxl.styles.numbers import is_date_format
 from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH, from_excel
 
 from graph_research.text.canonical import DocumentBuilder
+from graph_research.text.errors import DocumentUnreadable
 from graph_research.text.readers.foreign.package import Package, local_name, text_of
 from graph_research.text.readers.foreign.sheet_rows import shown
 
@@ -27,16 +28,23 @@ _MAX_DEPTH = 20  # of a diagram
 
 def add_drawing(
     builder: DocumentBuilder, package: Package, drawing: etree._Element, related: Mapping[str, str]
-) -> None:
-    """Add what one of the `DRAWINGS` shows, by the members that the one it stands in refers to."""
+) -> list[str]:
+    """Add what one of the `DRAWINGS` shows, by the members that the one it stands in refers to; the warnings."""
     is_chart = drawing.tag == DRAWINGS[0]
-    root = package.xml(related.get(drawing.get(f"{_R}id" if is_chart else f"{_R}dm", ""), ""))
-    if root is None:
-        return
-    if not is_chart:
+    name = related.get(drawing.get(f"{_R}id" if is_chart else f"{_R}dm", ""), "")
+    try:
+        root = package.xml(name)
+    except DocumentUnreadable as error:
+        return [f"{name} is not read: {error.message}"]
+    if root is not None and is_chart:
+        _add_chart(builder, root)
+    elif root is not None:
         for text in _diagram(root):
             builder.add("item", text)
-        return
+    return []
+
+
+def _add_chart(builder: DocumentBuilder, root: etree._Element) -> None:
     builder.add("paragraph", ", ".join(" ".join(_paragraphs(title)) for title in root.iter(f"{_C}title")))
     series = list(root.iter(f"{_C}ser"))
     calendar = root.find(f"{_C}date1904")

@@ -148,7 +148,7 @@ class _Word:
             if shown.tag == _BOX:
                 self.read(shown, is_box=True)
             else:
-                add_drawing(self._builder, self._package, shown, self._related)
+                self.warnings += add_drawing(self._builder, self._package, shown, self._related)
 
     def _keep_notes(self, element: etree._Element) -> None:
         for mark in element.iter(f"{_W}footnoteReference", f"{_W}endnoteReference"):
@@ -227,7 +227,7 @@ def _is_raised(text: etree._Element) -> bool:
 
 def read_pptx(data: bytes, limits: Limits) -> Document:
     """A presentation, slide by slide, each with its speaker's notes."""
-    warnings: tuple[str, ...] = ()
+    warnings: list[str] = []
     with Package(data, limits) as package:
         main = package.part("", "officeDocument", "ppt/presentation.xml")
         root = package.xml(main)
@@ -236,23 +236,25 @@ def read_pptx(data: bytes, limits: Limits) -> Document:
         related = package.related(main)
         slides = [related.get(slide.get(f"{_R}id", ""), "") for slide in root.iter(f"{_P}sldId")]
         if len(slides) > limits.pages:
-            warnings = (f"read the first {limits.pages:,} of {len(slides):,} slides",)
+            warnings.append(f"read the first {limits.pages:,} of {len(slides):,} slides")
         builder = DocumentBuilder()
         for number, name in enumerate(slides[: limits.pages], start=1):
             builder.place("slide", number)
-            _add_slide(builder, package, name)
+            warnings += _add_slide(builder, package, name)
         title, authors, date = dublin_core(package.xml(_CORE))
-    return replace(builder.document(title), authors=authors, date=date, warnings=warnings)
+    return replace(builder.document(title), authors=authors, date=date, warnings=tuple(warnings))
 
 
-def _add_slide(builder: DocumentBuilder, package: Package, name: str) -> None:
+def _add_slide(builder: DocumentBuilder, package: Package, name: str) -> list[str]:
+    """Add a slide; the warnings."""
+    warnings: list[str] = []
     slide = package.xml(name)
     if slide is None:
-        return
+        return warnings
     related = package.related(name)
     for element in _shapes(slide):
         if element.tag in DRAWINGS:
-            add_drawing(builder, package, element, related)
+            warnings += add_drawing(builder, package, element, related)
             continue
         if element.tag == f"{_A}tbl":
             builder.begin_table()
@@ -271,6 +273,7 @@ def _add_slide(builder: DocumentBuilder, package: Package, name: str) -> None:
                 if kind is None or kind.get("type") == "body":
                     for paragraph in shape.iter(f"{_A}p"):
                         builder.add("paragraph", _slide_text(paragraph))
+    return warnings
 
 
 def _shapes(slide: etree._Element | None) -> Iterator[etree._Element]:

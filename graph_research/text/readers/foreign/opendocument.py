@@ -105,7 +105,12 @@ class _Reader:
     def _add_objects(self, element: etree._Element) -> None:
         """Add the tables of what is embedded in an element, such as the values of a chart, below its titles."""
         for embedded in element.iter(_OBJECT):
-            root = self._package.xml(f"{embedded.get(f'{_XLINK}href', '').removeprefix('./')}/content.xml")
+            name = embedded.get(f"{_XLINK}href", "").removeprefix("./")
+            try:
+                root = self._package.xml(f"{name}/content.xml")
+            except DocumentUnreadable as error:
+                self.warnings.append(f"the embedded {name} is not read: {error.message}")
+                continue
             if root is None:
                 continue
             etree.strip_elements(root, f"{_TEXT}list")  # names in several levels, which are said in one before it

@@ -361,6 +361,10 @@ def test_charts_are_tables_and_diagrams_are_read_from_above(suffix: str) -> None
     assert [row for row in document.rows.values() if row in rows] == rows
     texts = ["Output", "Open", "Open the upper gate", "Close"]
     assert [text for _, text in blocks(document) if text in texts] == texts
+    broken = read(foreign_files.packed({**members, f"{within}/c.xml": "<c"}), f"a.{suffix}")
+    assert "Open the upper gate" in broken.text
+    [warning] = broken.warnings
+    assert warning.startswith(f"{within}/c.xml is not read: it is damaged")
 
 
 def test_a_file_that_is_inserted_in_a_word_document_is_named() -> None:
@@ -555,6 +559,14 @@ def test_a_chart_of_an_open_document_is_a_table_below_its_titles(kind: str) -> N
     document = read(foreign_files.packed(members), {"text": "a.odt", "presentation": "a.odp"}[kind])
     assert blocks(document) == [("paragraph", "Costs"), ("table", "Pounds"), ("table", "Seals 1200")]
     assert where(document, "1200") == {"text": "paragraph 1", "presentation": "slide 1"}[kind]
+    shown = (
+        f"<text:p>Text.{frame}</text:p>" if kind == "text" else f"<draw:page>{frame}<text:p>Text.</text:p></draw:page>"
+    )
+    members |= members_of(foreign_files.open_document(kind, shown)) | {"Object 1/content.xml": b"<c"}
+    broken = read(foreign_files.packed(members), {"text": "a.odt", "presentation": "a.odp"}[kind])
+    assert broken.text == "Text."
+    [warning] = broken.warnings
+    assert warning.startswith("the embedded Object 1 is not read: it is damaged")
 
 
 def test_an_open_document_with_a_password_is_called_encrypted() -> None:

@@ -39,6 +39,8 @@ _EMPTY_ELEMENT = re.compile(r"<([A-Za-z][\w:-]*)([^<>]*+)(?<=/)>")
 _LONGEST_BEFORE_XML = 100
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _LINK_SHARE = 0.75  # a block with more of its characters in links than this is a list of links, not prose
+_LEADS_ON = frozenset({"next", "prev", "previous", "up"})
+"""Types of links, see the HTML standard, and Texinfo's name for the page above; what stands beside them leads there."""
 _PREFORMATTED_SHARE = 0.9
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _SECTION_TEXT = "p, dd, dt, li, pre, td"
@@ -173,6 +175,7 @@ class _Place:
     level: int = 0
     furniture: bool = False
     link: bool = False
+    leads_on: bool = False  # in a link to another page of the same document
     row: bool = False
     content: bool = False
     unsure: int = 0  # elements around it that are furniture unless they hold content
@@ -200,6 +203,7 @@ class _Reader:
         self._cells_room = _MAX_COVERED
         self._place = _Place()
         self._link_chars = 0
+        self._leads_on = False
         self._after_break = False
 
     def read(self, root: LexborNode) -> None:
@@ -242,7 +246,8 @@ class _Reader:
 
     def _inside(self, node: LexborNode, tag: str, place: _Place) -> _Place:
         if tag == "a":  # one without an address is a place to link to, and often never closed
-            return _changed(place, link=True) if node.attributes.get("href") else place
+            leads_on = not _LEADS_ON.isdisjoint((node.attributes.get("rel") or "").lower().split())
+            return _changed(place, link=True, leads_on=leads_on) if node.attributes.get("href") else place
         if node.mem_id == self._main_id:
             return _changed(place, furniture=False, content=True)
         if tag not in BLOCK_TAGS:
@@ -299,6 +304,7 @@ class _Reader:
         self._place = place
         if place.link:
             self._link_chars += len(text.strip())
+        self._leads_on = self._leads_on or place.leads_on
 
     def _flush(self) -> None:
         raw = "".join(self._pieces)
@@ -306,12 +312,14 @@ class _Reader:
         if text:
             place = self._place
             kind = place.kind
-            if place.furniture or (kind in ("paragraph", "item", "table") and self._is_links(text)):
+            leads_on = self._leads_on or self._is_links(text)
+            if place.furniture or (leads_on and kind in ("paragraph", "item", "table")):
                 kind = "boilerplate"
             self._put(kind, raw if kind == "code" else text, place.level if kind == "heading" else 0)
         self._pieces.clear()
         self._cell_starts = [] if text else [0] * len(self._cell_starts)  # empty cells before the first text of a row
         self._link_chars = 0
+        self._leads_on = False
         self._after_break = False
         self._place = _Place()
         self._lines = [(0, line) for _, line in self._lines[-1:]]

@@ -154,6 +154,16 @@ def test_an_aside_in_the_content_is_content_where_it_has_prose() -> None:
     assert blocks(outside, "boilerplate") == ["Abstract", "How annotations are read."]
 
 
+def test_what_stands_beside_links_to_the_next_page_is_boilerplate_but_no_heading() -> None:
+    links = (
+        'Next: <a href="#b" rel="next">A real book</a>, Previous: <a href="#t" rel="prev">Top</a> of this manual &nbsp;'
+    )
+    page = f"<div><p>{links}</p></div><h2><a href='#b' rel='next'>A real book</a></h2><p>Books have chapters.</p>"
+    document = html_document(page)
+    assert blocks(document, "boilerplate") == ["Next: A real book, Previous: Top of this manual"]
+    assert blocks(document, "heading") == ["A real book"]
+
+
 def test_the_page_links_of_a_docbook_manual_are_boilerplate() -> None:
     row = "<table><tr><td><a href='a.html'>Prev</a></td><td>20.3. Connections</td></tr></table>"
     page = f"<div class='navheader'>{row}</div><p>The pump starts.</p><div class='navfooter'>{row}</div>"

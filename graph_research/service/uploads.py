@@ -20,7 +20,7 @@ from graph_research.errors import why_unreadable
 from graph_research.providers.search.local.bibliography import may_have_references
 from graph_research.providers.search.local.catalog import CATALOG_NAME
 from graph_research.service.errors import BodyTooLarge, DocumentNameInvalid, NotReady, UnknownDocument
-from graph_research.text.readers.formats import media_type_of
+from graph_research.text.readers.formats import media_type_of_file
 
 MOST_BYTES = 50_000_000
 """Of one document."""
@@ -131,7 +131,7 @@ def _checked(name: str) -> str:
             f"{name[:80]!r} is not the name of a document",
             help="use up to 128 letters, digits, spaces and . , ( ) + - _, the first one a letter or digit",
         )
-    if (media_type_of(name) is None and not may_have_references(name)) or name.lower() == CATALOG_NAME:
+    if (media_type_of_file(name, b"") is None and not may_have_references(name)) or name.lower() == CATALOG_NAME:
         raise DocumentNameInvalid(f"documents like {name[:80]!r} are not read", help="use .md, .html, .pdf or .docx")
     return name
 
@@ -140,7 +140,7 @@ def _document(name: str, facts: os.stat_result, problem: str | None = None) -> D
     return Document(
         name=name,
         bytes=facts.st_size,
-        media_type=media_type_of(name),
+        media_type=media_type_of_file(name, b""),
         uploaded_at=datetime.fromtimestamp(facts.st_mtime, UTC),
         problem=problem,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -115,13 +116,24 @@ def media_type_of(name: str) -> str | None:
 
 
 def media_type_of_file(name: str, head: bytes) -> str | None:
-    """The media type of a file by its name, and where that has no suffix, as `README`, plain text if its content, which
-    begins with `head`, is text."""
+    """The media type of a file by its name, and where that has no suffix, as `README` and `changelog.gz`, plain text if
+    its content, which begins with `head`, is text."""
     media_type = media_type_of(name)
-    if media_type is not None or PurePath(name).suffix:
+    path = PurePath(name)
+    if media_type is not None or path.suffix.lower() not in ("", ".gz") or PurePath(path.stem).suffix:
         return media_type
+    if path.suffix:
+        return GZIP if is_text(_unpacked(head)) else None
     found = type_of_bytes(head, TEXT)
     return found if found != TEXT or is_text(head) else None
+
+
+def _unpacked(head: bytes) -> bytes:
+    """What the first bytes of a compressed file hold; a byte that no text has where it is none."""
+    try:
+        return zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
+    except zlib.error:
+        return b"\0"
 
 
 def type_of_bytes(data: bytes, media_type: str) -> str:

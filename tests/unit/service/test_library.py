@@ -89,11 +89,16 @@ async def test_a_deleted_document_is_forgotten_at_once(service: ServiceClient) -
     assert not await library.search("kilowatts", folders=[folder], limit=9)
 
 
-async def test_a_document_that_can_not_be_read_says_why(service: ServiceClient) -> None:
+async def test_a_document_that_can_not_be_read_says_why_and_one_without_a_suffix_is_text(
+    service: ServiceClient,
+) -> None:
     await put(service, "broken.pdf", "not a PDF")
+    await put(service, "README", "Both gates are open.")
     await service.submitted(QUESTION)
     await service.drive()
     assert (await service.get(f"{LIBRARY}/broken.pdf")).json()["problem"]
+    readme = (await service.get(f"{LIBRARY}/README")).json()
+    assert (readme["media_type"], readme["problem"]) == ("text/plain", None)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +114,6 @@ async def test_a_document_that_can_not_be_read_says_why(service: ServiceClient) 
         "a" * 129 + ".md",
         "ü" * 110 + ".md",
         "program.exe",
-        "noextension",
     ],
 )
 async def test_a_name_that_is_not_that_of_a_document_is_refused(service: ServiceClient, name: str) -> None:

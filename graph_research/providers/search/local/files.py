@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from graph_research.providers.search.local.bibliography import (
     ZOTERO,
@@ -22,7 +22,7 @@ from graph_research.providers.search.local.records import UNSUPPORTED, Failure
 from graph_research.text.decoding import decode
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.readers import FORMATS, HEAD_BYTES, READERS, media_type_of_file
+from graph_research.text.readers import FORMATS, HEAD_BYTES, READERS, media_type_of, media_type_of_file
 
 _COPIES = frozenset({"_sources", "_static"})  # what Sphinx puts beside its pages: their sources, and scripts
 _OF_ZOTERO = frozenset({"locate", "pipes", "styles", "translators"})  # what the program puts beside its database
@@ -136,7 +136,7 @@ def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
 def _type_of(name: str, file: Path) -> str | None:
     """The media type of the file of this name."""
     head = b""
-    if not PurePath(name).suffix:
+    if media_type_of(name) is None:
         with suppress(OSError), file.open("rb") as stream:
             head = stream.read(HEAD_BYTES)
     return media_type_of_file(name, head)

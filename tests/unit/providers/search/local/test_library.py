@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import hashlib
 import os
 import sqlite3
@@ -581,11 +582,14 @@ async def test_files_without_a_suffix_are_read_where_they_are_text(tmp_path: Pat
     folder.mkdir()
     (folder / "README").write_text("The sluices are opened at high water.\n")
     (folder / "sluice").write_bytes(b"\x7fELF\2\1\1\0")
+    (folder / "changelog.gz").write_bytes(gzip.compress(b"Gate 5 was painted in June."))
+    (folder / "program.gz").write_bytes(gzip.compress(b"\x7fELF\2\1\1\0"))
+    (folder / "torn.gz").write_bytes(b"torn")
     (folder / "notes.zip").write_bytes(packed({"CHANGES": "Gate 4 was painted in May.", "gate": b"\x7fELF\2\1\1\0"}))
     counts = await library.add([folder])
-    assert {facts.url for facts in await library.documents()} == {"README", "notes.zip/CHANGES"}
+    assert {facts.url for facts in await library.documents()} == {"README", "changelog.gz", "notes.zip/CHANGES"}
     unread = {Path(failure.path).name for failure in counts.failed if failure.unsupported}
-    assert unread == {"sluice", "gate"}
+    assert unread == {"sluice", "gate", "program.gz", "torn.gz"}
 
 
 async def test_documents_of_an_archive_are_found_by_their_paths_and_forgotten_with_it(

@@ -26,6 +26,7 @@ _STYLE = re.compile(r"\{\\s(\d{1,4})(?!\d)([^{}]*);\}")
 _STYLED = re.compile(r"\\s(\d{1,4})(?!\d) ?")
 _CONTROL = re.compile(r"\\[a-z]+-?\d* ?")
 _LINE = re.compile(r"\\line(?![a-z])")
+_BINARY_WITHOUT_LENGTH = re.compile(r"\\bin(?![a-z\d-])")  # as pandoc 2 writes pictures
 _PARAGRAPH_OF_A_CELL = re.compile(r"\\par(?![a-z])([\s}]*\\cell(?![a-z]))")
 _LEVELS = "\ue000\ue001\ue002\ue003\ue004\ue005"
 """Signs that no text has, for the levels of headings."""
@@ -127,5 +128,6 @@ def _sign(level: int) -> str:
 
 
 def _text(source: str) -> str:
+    source = _BINARY_WITHOUT_LENGTH.sub("", source)
     text: str = rtf_to_text(source, errors="ignore")  # type: ignore[no-untyped-call]  # -- striprtf has no annotations
     return text

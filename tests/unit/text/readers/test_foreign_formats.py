@@ -457,6 +457,11 @@ def test_rich_text_keeps_its_notes_and_boxes_and_leaves_out_what_was_deleted() -
     ]
 
 
+def test_a_picture_of_rich_text_without_a_length_is_passed_over() -> None:
+    document = read(b"{\\rtf1\\binfsxn1 {\\pard Look {\\pict\\jpegblip \\bin ffd8ffe0} here.\\par}}", "a.rtf")
+    assert document.text == "Look here."
+
+
 def test_a_cell_of_rich_text_may_end_its_paragraph_itself() -> None:
     cell = b"{{\\pard\\intbl %s\\par}\n\\cell}\n"
     row = b"{\\trowd\\cellx4320\\cellx8640\n" + cell + cell + b"\\intbl\\row}\n"

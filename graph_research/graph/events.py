@@ -170,6 +170,22 @@ class Progress(Event):
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
+def drives_of(events: Sequence[Event]) -> list[list[Event]]:
+    """The events of a run, apart for each process that drove it, whose clocks may differ; of a fork with those of its
+    parent. What comes behind the creation of a run belongs to its first drive."""
+    drives: list[list[Event]] = []
+    for event in events:
+        if not drives or isinstance(event, RunStarted | RunResumed):
+            drives.append([])
+        drives[-1].append(event)
+    return drives
+
+
+def driven_seconds(events: Sequence[Event]) -> float:
+    """How long a run was driven, each drive by its own clock: without the time in which it waited or was paused."""
+    return sum(max(0.0, (drive[-1].at - drive[0].at).total_seconds()) for drive in drives_of(events))
+
+
 _SHARED = ("seq", "at", "step")
 """What an event of a batch has of the entry before it where it does not say so itself."""
 

@@ -24,7 +24,7 @@ from graph_research.errors import Action, Hint, UserMistake, check_name
 from graph_research.graph.checkpoint.ports import missing_text
 from graph_research.graph.checkpoint.records import CallRecord, RunRecord
 from graph_research.graph.errors import StoreDamaged
-from graph_research.graph.events import Event
+from graph_research.graph.events import Event, driven_seconds
 from graph_research.graph.statuses import CallStatus, Cause, RunStatus
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.llm.model_data import Prices
@@ -278,7 +278,7 @@ def _facts(
         saved=list(dict.fromkeys([*request.economies, *savings_of(calls)])),
         started_at=started.isoformat(),
         finished_at=finished.isoformat(),
-        wall_seconds=(finished - started).total_seconds(),
+        wall_seconds=driven_seconds(events),
         searches=sum(call.kind == CallKind.SEARCH for call in answered),
         usage=usage_of(answered, prices),
         model_roles=roles_served(calls, prices),

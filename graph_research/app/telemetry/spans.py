@@ -20,7 +20,7 @@ from graph_research.graph.events import (
     RunEnded,
     RunPaused,
     RunResumed,
-    RunStarted,
+    drives_of,
 )
 from graph_research.graph.statuses import CallStatus, RunStatus, StepStatus
 from graph_research.research.llm.usage import Price
@@ -57,11 +57,7 @@ def unsent_drives(
     run_id: str, graph: str, question: str, events: Sequence[Event], calls: Sequence[CallRecord], price: Price
 ) -> list[Drive]:
     """The last drive of a run, and those before it that were interrupted, so that none of their spans were sent."""
-    drives: list[list[Event]] = []
-    for event in events:
-        if not drives or isinstance(event, RunStarted | RunResumed):
-            drives.append([])
-        drives[-1].append(event)
+    drives = drives_of(events)
     unsent: list[Drive] = []
     for index in range(len(drives) - 1, -1, -1):
         later = drives[index + 1][0] if index + 1 < len(drives) else None

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
 from textwrap import dedent
 from typing import Any
 
@@ -25,10 +26,11 @@ from graph_research.graph.events import (
     Note,
     Progress,
     RunEnded,
+    driven_seconds,
 )
 from graph_research.graph.registry import Registry
 from tests.support.graph.countdown_graph import COUNTDOWN
-from tests.support.graph.harness import Texts, collect, end_of, graph_of, runtime
+from tests.support.graph.harness import Texts, collect, end_of, graph_of, runtime, until
 
 
 async def test_a_set_node_sees_the_state_before_it_and_a_loop_ends(store: Checkpointer) -> None:
@@ -66,6 +68,31 @@ async def test_a_run_whose_stream_was_left_by_break_can_be_resumed_at_once(store
             break
     assert end_of(await collect(driver.resume("r"))).status == "completed"
     assert (await store.state("r"))["seen"] == [3, 2, 1]
+
+
+class SecondByEvent:
+    """A clock that is a second later each time it is read."""
+
+    def __init__(self, start: datetime) -> None:
+        self._now = start
+
+    def now(self) -> datetime:
+        self._now += timedelta(seconds=1)
+        return self._now
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+async def test_the_drives_of_a_run_count_each_by_its_own_clock(store: Checkpointer) -> None:
+    noon, graph = datetime(2026, 1, 1, 12, tzinfo=UTC), graph_of(COUNTDOWN)
+    await until(runtime(graph, store, clock=SecondByEvent(noon)).stream({}, run_id="r"), EdgeTaken)
+    first = driven_seconds(await store.events("r"))
+    an_hour_slow = SecondByEvent(noon - timedelta(hours=1))
+    resumed = await collect(runtime(graph, store, clock=an_hour_slow).resume("r"))
+    second = (resumed[-1].at - resumed[0].at).total_seconds()
+    assert min(first, second) > 0
+    assert driven_seconds(await store.events("r")) == first + second
 
 
 async def test_a_run_whose_stream_is_still_held_is_busy(store: Checkpointer) -> None:

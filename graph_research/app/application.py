@@ -126,10 +126,11 @@ class Application:
         roles: Sequence[str] = (),
         run_id: str | None = None,
         accept_changes: bool = False,
+        created_at: datetime | None = None,
     ) -> str:
         """Store a run that begins where `parent` stood after `step`, with `PATH=JSON` edits of its state, another graph
         or other models, and return its id. What the parent recorded is used again where the request is unchanged.
-        `accept_changes` agrees to what a run that came in a bundle asks."""
+        `accept_changes` agrees to what a run that came in a bundle asks, `created_at` is as for `create`."""
         record = await self.store.run(check_name(parent, "run id"))
         request = request_of(record)
         if not accept_changes:
@@ -140,7 +141,9 @@ class Application:
             state = await self.store.state(parent, step)
             values = edited(state, assignments)
             metadata = {**metadata_of(changed), **inherited(record)}
-            await run.runtime().fork(parent, step, values=values, new_run_id=chosen, metadata=metadata)
+            await run.runtime().fork(
+                parent, step, values=values, new_run_id=chosen, metadata=metadata, created_at=created_at
+            )
         await inherit_wishes(self.store, parent, chosen, {**state, **values})
         return chosen
 

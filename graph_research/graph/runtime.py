@@ -157,13 +157,23 @@ class Runtime:
         values: Mapping[str, Any] | None = None,
         new_run_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        created_at: datetime | None = None,
     ) -> str:
         """Make a new run that stands where `run_id` stood after `step`, with this runtime's graph and the edited
         `values` (whole channels), and return its id; `resume` runs it on. What the parent recorded is given again to
-        calls whose request is unchanged. Raises as `history.fork.fork`."""
+        calls whose request is unchanged. Raises as `history.fork.fork`; `created_at` as for `create`."""
         name = self._name(new_run_id)
-        now = self._clock.now().timestamp()
-        await fork(self.checkpointer, self.graph, run_id, step, run_id=name, now=now, values=values, metadata=metadata)
+        await fork(
+            self.checkpointer,
+            self.graph,
+            run_id,
+            step,
+            run_id=name,
+            now=self._clock.now().timestamp(),
+            created_at=None if created_at is None else created_at.timestamp(),
+            values=values,
+            metadata=metadata,
+        )
         return name
 
     async def run(

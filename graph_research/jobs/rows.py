@@ -21,7 +21,7 @@ _JSON_COLUMNS = ("citations", "claims", "tokens")
 def job_of(row: Row) -> Job:
     columns, code = _fields(row, Job), row["error_code"]
     for name in _TIMES:
-        columns[name] = None if columns[name] is None else _EPOCH + columns[name] * _MICROSECOND
+        columns[name] = None if columns[name] is None else moment(columns[name])
     columns |= {
         "user": row["owner"],
         "status": JobStatus(columns["status"]),
@@ -58,6 +58,11 @@ def _fields(row: Row, kind: type[Job | ResultRow | SourceRow]) -> dict[str, Any]
 def stamp(at: datetime) -> int:
     """A time in microseconds since 1970."""
     return (at - _EPOCH) // _MICROSECOND
+
+
+def moment(stamped: int) -> datetime:
+    """The time that `stamp` wrote."""
+    return _EPOCH + stamped * _MICROSECOND
 
 
 def cursor_of(job: Job) -> str:

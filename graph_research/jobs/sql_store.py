@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
 
@@ -31,7 +32,7 @@ from graph_research.jobs.job import (
     SourceRow,
     SubmissionLimit,
 )
-from graph_research.jobs.rows import Row, job_of, place_of, result_columns, result_of, source_of
+from graph_research.jobs.rows import Row, job_of, moment, place_of, result_columns, result_of, source_of
 from graph_research.jobs.store import MOST_LOST_CLAIMS, TTL_SECONDS, WORKER_LOST, JobStore
 from graph_research.sql_files import migrations_of, statements_of
 
@@ -78,6 +79,12 @@ class SqlJobStore(JobStore, ABC):
         """What the work returns, in a transaction that has ended when this returns, also where the caller is cancelled
         meanwhile. Where the connection is lost at its end, it is done again unless it `took_effect`; work without that
         may be done twice."""
+
+    async def now(self) -> datetime:
+        async def read(transaction: Transaction) -> datetime:
+            return moment(transaction.now)
+
+        return await self._read(read)
 
     async def submit(self, new: NewJob, *, limit: SubmissionLimit | None = None) -> tuple[Job, bool]:
         check_name(new.id, "job id")

@@ -4,6 +4,7 @@ is wrong does no harm."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from graph_research.jobs.job import Claim, Job, JobStatus, NewJob, Outcome, ResultRow, SourceRow, SubmissionLimit
@@ -18,6 +19,10 @@ WORKER_LOST = "worker-lost"
 
 class SubmittedJobs(Protocol):
     """The jobs of users. A job of another user is as unknown as one that does not exist (`UnknownJob`)."""
+
+    async def now(self) -> datetime:
+        """The time by the clock of the store, of which a job has its `created_at`."""
+        ...
 
     async def submit(self, new: NewJob, *, limit: SubmissionLimit | None = None) -> tuple[Job, bool]:
         """Queue a job, and whether it is new: where the user has one with this idempotency key, that one is returned.

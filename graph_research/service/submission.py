@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -205,10 +206,15 @@ async def submit_follow_up(
     """Queue a job that answers a further question to the research of another, and say what is left of the quota.
     `NoReport` where there is none that the answer could join."""
 
-    async def create(run_id: str) -> str:
+    async def create(run_id: str, created_at: datetime) -> str:
         await backend.app.report(job.run_id)
         return await create_follow_up(
-            backend.app, job.run_id, question.question, follow_up=run_id, limits=question.limits
+            backend.app,
+            job.run_id,
+            question.question,
+            follow_up=run_id,
+            limits=question.limits,
+            created_at=created_at,
         )
 
     new = _Created(
@@ -240,7 +246,7 @@ async def submit_fork(
         idempotency_key=idempotency_key,
         limits=wanted.limits,
     )
-    return await _submit_created(backend, new, lambda run_id: fork(run_id=run_id))
+    return await _submit_created(backend, new, lambda run_id, created_at: fork(run_id=run_id, created_at=created_at))
 
 
 def _check_size(state: Mapping[str, Any], assignments: Sequence[str]) -> None:
@@ -267,14 +273,14 @@ class _Created:
 
 
 async def _submit_created(
-    backend: Backend, new: _Created, create: Callable[[str], Awaitable[str]]
+    backend: Backend, new: _Created, create: Callable[[str, datetime], Awaitable[str]]
 ) -> tuple[Job, Quota]:
-    """Create a run and queue the job that drives it."""
+    """Create a run, by the clock of the queue like any other, and queue the job that drives it."""
     user, key, asked = new.job.user, new.idempotency_key, {"of": new.job.id, **new.asked}
     job = key and await backend.jobs.submitted_with(user, key)
     if not job:
         await check_quota(backend.jobs, user)
-        run_id = await create(new_run_id())
+        run_id = await create(new_run_id(), await backend.jobs.now())
         request = JobRequest(run=await backend.app.request(run_id), limits=new.limits, user=user).to_json()
         queued = NewJob(
             id=run_id, user=user, question=new.question, request={**request, _ASKED: asked}, idempotency_key=key

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from graph_research.app.application import Application
@@ -150,9 +151,11 @@ async def create_follow_up(
     follow_up: str | None = None,
     accept_changes: bool = False,
     limits: RequestLimits = NO_LIMITS,
+    created_at: datetime | None = None,
 ) -> str:
     """Store the run `follow_up` that will answer a further question, and return its id; without one the run that this
-    research has of this question for this version, created where there is none."""
+    research has of this question for this version, created where there is none. `created_at` is as for
+    `Application.create`."""
     question = _checked(question)
     store = app.store
     record = await store.run(run_id)
@@ -172,7 +175,7 @@ async def create_follow_up(
         refuse_foreign(record, request)
     async with app.prepared(request, run_id=follow_up) as run:
         metadata = {**metadata_of(run.request), **inherited(record), FOLLOW_UP_OF: run_id}
-        await run.runtime().create(run.input(), run_id=follow_up, metadata=metadata)
+        await run.runtime().create(run.input(), run_id=follow_up, metadata=metadata, created_at=created_at)
     await store.write(Write(run_id=follow_up, shares=run_id))
     return follow_up
 

@@ -41,6 +41,7 @@ async def fork(
     *,
     run_id: str,
     now: float,
+    created_at: float | None = None,
     values: Mapping[str, Any] | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> None:
@@ -48,8 +49,9 @@ async def fork(
     are tried, so that they see the edited `values` (whole channels). Nothing is run; it is paused, to be resumed.
 
     A step inside of a fan-out or a subgraph, or beside others, can be forked too: what had finished by then is kept.
-    `now` is in seconds since 1970; `metadata` None takes over the parent's. Raises `UnknownRun`, `RunExists`,
-    `InputInvalid` for a step or a value that does not fit, `GraphChanged` where `graph` lacks a node it would stand on.
+    `now` and `created_at`, None: now, are in seconds since 1970; `metadata` None takes over the parent's. Raises
+    `UnknownRun`, `RunExists`, `InputInvalid` for a step or a value that does not fit, `GraphChanged` where `graph`
+    lacks a node it would stand on.
     """
     old = await store.run_row(parent)
     place = await _fork_point(store, graph, parent, step)
@@ -70,7 +72,7 @@ async def fork(
         error=None,
         metadata=old.metadata if metadata is None else encode(metadata, texts),
         waiting=None,
-        created_at=now,
+        created_at=now if created_at is None else created_at,
         updated_at=now,
         parent=parent,
     )

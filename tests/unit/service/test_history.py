@@ -57,6 +57,17 @@ async def test_a_fork_is_a_job_that_goes_on_with_another_state(service: ServiceC
     assert same["state"] == []
 
 
+@pytest.mark.parametrize(
+    ("path", "body"), [("forks", {"step": 1}), ("questions", {"question": "How much power did tide mills give?"})]
+)
+async def test_the_run_of_a_fork_and_of_a_question_is_as_old_as_its_job(
+    service: ServiceClient, job: str, path: str, body: dict[str, object]
+) -> None:
+    made = (await service.post(f"{JOBS}/{job}/{path}", body)).json()["id"]
+    created_at = (await service.jobs.find(made) or pytest.fail("no job")).created_at
+    assert (await service.app.store.run(made)).created_at == created_at, "whatever the clock of `serve` says"
+
+
 async def test_a_fork_with_the_same_key_is_the_same_job(service: ServiceClient, job: str) -> None:
     key = {"Idempotency-Key": "fork"}
     first, second = [await service.post(f"{JOBS}/{job}/forks", {"step": 1}, headers=key) for _ in range(2)]

@@ -126,8 +126,7 @@ class Latencies:
 async def probed(address: str, bare: Served) -> AsyncIterator[Latencies]:
     """Both are asked again and again while the context is entered."""
     latencies = Latencies()
-    kept = httpx.Limits(keepalive_expiry=1)  # where this process is busy, the server may have closed it meanwhile
-    async with httpx.AsyncClient(timeout=60, limits=kept) as http:
+    async with httpx.AsyncClient(timeout=60) as http:
 
         async def ask() -> None:
             while True:
@@ -136,7 +135,11 @@ async def probed(address: str, bare: Served) -> AsyncIterator[Latencies]:
                     (f"{bare.url}/status", latencies.bare),
                 ):
                     started = time.perf_counter()
-                    (await http.get(url)).raise_for_status()
+                    try:
+                        answer = await http.get(url)
+                    except (httpx.NetworkError, httpx.RemoteProtocolError):  # the server has closed an idle one
+                        answer = await http.get(url)
+                    answer.raise_for_status()
                     seconds.append(time.perf_counter() - started)
                 await asyncio.sleep(PROBE_SECONDS)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from graph_research.text.language.frequencies import frequencies
 from graph_research.text.language.tags import direction, language_name, primary, question_language
 
 
@@ -41,6 +42,12 @@ from graph_research.text.language.tags import direction, language_name, primary,
 )
 def test_the_language_of_a_short_question_is_told_by_all_its_words(question: str, language: str) -> None:
     assert question_language(question) == language
+
+
+def test_a_question_is_compared_with_many_languages_without_their_dictionaries() -> None:
+    frequencies.cache_clear()
+    assert question_language("Geschichte der Gemeinde Husum") == "de"
+    assert frequencies.cache_info().currsize == 0, "each takes some 5 MB, for as long as the process lives"
 
 
 @pytest.mark.parametrize(

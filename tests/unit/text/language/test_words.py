@@ -13,7 +13,7 @@ import wordfreq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_research.text.language.frequencies import frequency
+from graph_research.text.language.frequencies import frequencies, frequency
 from graph_research.text.language.words import (
     MOST_WEIGHT,
     index_text,
@@ -36,11 +36,12 @@ INFLECTED = [
 def test_frequencies_are_those_that_wordfreq_reads(language: str) -> None:
     listed = {"no": "nb"}.get(language, language)
     small = wordfreq.available_languages("small")
-    frequencies = wordfreq.get_frequency_dict(listed, wordlist="small") if listed in small else {}
-    sampled = dict(islice(frequencies.items(), 0, None, 97))
-    assert {word: frequency(word, language) for word in sampled} == {
-        word: math.log10(share) + 9 for word, share in sampled.items()
-    }
+    listed_words = wordfreq.get_frequency_dict(listed, wordlist="small") if listed in small else {}
+    sampled = dict(islice(listed_words.items(), 0, None, 97))
+    expected = {word: math.log10(share) + 9 for word, share in sampled.items()}
+    assert {word: frequency(word, language) for word in sampled} == expected
+    assert {word: frequencies(language)[word] for word in sampled} == expected
+    assert len(frequencies(language)) == len(listed_words)
     assert frequency("unlisted-word", language) == 0.0
 
 

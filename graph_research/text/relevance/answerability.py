@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph_research.text.bm25 import MOST_SATURATED
@@ -67,18 +67,18 @@ def _features(pool: Pool, query: Query, best: float, weights_in: Callable[[str],
         weights = weights_in(doc.language)
         total = sum(weights.values())
         document = max(document, pool.document_score(source, weights) / (MOST_SATURATED * total) if total else 0.0)
-        held = max(_covered(doc, query, weights), default=0.0)
+        held = max(_covered(doc, query, weights, pool.others(query)[source]), default=0.0)
         if held > matched:
             matched, missing = held, total - held
     return Features(matched / 10, missing / 10, document, best / 10)
 
 
-def _covered(doc: Analysed, query: Query, weights: Mapping[str, float]) -> list[float]:
-    """The weight of the terms in each unit, its neighbours and what stands above it; nothing in a place without
-    an amount of money where that is asked for."""
+def _covered(doc: Analysed, query: Query, weights: Mapping[str, float], others: Collection[int]) -> list[float]:
+    """The weight of the terms in each unit, its neighbours and what stands above it, but for those `others`; nothing in
+    a place without an amount of money where that is asked for."""
     covered = [0.0] * len(doc.units)
     for term, weight in weights.items():
-        held = (position for position, _ in doc.postings.get(term, ()))
+        held = (position for position, _ in doc.postings.get(term, ()) if position not in others)
         near = {place for position in held for place in (position - 1, position, position + 1)}
         above = (positions for context, positions in doc.contexts.items() if term in context)
         for position in near.union(*above).intersection(range(len(covered))):

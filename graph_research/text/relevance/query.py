@@ -35,7 +35,7 @@ SPECIFIC = 1.5
 """The weight of a word that a reader would miss, such as `sharks`."""
 ALL_COMMON = 0.1
 """The weight of each word of a question that has common words only."""
-_RARE = 1.0  # a capital letter makes a word of at least this weight a name, wherever it stands
+RARE = 1.0  # a capital letter makes a word of at least this weight a name, wherever it stands
 _TOPIC_END = re.compile(": |：")
 _NAME = re.compile(
     r"(?:\d{1,2}\s(?=[A-Z]))?(?:[A-Z]\.\s?)*(?:[A-Z]|\d+[A-Za-z]|[a-z]+[A-Z_]|\w+[._]\w)[\w.'’/-]*"
@@ -133,7 +133,7 @@ class Query:
         end = start + len(self.names[0])
         after = [word for word in words(self.text, self.language) if word.start >= end][:_MOST_AFTER_NAME]
         for word in after:
-            if self.text[end : word.start] != " " or word.weight < _RARE:
+            if self.text[end : word.start] != " " or word.weight < RARE:
                 break
             end = word.end
         return self.text[start:end]
@@ -223,7 +223,7 @@ def _names(text: str, language: str) -> list[str]:
     for match in _NAME.finditer(text):
         name = match[0].rstrip(".,'’-")
         first, _, rest = name.partition(" ")
-        if is_question_word(first, language) or (match.start() == 0 and weight(first, language) < _RARE):
+        if is_question_word(first, language) or (match.start() == 0 and weight(first, language) < RARE):
             name = rest
         if name and _says(name, language):
             found.append(name)

@@ -20,7 +20,8 @@ from graph_research.text.document import Document
 from graph_research.text.language.words import language_of, terms, written_in
 from graph_research.text.relevance.embedding import Embedder, nearness
 from graph_research.text.relevance.extremes import extreme_rows, rows_holding
-from graph_research.text.relevance.query import Query
+from graph_research.text.relevance.other_rows import other_rows
+from graph_research.text.relevance.query import RARE, Query
 from graph_research.text.relevance.units import Unit, units
 
 _MOST_KEPT = 128  # documents whose words are kept: the agents of a run rank the same ones again and again
@@ -40,6 +41,8 @@ _LENGTH = 0.5
 """For each natural logarithm of the unit's words, since a lone word is rarely an answer."""
 _EXTREME = 2.0
 """Where the query asks for the largest or smallest value of a column, of what it says of the table, for its row."""
+_OTHER = 0.3
+"""Which part of its score the row of a table keeps whose labels name another thing than the query."""
 _VALUED = 0.3
 """Where the query asks for a date, a number or an amount of money, of the score again for a unit that holds one."""
 _SAID_BY_VALUE = 0.5
@@ -149,6 +152,7 @@ class Pool:
     embedder: Embedder | None = None
     read: dict[str, Analysed] = field(init=False)
     _extremes: dict[Query, dict[str, dict[int, float]]] = field(default_factory=dict, init=False, repr=False)
+    _others: dict[Query, dict[str, Collection[int]]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.read = {source: analysed(document) for source, document in self.documents.items()}
@@ -173,6 +177,23 @@ class Pool:
                 placed = enumerate(doc.units) if rows else ()
                 found[source] = {place: rows[unit.start] for place, unit in placed if unit.start in rows}
         return self._extremes[query]
+
+    def others(self, query: Query) -> Mapping[str, Collection[int]]:
+        """The positions of the units of each document that are rows of another thing than is asked for."""
+        if query not in self._others:
+            lacking = self._lack_a_word(query)
+            self._others[query] = {
+                source: _other_positions(self.documents[source], doc, query, lacking=lacking)
+                for source, doc in self.read.items()
+            }
+        return self._others[query]
+
+    def _lack_a_word(self, query: Query) -> bool:
+        """Whether a word of the query that says something is in no document, where all are in its language."""
+        said = [word.term for word in query.own_words if word.weight >= RARE and word.term not in query.value_terms]
+        return self.languages == {query.language} and any(
+            all(not doc.totals[term] for doc in self.read.values()) for term in said
+        )
 
     def term_weights(self, query: Query, language: str) -> dict[str, float]:
         """The query's terms with the mixture of their rarity in the pool and in the language, less for those that most
@@ -240,6 +261,15 @@ class Pool:
         return {source: self.embedder.vectors(given) for source, given in texts.items()}
 
 
+def _other_positions(document: Document, doc: Analysed, query: Query, *, lacking: bool) -> Collection[int]:
+    if not document.tables:
+        return ()
+    language = written_in(document.text, query.language)
+    asked = query.weights(language).keys() - query.value_terms
+    rows = other_rows(document, language, asked, lacking=lacking)
+    return frozenset(place for place, unit in enumerate(doc.units) if unit.start in rows) if rows else ()
+
+
 def rank(pool: Pool, query: Query) -> list[Ranked]:
     """Every unit of the pool that shares a term with the query, itself or by what stands around it, or is near it in
     meaning, best first.
@@ -255,6 +285,9 @@ def rank(pool: Pool, query: Query) -> list[Ranked]:
         scores[source] = [score + MEANING * gain for score, gain in zip(scores[source], near, strict=True)]
     for source, gain in _links(pool, query, scores).items():
         scores[source] = [score + _LINKED * gain for score in scores[source]]
+    for source, positions in pool.others(query).items():
+        for position in positions:
+            scores[source][position] *= _OTHER
     extremes = pool.extremes(query)
     for source, rows in extremes.items():
         for position, worth in rows.items():

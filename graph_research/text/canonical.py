@@ -7,7 +7,15 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import accumulate
 
-from graph_research.text.document import MAX_HEADING_CHARS, Block, BlockKind, Document, PlaceKind, Places
+from graph_research.text.document import (
+    MAX_HEADING_CHARS,
+    WITHOUT_HEADER,
+    Block,
+    BlockKind,
+    Document,
+    PlaceKind,
+    Places,
+)
 from graph_research.text.errors import DocumentUnreadable
 
 MAX_BLOCKS = 250_000
@@ -47,7 +55,7 @@ class DocumentBuilder:
         self._length = 0
         self._cells: list[tuple[int, ...]] = []
         self._code_lines: list[int] = []
-        self._begins_table = False
+        self._begins_table = 0
         self._above: list[str] = []  # the cells of the row above
         self._next_place: tuple[PlaceKind, str, int | str] | None = None
         self._places: list[tuple[PlaceKind, str, list[int], list[int | str]]] = []
@@ -56,9 +64,10 @@ class DocumentBuilder:
         """What is added from now on stands there in the file."""
         self._next_place = (kind, canonical_text(within), at)
 
-    def begin_table(self) -> None:
-        """The next row is the first of another table than the row before it."""
-        self._begins_table = True
+    def begin_table(self, *, header: bool = True) -> None:
+        """The next row is the first of another table than the row before it, and names its columns unless the table has
+        no `header`."""
+        self._begins_table = 1 if header else WITHOUT_HEADER
         self._above.clear()
 
     def add_row(self, cells: Sequence[str | None], places: Sequence[str] = (), within: str = "") -> None:
@@ -71,10 +80,10 @@ class DocumentBuilder:
         ]
         self._above[: len(texts)] = texts
         before = self._length
-        self.add("table", " ".join(filter(None, texts)), level=int(self._begins_table))
+        self.add("table", " ".join(filter(None, texts)), level=self._begins_table)
         if self._length == before:
             return
-        self._begins_table = False
+        self._begins_table = 0
         starts = [self._blocks[-1].start]
         for text in texts:
             starts.append(min(starts[-1] + len(text) + (1 if text else 0), self._length))

@@ -25,9 +25,14 @@ BlockKind = Literal["heading", "paragraph", "item", "quote", "table", "code", "b
 PlaceKind = Literal["attachment", "cell", "chapter", "line", "notebook_cell", "paragraph", "row", "slide"]
 
 
+WITHOUT_HEADER = 2
+"""The level of the first row of a table that names no columns."""
+
+
 class Block(NamedTuple):
     """A block of the source: `text[start:end]` of the canonical text. `level` is a heading's, 1 to 6; 1 for the
-    first row of a table that the file says begins there, and for what a mail quotes of an earlier one; else 0."""
+    first row of a table that the file says begins there, 2 where that row names no columns, and 1 for what a mail
+    quotes of an earlier one; else 0."""
 
     kind: BlockKind
     start: int
@@ -38,6 +43,11 @@ class Block(NamedTuple):
     def is_earlier(self) -> bool:
         """Whether it stands in an earlier mail that this one quotes."""
         return self.kind == "quote" and self.level > 0
+
+    @property
+    def begins_without_header(self) -> bool:
+        """Whether it is the first row of a table without names of columns."""
+        return self.kind == "table" and self.level == WITHOUT_HEADER
 
 
 class Places(NamedTuple):
@@ -140,8 +150,8 @@ class Document:
 
     def table_at(self, start: int) -> tuple[int, ...]:
         """Where the rows of a table start, its header first, of which one starts at `start`; empty where that is no
-        row of a table whose cells are known. Rows with more or fewer cells than the header are left out, and a second
-        row of the header."""
+        row of a table whose cells are known, or of one without a header. Rows with more or fewer cells than the header
+        are left out, and a second row of the header."""
         return self._tables[0].get(start, ())
 
     @property
@@ -254,7 +264,10 @@ class Document:
         second: set[int] = set()
         begun = list(accumulate(block.kind != "table" or block.level > 0 for block in self.blocks))
         for _, numbered in groupby(zip(begun, self.blocks, strict=True), key=itemgetter(0)):
-            starts = [block.start for _, block in numbered if block.kind == "table"]
+            of_table = [block for _, block in numbered if block.kind == "table"]
+            if any(block.begins_without_header for block in of_table):
+                continue
+            starts = [block.start for block in of_table]
             named = list(dropwhile(lambda start: _is_caption(self.rows.get(start, ())), starts))
             width = len(self.rows.get(named[0], ())) if named else 0
             rows = tuple(row for row in named if width and len(self.rows.get(row, ())) == width)

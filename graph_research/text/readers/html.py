@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -49,6 +49,7 @@ _MAX_UNSURE = 8  # elements in each other that are searched for content; those i
 _MAY_HOLD_CONTENT = ("form", "search", "aside")
 _MAIN_SHARE = 0.4  # a <main> with at least this share of the page's text is the page; the rest is furniture
 _NOTE_ROLES = ("note", "doc-footnote", "footnote", "endnote", "rearnote")
+_LABELLED_ROWS = 2
 _MAX_COVERED = 100_000  # of a page's cells, those that others stand in
 _NOTE_LINKS = "sup a[href*='#'], a[href*='#'] > sup, a[role=doc-noteref]"
 _NOTE = re.compile(r"\W*((?:[^\W\d_]{2,8}\s)?\d{1,3}|[^\W\d_]{1,2}|[*†‡§]{1,3})\W*")
@@ -232,7 +233,7 @@ class _Reader:
             self._boundary(place)
             steps.append((node, inside, True))
             if tag == "table":
-                self._builder.begin_table()
+                self._builder.begin_table(header=not _labels_its_rows(node))
                 self._rows_covered.clear()
             elif tag == "tr":
                 self._cell_starts.clear()
@@ -380,6 +381,14 @@ def _of_kind(node: LexborNode, tag: str, place: _Place) -> _Place:
     if tag == "caption":
         return _changed(place, kind="table")
     return place
+
+
+def _labels_its_rows(table: LexborNode) -> bool:
+    """Whether the first rows with several cells have a header cell for the row and cells with what it says, so that
+    none of them names the columns."""
+    rows = ([cell.tag for cell in row.iter()] for row in table.css("tr"))
+    first = list(islice((tags for tags in rows if len(tags) > 1), _LABELLED_ROWS))
+    return len(first) == _LABELLED_ROWS and all(tags[0] == "th" and "th" not in tags[1:] for tags in first)
 
 
 def _span(cell: LexborNode, name: str) -> int:

@@ -84,6 +84,7 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
                 caption, first = "", written
             elif block.level:
                 caption, first = first if first == text[before.start : before.end] else "", written
+            first = "" if block.begins_without_header else first
             names = " ".join(filter(None, document.header_at(block.start)))
             header = " ".join(dict.fromkeys(filter(None, (caption, first, names))))
             for start, end in _lines(text, block):

@@ -112,6 +112,17 @@ def test_a_table_has_its_own_header_behind_its_caption_and_right_behind_another_
     assert (headers["Skarvik 22"], headers["North 7 m"]) == ("Ferries Ferry Cars", "Quay Depth")
 
 
+def test_a_table_that_labels_its_rows_has_no_header_that_would_be_its_first_row() -> None:
+    days = "<tr><th>Monday<td>8-12<tr><th>Tuesday<td>9-13<tr><th>Wednesday<td>closed"
+    document = html_document(f"<h1>Hours</h1><table><caption>Office</caption>{days}</table>")
+    rows = {unit.text: unit.header for unit in units(document, "en") if unit.kind == "row"}
+    assert rows["Monday 8-12"] == rows["Tuesday 9-13"] == "Office"
+    assert not any(document.names_columns(block.start) for block in document.blocks)
+    cells = "<tr><th><th>Cats<th>Dogs<tr><th>Fasting<td>6 h<td>12 h<tr><th>Price<td>95<td>240"
+    document = html_document(f"<table>{cells}</table>")
+    assert document.columns_at(document.text.index("Price")) == (("", "Price"), ("Cats", "95"), ("Dogs", "240"))
+
+
 def test_two_line_breaks_part_paragraphs() -> None:
     assert blocks(html_document("<div>One.<br><br>Two.<br>Still two.</div>")) == ["One.", "Two. Still two."]
 

@@ -31,6 +31,8 @@ _MOST_CHARS = 4_000
 MOST_PARTS = 8
 SUBJECT_SHARE = 0.3  # of its weight, for a word that a part has only from the question's subject
 _MOST_AFTER_NAME = 2
+_MOST_COUNTED = 3
+"""Words behind a number, or behind "how many", of which one is what is counted."""
 SPECIFIC = 1.5
 """The weight of a word that a reader would miss, such as `sharks`."""
 ALL_COMMON = 0.1
@@ -182,6 +184,20 @@ class Query:
             return True
         is_priced = self.asked_kind == "money" and any(map(str.isdigit, text))
         return is_priced and not price_terms(language).isdisjoint(named)
+
+    def counts_what_is_asked(self, text: str, language: str) -> bool:
+        """Whether it asks for a number of things and a text has a number of these."""
+        if self._asked_unit != "":
+            return False
+        asked = words(counted_words(self.own, self.language), language)[:_MOST_COUNTED]
+        counted = {word.term for word in asked if word.weight > 0.0}
+        ends = [value.end for value in values(text) if self.asks_for(value) and not value.unit]
+        return any(word.term in counted for end in ends for word in words(text[end:], language)[:_MOST_COUNTED])
+
+    def counts_other_things(self, text: str, language: str) -> bool:
+        """Whether it asks for a number of things and a text has numbers, but none of these, and no share either."""
+        shares = any(value.unit for value in values(text) if self.asks_for(value))
+        return self._asked_unit == "" and not shares and not self.counts_what_is_asked(text, language)
 
     @property
     def is_yes_no(self) -> bool:

@@ -45,6 +45,8 @@ _OTHER = 0.3
 """Which part of its score the row of a table keeps whose labels name another thing than the query."""
 _VALUED = 0.3
 """Where the query asks for a date, a number or an amount of money, of the score again for a unit that holds one."""
+_COUNTED = 0.3
+"""The same once more for a unit with a number of the things that are counted ("16 turbines"), or a share."""
 _SAID_BY_VALUE = 0.5
 """Of the weight of "cost" for a unit that tells an amount of money without the word."""
 MEANING = 8.0
@@ -325,7 +327,8 @@ def _add_values(pool: Pool, doc: Analysed, query: Query, terms: Mapping[str, flo
         if scores[position] and doc.holds_asked_kind(query, position):
             said = sum(weight for term, weight in asking.items() if term not in counted)
             scores[position] += _SAID_BY_VALUE * said * saturation(1, doc.lengths[position], pool.mean_unit)
-            scores[position] *= 1.0 + _VALUED
+            counts = query.counts_what_is_asked(doc.units[position].text, doc.language)
+            scores[position] *= 1.0 + (_VALUED + _COUNTED * counts)
 
 
 def _ordered(

@@ -39,7 +39,8 @@ class Candidate:
 def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
     """Positions of the candidates that make the answer: the best, then up to two more that hold a word of the question
     and fit, each the best by its score times the weight of what it holds of the question and those before do not. Where
-    a date or a number is asked for, those that hold one come first.
+    a date or a number is asked for, those that hold one come first, and of numbers of things those that count what is
+    asked for.
 
     A question for yes or no gets 40 words, another one 80; since it is answered by a statement, a sentence counts less
     for it the more of its words are numbers. What states nothing is left out; where nothing else is there, the best
@@ -70,7 +71,7 @@ def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
             picked.append(best)
     if not query.asked_kind:
         return picked
-    return sorted(picked, key=lambda place: not _holds_asked_kind(query, candidates[place]))
+    return sorted(picked, key=lambda place: -_fit(query, candidates[place]))
 
 
 def _holds_asked_kind(query: Query, candidate: Candidate) -> bool:
@@ -79,6 +80,14 @@ def _holds_asked_kind(query: Query, candidate: Candidate) -> bool:
         return any(map(str.isdigit, candidate.text))
     language, written = read_sentence(candidate.text)
     return query.holds_asked_kind(candidate.text, {word.term for word in written}, language)
+
+
+def _fit(query: Query, candidate: Candidate) -> int:
+    """2 for a value of the kind that is asked for, 1 where it is a number of other things, 0 without one."""
+    is_counted_otherwise = candidate.kind != "row" and query.counts_other_things(
+        candidate.text, read_sentence(candidate.text)[0]
+    )
+    return 2 - is_counted_otherwise if _holds_asked_kind(query, candidate) else 0
 
 
 def _score(query: Query, candidate: Candidate) -> float:

@@ -120,3 +120,9 @@ def test_of_sentences_that_say_the_same_the_one_of_the_page_on_the_matter_is_fir
     ranked = rank(pool(mention, matter), parse("How are sluices cleaned?"))
     same = [item.source for item in ranked if item.unit.text == "The sluices are cleaned in spring."]
     assert same == ["1", "0"]
+
+
+def test_a_number_of_what_is_asked_for_goes_before_numbers_of_other_things() -> None:
+    checks = "An official said that the weekly checks on turbine 7 of the lagoon had been left out for 14 days."
+    told = "The lagoon has 16 bulb turbines, which stand side by side in a powerhouse near a point."
+    assert best("How many turbines does the lagoon have?", f"{checks}\n\n{told}") == told

@@ -141,3 +141,11 @@ def test_several_common_words_together_are_an_answer() -> None:
         query, Candidate("The siren at Bergheide is tested on the first Saturday of each month.", 1.0)
     )
     assert not states_something(query, Candidate("The siren at Bergheide is tested then.", 1.0))
+
+
+def test_a_share_goes_before_a_number_of_other_things_than_are_counted() -> None:
+    others = Candidate("A control group of 60 smolts was released, so that deaths in the turbines could be told.", 0.9)
+    share = Candidate("Salmon smolt mortality at the lagoon was 4.2 percent.", 0.7)
+    assert chosen(parse("How many young salmon die in the turbines?"), [others, share]) == [1, 0]
+    counted = Candidate("In spring 300 young salmon were caught in the turbines.", 0.6)
+    assert chosen(parse("How many young salmon die in the turbines?"), [others, counted]) == [1, 0]

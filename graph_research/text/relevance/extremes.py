@@ -1,20 +1,24 @@
 """Which rows of a table a question asks for by a value: the one with the largest or smallest in the column that it
-names ("the most beds"), or those whose range holds a value that it names ("a group of 30": `26 to 50`)."""
+names ("the most beds"), or those whose range holds a value that it names ("a group of 30": `26 to 50`); and which rows
+are labelled otherwise than what it asks for."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import lru_cache
 from math import isclose
+from typing import NamedTuple
 
 from graph_research.text.document import Document
 from graph_research.text.language.dates import dates_in
+from graph_research.text.language.opposites import is_absolute
 from graph_research.text.language.quantities import Value, holds, period, values
 from graph_research.text.language.superlatives import DATE, MONEY, Superlative, superlatives_in
 from graph_research.text.language.terms import STOP_WORDS
-from graph_research.text.language.words import held_share, held_weight, stem, weights_of, words
+from graph_research.text.language.words import held_share, held_weight, stem, terms, weights_of, words
 from graph_research.text.relevance.query import ALL_COMMON, Query
 
 _NAMED = 0.6
@@ -24,6 +28,8 @@ _ABOUT_THE_TABLE = 0.5
 """Of the question's weight but for its value, for a table of ranges and its row that hold the value."""
 _TOLD_BY = 40
 """Rows at the beginning of a table that tell whether a column has ranges: to read a long one whole takes seconds."""
+_MOST_LABEL_WORDS = 3
+_MOST_KEPT = 128  # documents whose labels are kept, as those of the ranking are
 _DASH = re.compile(r"(?<=\d)\s?[-–—]\s?(?=\d)")
 _UNIT = re.compile(r"[(\[]([^()\[\]]{1,20})[)\]]|,?\sin\s(\S{1,10})$")
 _MINUS = re.compile(r"\s*[-−–]\s*(?=\d)")
@@ -192,3 +198,73 @@ def _without_total(amounts: Mapping[int, float]) -> dict[int, float]:
     totals = [row for row, amount in amounts.items() if isclose(amount, whole - amount, rel_tol=1e-6)]
     is_total = len(amounts) > _FEWEST and len(totals) == 1
     return {row: amount for row, amount in amounts.items() if not is_total or row not in totals}
+
+
+class _LabelledRow(NamedTuple):
+    """Where a row starts, its terms, those of its cells that no other row has in the same column, and its labels: of
+    each column of labels the cell and its terms."""
+
+    start: int
+    terms: frozenset[str]
+    own: frozenset[str]
+    labels: tuple[tuple[str, frozenset[str]], ...]
+
+
+def other_rows(document: Document, language: str, asked: Set[str], *, lacking: bool) -> frozenset[int]:
+    """Where the rows of a document's tables start that are labelled otherwise than a question asks, whose terms are
+    `asked`: a column of labels has some of these in other rows, and the row has them nowhere, as the row "vaccination,
+    dog" for a question about the vaccination of a cat. Where a word of the question is `lacking` in all documents, such
+    as "horse", it may be the label that would tell apart several rows that hold the same of the question: then these
+    are of other things too.
+
+    A row that the question names in a column in which all cells differ is what it asks for. Columns of labels have
+    short cells without digits, of which some are repeated; a label for all things ("any") names nothing else, nor does
+    an empty cell.
+    """
+    tables = _labelled(document, language)
+    return frozenset(start for rows in tables for start in _others(rows, language, asked, lacking=lacking))
+
+
+def _others(rows: Sequence[_LabelledRow], language: str, asked: Set[str], *, lacking: bool) -> Iterator[int]:
+    unnamed = [row for row in rows if asked.isdisjoint(row.own)]
+    most = max(len(asked & row.terms) for row in rows)
+    best = [row for row in unnamed if most and len(asked & row.terms) == most]
+    for column in range(len(rows[0].labels)):
+        wanted = frozenset().union(*(asked & row.labels[column][1] for row in rows))
+        others = [row for row in unnamed if wanted.isdisjoint(row.terms)] if wanted else []
+        if lacking and not wanted and len({row.labels[column] for row in best}) > 1:
+            others = best
+        yield from (row.start for row in others if _names_something(row.labels[column][0], language))
+
+
+def _names_something(label: str, language: str) -> bool:
+    return bool(label) and not is_absolute(label, language)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _labelled(document: Document, language: str) -> tuple[tuple[_LabelledRow, ...], ...]:
+    """The rows of each table that has a column of labels."""
+    return tuple(rows for _, *starts in document.tables if (rows := _labelled_rows(document, starts, language)))
+
+
+def _labelled_rows(document: Document, starts: Sequence[int], language: str) -> tuple[_LabelledRow, ...]:
+    columns = list(zip(*(document.rows[start] for start in starts), strict=True))
+    labels = [n for n, column in enumerate(columns) if _are_labels(list(filter(None, column)))]
+    keys = [n for n, column in enumerate(columns) if len(set(column)) == len(column)]
+    if not labels:
+        return ()
+    read = [[frozenset(terms(cell, language)) for cell in document.rows[start]] for start in starts]
+    return tuple(
+        _LabelledRow(
+            start,
+            frozenset().union(*cells),
+            frozenset().union(*(cells[n] for n in keys)),
+            tuple((document.rows[start][n], cells[n]) for n in labels),
+        )
+        for start, cells in zip(starts, read, strict=True)
+    )
+
+
+def _are_labels(cells: Sequence[str]) -> bool:
+    is_label = (len(cell.split()) <= _MOST_LABEL_WORDS and not any(map(str.isdigit, cell)) for cell in cells)
+    return bool(cells) and all(is_label) and max(Counter(cells).values()) > 1

@@ -19,8 +19,7 @@ from graph_research.text.bm25 import inverse_frequency, saturation
 from graph_research.text.document import Document
 from graph_research.text.language.words import language_of, terms, written_in
 from graph_research.text.relevance.embedding import Embedder, nearness
-from graph_research.text.relevance.extremes import extreme_rows, rows_holding
-from graph_research.text.relevance.other_rows import other_rows
+from graph_research.text.relevance.extremes import extreme_rows, other_rows, rows_holding
 from graph_research.text.relevance.query import RARE, Query
 from graph_research.text.relevance.units import Unit, units
 

@@ -86,7 +86,7 @@ class InlineMarks:
     @cached_property
     def _shared(self) -> frozenset[str]:
         names = {name for row in self._report.statements() for name in row.code}
-        return frozenset(name for name in names if not name.isalnum())
+        return frozenset(name for name in names if not (name.isalnum() or "`" in name))
 
     def stretches(self, statement: CitedStatement, text: str) -> Iterator[Stretch]:
         """The text, which is the statement's or one of its clauses, in order and without gaps."""

@@ -42,12 +42,15 @@ def test_stars_within_code_are_stars() -> None:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("With `on` only storage on the primary matters.", []),
+        ("With `on` only storage on the primary matters.", ["With `on` only"]),
         ("With `on`, and `on` alone, `fsync` matters.", ["on", "fsync"]),
+        ("A `post` hook and an `update` hook see any update.", ["post", "an `update` hook"]),
         ("Set `busy_timeout`; busy_timeout is 0 by default.", ["busy_timeout"]),
     ],
 )
-def test_a_word_that_the_text_has_without_backticks_too_is_no_code(text: str, code: list[str]) -> None:
+def test_a_word_that_the_text_has_without_backticks_too_is_code_only_beside_the_same_words(
+    text: str, code: list[str]
+) -> None:
     assert unmarked(text).code == code
 
 
@@ -60,6 +63,7 @@ def test_a_heading_is_one_line_without_marks() -> None:
     [
         "**Partial clone:** `--filter` leaves out blobs, and so does `git fetch`.",
         "**The `fsync` setting:** leave it on, with `fsync-log` off",
+        "An `update` hook refuses any update, and so does `update`.",
         "nothing is marked",
     ],
 )

@@ -15,6 +15,8 @@ from graph_research.text.language.words import MOST_WEIGHT, UNSPACED, language_o
 
 _WORD = deferred(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;|•(\[“\"„«»–—/`*]|^\s*[-–]|\d[.)])\s*$")
+_LABEL = re.compile(r"\s*([^\W\d_]+)(?:[ -](?=[^\W\d_])[^A-Z\W]\w*){1,3}[:：]")
+"""What a text is about, in two to four words before a colon, of which only the first has a capital."""
 _PLURAL = re.compile(r"[A-Z]{2,}s")  # of an abbreviation
 _DERIVED = re.compile(r"(?:ing|ed|ly|ness|ions?|able|ible|ers?|ism|less|ful|ity|ments?|[^s]s)$")
 _LEAST_COMMON = 4  # letters that the forms of a word share
@@ -25,8 +27,9 @@ def new_names(
     text: str, known: Sequence[str], *, at_start: bool = True, language: str = "", translated: bool | None = None
 ) -> list[str]:
     """The names of a text that no known text has, as they are written. Of a rare word with a capital at the beginning
-    of a sentence nobody knows whether it is a name; it counts only with `at_start`. The text is in `language`, and was
-    `translated` from that of the known texts or not; what is not given is told from the texts.
+    of a sentence nobody knows whether it is a name; it counts only with `at_start`, and not where it begins a label of
+    several words. The text is in `language`, and was `translated` from that of the known texts or not; what is not
+    given is told from the texts.
 
     A name has a capital letter that neither the beginning of a sentence nor the language explains, or one after its
     first letter (`PostgreSQL`). Common abbreviations, units and months are not names. A name may have another ending
@@ -58,6 +61,7 @@ def names_alone(text: str) -> bool:
 
 
 def _names(text: str, language: str, *, translated: bool, at_start: bool) -> Iterator[str]:
+    label = _LABEL.match(text)
     for match in _WORD.finditer(text):
         name = _singular(match[0])
         if not any(letter.isupper() for letter in name) or len(name) < 2 or name[0].isdigit():
@@ -74,7 +78,8 @@ def _names(text: str, language: str, *, translated: bool, at_start: bool) -> Ite
             if is_rare and not compound_parts(name, language):
                 yield name
         elif _SENTENCE_START.search(text[: match.start()]):
-            if at_start and is_rare and not _DERIVED.search(name):
+            is_label = label is not None and match.end() == label.end(1)
+            if at_start and is_rare and not is_label and not _DERIVED.search(name):
                 yield name
         elif weight(name, language) > 0.0:
             yield name

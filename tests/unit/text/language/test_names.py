@@ -48,6 +48,12 @@ def test_a_rare_word_at_the_beginning_of_a_sentence_is_a_name_only_where_it_is_s
     assert new_names(text, DAM, at_start=False) == ["Fabrikam"]
 
 
+def test_the_first_word_of_a_label_of_several_words_is_no_name() -> None:
+    assert new_names("Unread damage: nobody sees it.", DAM) == []
+    assert new_names("Fabrikam: nobody sees it.", DAM) == ["Fabrikam"]
+    assert new_names("Unread Fabrikam damage: Zylkreon sees it.", DAM) == ["Unread", "Fabrikam", "Zylkreon"]
+
+
 def test_capitals_of_german_nouns_are_not_names() -> None:
     known = ["Der Bericht nennt die Kosten der Lagune, die in diesem Jahr gestiegen sind."]
     assert new_names("Der Prüfbericht nennt die Mehrkosten und die Schreiblastspitzen der Anlage.", known) == []

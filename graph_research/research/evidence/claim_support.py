@@ -434,9 +434,9 @@ def _without_judged_lines(code: str) -> str:
 
 def _without_judged(new: Sequence[Value], text: str, judged: Iterable[str]) -> list[Value]:
     """The numbers without those that the writer sets by judgement, wherever the text has them as a whole, with a space
-    before the unit or none. An entry of `judged` that holds more than one number counts for nothing, nor does one for
-    what the text writes as a date."""
-    single = [value.strip() for value in judged if len(figures(value)) == 1]
+    before the unit or none; how often something happens is one, too, "every hour". An entry of `judged` that holds
+    more than one number counts for nothing, nor does one for what the text writes as a date."""
+    single = [value.strip() for value in judged if len(figures(value) or unstated(value, ())) == 1]
     written = [r"\s?".join(re.escape(piece) for piece in _NUMBER_OR_UNIT.split(value)) for value in single]
     spans = [
         match.span() for value in written for match in re.finditer(rf"(?<![\w.,]){value}(?!(?<=\D)\w|\d|[.,]\d)", text)

@@ -88,6 +88,13 @@ def test_a_rule_of_thumb_may_rest_on_the_numbers_that_its_writer_judges() -> Non
     assert problem("It has been slow since 2019.", judged=["2019"]).endswith(": 2019"), "a date is no judgement"
 
 
+def test_how_often_something_is_to_be_done_may_be_its_writers_judgement() -> None:
+    advice, kind = "Save every hour and copy daily, if a day may be lost.", StatementKind.ANALYSIS
+    chosen = ["every hour", "daily"]
+    assert judged(advice, "Save often.", kind=kind, judged=chosen).problem == ""
+    assert judged(advice, "Save often.", kind=kind, judged=["daily"]).problem.endswith(": every hour")
+
+
 def test_a_cell_may_compute_with_the_numbers_of_its_row_and_column() -> None:
     quote = "A disk takes about 60 writes per second."
     more = {"kind": StatementKind.ANALYSIS, "computed": ["1000 / 60 / (1 - 0.5)"]}

@@ -76,29 +76,51 @@ def outdated(
     statements: Sequence[Statement],
     changed: Iterable[tuple[Statement, str]],
     said: Sequence[Statement],
-    sections: Iterable[DraftSection],
+    sections: Sequence[DraftSection],
 ) -> dict[str, Statement | None]:
     """By id, those of the statements that are nearer to what a section said before it was mended than to all that it
     says now: they may lack the condition for which that was `changed`, or say what was taken out. Only what cites the
     same counts, and is as near as a sentence that repeats it.
 
-    Each with the sentence that stands in its place: `changed` has the id of that, and it is among the sentences that
-    are `said` in the sections, understood by itself. None where there is no such sentence. Where it is on something
-    else, or used already, the statement is not outdated.
+    Each with the sentence that stands in its place: `changed` has the id of that, it is among the sentences that are
+    `said` in the sections, understood by itself, and with the one before it cites most of what the statement cites:
+    another one is on something else. Where there is no such sentence, or it is used already, a statement is None if it
+    says what was taken out, else not outdated.
     """
-    tables = (cells for section in sections for block in section.blocks for cells in block.rows)
-    told, pairs = [*said, *map(_as_one, tables)], list(changed)
-    usable = {row.id: row for row in said if not leans_back(row.text)}
+    blocks = [block for section in sections for block in section.blocks]
+    code = [row for block in blocks if block.type is BlockType.CODE for row in block.sentences]
+    told, pairs = [*said, *code, *(_as_one(cells) for block in blocks for cells in block.rows)], list(changed)
+    now = {row.id: row for row in statements_of(blocks)}
     used = {row.text for row in statements}
     found: dict[str, Statement | None] = {}
     for row in statements:
-        before, name = max(((_nearness(row, was), name) for was, name in pairs), key=itemgetter(0), default=(0.0, ""))
-        if before >= _LEAST_REPEATED and before > max((_nearness(row, other) for other in told), default=0.0):
-            now = usable.get(name)
-            if now is None or (now.text not in used and _nearness(row, now) >= _LEAST_RELATED):
-                found[row.id] = now
-                used |= {now.text} if now else set()
+        near = max(((_nearness(row, was), was, name) for was, name in pairs), key=itemgetter(0), default=None)
+        if (
+            near is None
+            or near[0] < _LEAST_REPEATED
+            or near[0] <= max((_nearness(row, other) for other in told), default=0.0)
+        ):
+            continue
+        _, was, name = near
+        new = now.get(name, Statement(text=""))
+        if new in said and new.text not in used and _is_on_the_same(row, was, new):
+            found[row.id] = new
+            used |= {new.text}
+        elif _says_what_was_taken_out(row, was, new):
+            found[row.id] = None
     return found
+
+
+def _is_on_the_same(row: Statement, was: Statement, new: Statement) -> bool:
+    """Whether a sentence, which stands in the place of another one that `was` there, may stand in that of a row."""
+    cited = {*was.evidence_ids, *new.evidence_ids}
+    is_most = 2 * len(cited.intersection(row.evidence_ids)) >= len(set(row.evidence_ids))
+    return is_most and not leans_back(new.text) and _nearness(row, new) >= _LEAST_RELATED
+
+
+def _says_what_was_taken_out(row: Statement, was: Statement, new: Statement) -> bool:
+    taken = term_weights(was.text).keys() - term_weights(new.text).keys()
+    return not taken.isdisjoint(term_weights(row.text))
 
 
 def with_stand_ins(blocks: Sequence[Block], said: Iterable[Statement], lost: Set[str]) -> list[Block]:

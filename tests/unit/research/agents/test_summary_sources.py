@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph_research.research.agents.writing.summary_sources import with_sources_of_sections
+from graph_research.research.agents.writing.summary_sources import outdated, with_sources_of_sections
 from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement, StatementKind
 
 QUOTES = {
@@ -85,3 +85,38 @@ def test_a_number_that_a_section_computes_is_computed_in_the_summary_as_there() 
     )
     assert summed_up("Larks sing for 20 hours.").computed == []
     assert summed_up("The crossings of a ferry take 20 hours.", StatementKind.FACT).judged == []
+
+
+WAS = Statement(text="Inner gate: it is opened by hand, since the motor jams.", evidence_ids=["ev-hand"])
+NOW = Statement(text="Inner gate: at low tide it is opened by hand, since the motor jams.", evidence_ids=["ev-hand"])
+OUTER = Statement(text="Outer gate: a sensor and a guard see each ship that comes.", evidence_ids=["ev-1", "ev-2"])
+
+
+def stand_ins(said: str, was: Statement, now: Block, *evidence_ids: str) -> list[Statement | None]:
+    """What stands in the place of a sentence of the summary, or nothing where that stays."""
+    [new, *_] = now.statements()
+    section = DraftSection(heading="Gates", blocks=[now, Block(sentences=[OUTER])])
+    prose = [row for block in section.blocks if block.type is not BlockType.CODE for row in block.sentences]
+    summary = Statement(text=said, evidence_ids=list(evidence_ids))
+    return list(outdated([summary], [(was, new.id)], prose, [section]).values())
+
+
+def test_a_sentence_of_the_summary_gives_way_to_the_mended_one_on_the_same() -> None:
+    said = "The inner gate is opened by hand, since the motor jams."
+    assert stand_ins(said, WAS, Block(sentences=[NOW]), "ev-hand") == [NOW]
+
+
+def test_a_sentence_of_the_summary_on_more_than_was_mended_stays_unless_it_says_what_was_taken_out() -> None:
+    said = "Gates: the inner gate is opened by hand, since the motor jams, and a sensor sees each ship."
+    assert stand_ins(said, WAS, Block(sentences=[NOW]), "ev-hand", "ev-1", "ev-2") == []
+    without = NOW.model_copy(update={"text": "Inner gate: at low tide it is opened by hand."})
+    assert stand_ins(said, WAS, Block(sentences=[without]), "ev-hand", "ev-1", "ev-2") == [None]
+
+
+def test_a_sentence_of_the_summary_stays_beside_a_mended_block_to_copy_that_still_has_what_it_says() -> None:
+    was = Statement(text="gate open --inner\ngate watch --outer", evidence_ids=["ev-hand", "ev-1"])
+    code = was.model_copy(update={"text": "gate open --inner\ngate watch --outer\ngate log"})
+    said = "The block opens the inner gate with --inner and watches the outer gate with --outer."
+    assert stand_ins(said, was, Block(type=BlockType.CODE, sentences=[code]), "ev-hand", "ev-1") == []
+    code = was.model_copy(update={"text": "gate open --inner"})
+    assert stand_ins(said, was, Block(type=BlockType.CODE, sentences=[code]), "ev-hand", "ev-1") == [None]

@@ -38,6 +38,7 @@ from graph_research.research.models.draft import (
     statements_of,
 )
 from graph_research.research.models.evidence import Contradiction, Evidence
+from graph_research.research.models.ids import ShortIds
 from graph_research.research.models.outline import OutlineSection
 from graph_research.research.models.report_options import MOST_OF_A_SECTION
 from graph_research.research.models.source import Source
@@ -99,7 +100,7 @@ def section_writer(services: Services) -> Handler:
             review=lambda answer: too_long(answered_blocks(answer["blocks"]), section.words, MOST_OF_A_SECTION),
         )
         result = _shortened(result, section.words)
-        answer = result.output
+        answer = _with_whole_ids(result.output, sources)
         notes = notes_of(handoff["topics"])
         documents = {**documents, **await read_documents(_named_only(answer, notes, sources, documents), ctx)}
         finder = QuoteFinder(handoff["question"], sources, documents)
@@ -139,6 +140,11 @@ def _with_evidence(blocks: list[Block], quotes: Mapping[str, str], own: Iterable
     blocks = with_evidence_of_rows(with_chosen_operands(blocks, quotes), quotes)
     cited = (name for row in statements_of(blocks) for name in row.evidence_ids)
     return with_evidence_of_settings(blocks, {name: quotes[name] for name in dict.fromkeys([*own, *cited])})
+
+
+def _with_whole_ids(answer: Mapping[str, Any], sources: Iterable[str]) -> dict[str, Any]:
+    """The answer, whose quotes may also name a source of the run that this section was not shown by its short id."""
+    return {**answer, "quotes": ShortIds.of(list(sources)).expand(answer.get("quotes") or [])}
 
 
 def _named_only(

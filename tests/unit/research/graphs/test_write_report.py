@@ -22,7 +22,7 @@ from graph_research.research.report.model import Report
 from graph_research.research.report.page.html import render_html
 from graph_research.text.document import source_id
 from graph_research.text.readers.markdown import markdown_document
-from tests.support.research.harness import Bench
+from tests.support.research.harness import Bench, hit
 from tests.support.research.strong_model import (
     ALDER_RATE,
     BUSY,
@@ -105,6 +105,23 @@ async def test_quotes_that_the_writer_asks_for_become_evidence_and_others_are_dr
     assert by_text["Readers do not block the writer of Larch."].status is Status.VERIFIED
     assert by_text["Larch is the best store there is."].problem == "no citation"
     assert state["quotes_dropped"] >= 1
+
+
+async def test_a_quote_of_a_source_that_the_section_was_not_shown_is_found_in_it_by_its_short_id() -> None:
+    other = "The licence of Larch costs 31 euros."
+    name = source_id("https://larch.example/licence", f"{other} Nobody pays twice.")
+
+    def asks(request: ModelRequest) -> dict[str, Any]:
+        assert name not in [row["id"] for row in request.material["sources"]]
+        said = {"text": other, "kind": "fact", "evidence_ids": ["q9"]}
+        return {"blocks": [paragraph(said)], "quotes": [{"key": "q9", "source_id": name[:8], "quote": other}]}
+
+    bench = bench_of(section_writer=[asks], section_mender=["No."])
+    plain, more = bench.web.answer, hit(f"{other} Nobody pays twice.", url="https://larch.example/licence")
+    bench.web.answer = lambda request: [*plain(request), more]
+    report, state = await report_of(bench)
+    assert (state["quotes_dropped"], unsupported(report)) == (0, [])
+    assert other in {citation.quote for citation in report.citations}
 
 
 async def test_the_passage_of_a_note_is_found_by_the_notes_own_words() -> None:

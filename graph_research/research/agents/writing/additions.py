@@ -75,17 +75,23 @@ def _is_row_of(block: Block, addition: Addition) -> bool:
 
 def _nearest_below(blocks: Sequence[Block], number: int, addition: Addition) -> int | None:
     """The number of the paragraph right below a block that is none and no list, or below such a paragraph, which has
-    most of the words of the sentences that are added, by weight and by rarity in these paragraphs; None where none has
-    any, and for a row of a table."""
+    most of the words of the sentences that are added, by weight and by rarity in these paragraphs and the rows of the
+    block; None where none has any, or a row has as much, since they are on that then, and for a row of a table."""
     if blocks[number].type in (BlockType.PARAGRAPH, BlockType.LIST) or _is_row_of(blocks[number], addition):
         return None
     below = takewhile(lambda n: blocks[n].type is BlockType.PARAGRAPH, range(number + 1, len(blocks)))
-    words = {n: term_weights(" ".join(row.text for row in blocks[n].sentences)) for n in below}
-    holding = Counter(term for weights in words.values() for term in weights)
-    wanted = rarer_more(term_weights(" ".join(row.text for row in addition.sentences)), holding, len(words))
+    words = {n: _terms(blocks[n].sentences) for n in below}
+    rows = list(map(_terms, blocks[number].rows))
+    holding = Counter(term for weights in (*words.values(), *rows) for term in weights)
+    wanted = rarer_more(_terms(addition.sentences), holding, len(words) + len(rows))
     held = {n: held_weight(wanted, weights) for n, weights in words.items()}
     nearest = max(held, key=lambda n: held[n], default=None)
-    return nearest if nearest is not None and held[nearest] > 0.0 else None
+    of_rows = max((held_weight(wanted, weights) for weights in rows), default=0.0)
+    return nearest if nearest is not None and held[nearest] > of_rows else None
+
+
+def _terms(statements: Iterable[Statement]) -> Mapping[str, float]:
+    return term_weights(" ".join(row.text for row in statements))
 
 
 def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:

@@ -259,6 +259,9 @@ def test_several_additions_to_a_table_are_a_list_behind_the_paragraphs_on_it() -
     near = Statement(text="The archive is kept for a year.")
     *_, last = with_additions(section, [Addition(cells[2].id, [near], [])]).blocks
     assert [row.text for row in last.sentences] == [closed.text, near.text], "at the end of that with its words"
+    on_a_row = Statement(text="A restore by hand needs the archive.")
+    *before, last = with_additions(section, [Addition(cells[0].id, [on_a_row], [])]).blocks
+    assert (before, last.sentences) == (section.blocks, [on_a_row]), "not with what has fewer of its words than a row"
 
 
 @pytest.mark.parametrize("labels", [("Night fares: they", "Dogs: they"), ("Night fares", "Dogs")])

@@ -14,6 +14,7 @@ from graph_research.research.agents.writing.passages import ENOUGH_CHARS, Passag
 from graph_research.research.budget.priority import weight
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.graph_functions import open_gaps
+from graph_research.research.models.draft import DraftSection
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.outline import OutlineSection, SectionAction
 from graph_research.research.models.source import Source, folders_apart
@@ -153,6 +154,12 @@ def _share_a_passage(one: Row, other: Row) -> bool:
     return bool(one["source_id"] == other["source_id"] and (said in too or too in said))
 
 
+def _tells(cited: Collection[Row], conflict: Row, rows: Mapping[str, Row]) -> bool:
+    """Whether passages of two sides of a conflict are among those that are cited."""
+    sides = ([rows[name] for name in side["evidence_ids"] if name in rows] for side in conflict["sides"])
+    return sum(any(_share_a_passage(one, other) for one in cited for other in side) for side in sides) > 1
+
+
 def _ids(conflict: Row) -> set[str]:
     return {name for side in conflict["sides"] for name in side["evidence_ids"]}
 
@@ -216,12 +223,14 @@ class SectionNeeds:
     def _conflicts(self) -> tuple[list[Row], list[Row]]:
         """The conflicts that the section tells, each of which one section tells, and those of which it cites a passage
         and another one tells. A conflict belongs to the section that the outline names for it, else to the one that
-        has most to do with it, of those that cite a passage of its sides, else of all that are written."""
+        has most to do with it, of those that cite a passage of its sides, else of all that are written. One that a
+        kept section tells already is told there."""
         rows = {row["id"]: row for row in self.handoff["evidence"]}
         place = {row["id"]: n for n, row in enumerate(self.handoff.get("outline") or [])}
         sections = [self.section, *self.other_sections]
         written = [n for n, section in enumerate(sections) if not n or section.action is not SectionAction.KEEP]
         cited = {n: [rows[name] for name in _named(self.handoff, sections[n]) if name in rows] for n in written}
+        kept = [[rows[name] for name in names if name in rows] for names in self._cited_in_kept()]
         own, others = [], []
         for conflict in self.handoff.get("contradictions") or []:
             sides = [rows[name] for name in _ids(conflict) if name in rows]
@@ -231,11 +240,18 @@ class SectionNeeds:
             named = [n for n in written if conflict["id"] in sections[n].contradiction_ids]
             near = named or citing or [n for n in written if shares[n] > 0.0]
             best = max(near, key=lambda n: (shares[n], -place.get(sections[n].id, 0)), default=None)
-            if best == 0:
+            is_told = not named and any(_tells(cited, conflict, rows) for cited in kept)
+            if best == 0 and not is_told:
                 own.append(conflict)
             elif 0 in citing:
                 others.append(conflict)
         return own, others
+
+    def _cited_in_kept(self) -> list[set[str]]:
+        """The ids of the evidence that each section cites that stays as it is."""
+        kept = {row.id for row in self.other_sections if row.action is SectionAction.KEEP}
+        drafted = map(DraftSection.model_validate, (self.handoff.get("draft") or {}).get("sections") or [])
+        return [{name for row in part.statements() for name in row.evidence_ids} for part in drafted if part.id in kept]
 
     def is_owned(self, text: str) -> bool:
         """Whether the text shares words with the section, and no larger share of the words of another one."""

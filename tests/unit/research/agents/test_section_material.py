@@ -18,6 +18,7 @@ from graph_research.research.agents.writing.section_material import (
 from graph_research.research.agents.writing.section_writer import section_writer
 from graph_research.research.evidence.findings import proved_findings
 from graph_research.research.evidence.quotes import QuoteFinder
+from graph_research.research.models.draft import Block, DraftSection, Statement
 from graph_research.research.models.source import Source
 from graph_research.text.document import Document
 from graph_research.text.locators import make_locator
@@ -383,8 +384,9 @@ def test_a_section_is_shown_the_points_of_the_checklist_that_are_nearer_to_it_th
     assert shown == [[points[0], points[2]], [points[1], points[2]]]
 
 
-def told(section: Mapping[str, Any], quoted: str) -> list[str]:
-    """The topics of the conflicts that the writer of a section which cites this passage is shown."""
+def told(section: Mapping[str, Any], quoted: str, *, kept: Sequence[int] = ()) -> list[str]:
+    """The topics of the conflicts that the writer of a section which cites this passage is shown, where a section that
+    is kept cites these sides."""
     sources, documents = shelf(**PAGES)
     finder = QuoteFinder("q", sources, documents)
     name = next(iter(sources))
@@ -399,9 +401,12 @@ def told(section: Mapping[str, Any], quoted: str) -> list[str]:
         "topic": "What recovery after a crash does",
         "sides": [{"value": "one", "evidence_ids": [row.id]} for row in sides],
     }
+    cited = Statement(text="Both.", evidence_ids=[sides[n].id for n in kept])
+    before = DraftSection(heading="Before", id="sec-9", blocks=[Block(sentences=[cited])])
     handoff = {
         "section": {**section, "finding_ids": [row.id for row in findings]},
-        "outline": [LOCKS, RECOVERY],
+        "outline": [LOCKS, RECOVERY, {**RECOVERY, "id": "sec-9", "heading": "Before", "action": "keep"}],
+        "draft": {"sections": [before.to_json()]},
         "findings": [row.to_json() for row in findings],
         "evidence": [row.to_json() for row in (*evidence, *sides)],
         "contradictions": [conflict],
@@ -418,6 +423,13 @@ def test_a_conflict_reaches_the_section_that_it_is_about_and_those_that_cite_one
     assert not told(LOCKS, "The weather of the coast is mild.")
     named = {**LOCKS, "contradiction_ids": ["con-0000000001"]}
     assert told(named, "The weather of the coast is mild."), "the outline names it for this section"
+
+
+def test_a_conflict_that_a_kept_section_tells_is_not_told_again() -> None:
+    assert told(RECOVERY, "The weather of the coast is mild.", kept=[0])
+    assert not told(RECOVERY, "The weather of the coast is mild.", kept=[0, 1])
+    named = {**RECOVERY, "contradiction_ids": ["con-0000000001"]}
+    assert told(named, "The weather of the coast is mild.", kept=[0, 1]), "unless the outline names it for this section"
 
 
 @pytest.mark.requirement("13.5", "13.7")

@@ -256,10 +256,17 @@ def closed_gaps(gaps: Rows, answered: Collection[str], iteration: int) -> list[d
 
 def gaps_left(gaps: Rows, answered: Rows) -> list[Row]:
     """The gaps that no `{gap, statements, left}` answers whole, one that is answered in part with what is left of
-    it as its description."""
+    it as its description and, where a search may close it, as its query: those that were suggested ask for the rest,
+    too."""
     whole = {row["gap"] for row in answered if not row.get("left")}
     left = {row["gap"]: row["left"] for row in answered if row.get("left")}
-    return [{**row, "description": left.get(row["id"], row["description"])} for row in gaps if row["id"] not in whole]
+
+    def reworded(row: Row) -> Row:
+        rest = left[row["id"]]
+        queries = [rest[:_MOST_QUERY_CHARS]] if row.get("suggested_queries") else []
+        return {**row, "description": rest, "suggested_queries": queries}
+
+    return [reworded(row) if row["id"] in left else row for row in gaps if row["id"] not in whole]
 
 
 def addressable_gaps(gaps: Rows) -> list[Row]:

@@ -13,6 +13,7 @@ from graph_research.research.graph_functions import (
     cut_off,
     failures_of,
     further_sub_query,
+    gaps_left,
     gathering_stats,
     marked,
     pending,
@@ -138,6 +139,14 @@ def test_the_gatherers_numbers_count_one_iteration() -> None:
         "sources_collected": 1,
         "duplicates_skipped": 4,
     }
+
+
+def test_what_is_left_of_a_gap_is_searched_for_with_its_own_words() -> None:
+    gaps = [{"id": name, "description": "Who, and why?", "suggested_queries": ["who"]} for name in ("a", "b", "c")]
+    gaps.append({**gaps[0], "id": "d", "suggested_queries": []})
+    answered = [{"gap": name, "left": left} for name, left in (("a", "Why?"), ("b", ""), ("d", "Why?"))]
+    left = [(row["id"], row["description"], row["suggested_queries"]) for row in gaps_left(gaps, answered)]
+    assert left == [("a", "Why?", ["Why?"]), ("c", "Who, and why?", ["who"]), ("d", "Why?", [])]
 
 
 def test_open_gaps_are_counted() -> None:

@@ -148,6 +148,7 @@ def _numbered(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[dict
                     "is_code": bool(lines),
                     "goes_on": place > 0,
                     "answer": given.get("answer") or "",
+                    "limit": given.get("limit") or "",
                 }
             )
     return rows

@@ -344,6 +344,17 @@ async def test_a_failing_sentence_of_summary_and_conclusions_is_mended_like_one_
     assert again == [mended] * 2
 
 
+async def test_the_verifier_of_advice_is_shown_the_limit_that_it_stands_behind() -> None:
+    limit, advice = "What a flood does was not found.", "Keep the files away from it."
+    told = [{"text": limit, "kind": "limit"}, {"text": advice, "kind": "analysis"}]
+    bench = bench_of(editor=[edits_with(*told)])
+    await report_of(bench)
+    asked = [(row, request) for request in bench.model.asked("verifier") for row in request.material["statements"]]
+    [(row, request), *_] = [(row, request) for row, request in asked if row["text"] == advice]
+    assert row["limit"] == limit
+    assert f"{advice}\nIt stands behind: {limit}\n" in request.user
+
+
 async def test_a_list_of_which_one_item_is_left_is_a_paragraph() -> None:
     def edit(request: ModelRequest) -> Row:
         answer = edits_with({"text": HURRIED, "kind": "fact"})(request)

@@ -41,6 +41,7 @@ from graph_research.research.models.inline_marks import plain_line
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.report.draft import cited_only
 from graph_research.text.language.quantities import figures, states
+from graph_research.text.language.words import held_weight, term_weights
 from graph_research.text.relevance.alike import told_among
 from graph_research.text.relevance.leaning import leans_back
 from graph_research.text.relevance.open_points import is_rest_of
@@ -298,18 +299,28 @@ def _answered_limits(result: AgentResult, parts: Mapping[str, DraftSection]) -> 
 def _inconsistencies(
     rows: Sequence[Mapping[str, Any]], parts: Mapping[str, DraftSection], ctx: Context
 ) -> list[dict[str, Any]]:
-    """`{change, against, problem}`: the ids of the statements to change, and of those that they do not agree with. An
-    entry with nothing to change is left out, and one whose other side does not exist; an event tells of places that do
-    not."""
+    """`{change, against, problem}`: the ids of the statements to change, of a row those of the cell that the problem is
+    about, and of those that they do not agree with. An entry with nothing to change is left out, and one whose other
+    side does not exist; an event tells of places that do not."""
     found = []
     for row in rows:
-        sides = [{place: _ids_at(place, parts) for place in row.get(name) or []} for name in ("change", "against")]
-        change, against = ([name for ids in side.values() for name in ids] for side in sides)
-        if unknown := [place for side in sides for place, ids in side.items() if not ids]:
+        sides = [{place: _at(place, parts) for place in row.get(name) or []} for name in ("change", "against")]
+        meant = (_about(row["problem"], stated) for stated in sides[0].values())
+        change, against = ([one.id for stated in side for one in stated] for side in (meant, sides[1].values()))
+        if unknown := [place for side in sides for place, stated in side.items() if not stated]:
             ctx.emit("inconsistency.unknown_place", places=unknown, problem=row["problem"])
         if change and (against or len(set(change)) > 1 or not unknown):
             found.append({"change": change, "against": against, "problem": row["problem"]})
     return found
+
+
+def _about(problem: str, row: Sequence[Statement]) -> Sequence[Statement]:
+    """The cell of a row, its label apart, that has most of the words of a problem, all of the row where none has any:
+    to mend it is one task."""
+    wanted = term_weights(problem)
+    held = {n: held_weight(wanted, term_weights(cell.text)) for n, cell in enumerate(row) if n}
+    best = max(held, key=lambda n: held[n], default=0)
+    return [row[best]] if held.get(best) else row
 
 
 def _missing(

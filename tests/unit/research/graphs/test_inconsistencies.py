@@ -190,6 +190,17 @@ async def test_what_several_cells_of_a_row_are_at_odds_with_is_shown_once() -> N
     assert "At odds with the same as 1." in asked.user
 
 
+async def test_of_a_row_only_the_cell_is_mended_that_the_problem_is_about() -> None:
+    def row(request: ModelRequest) -> Row:
+        problem = f"sync cannot have the value {WRONG_CELL}"
+        return {"change": [place_of("| sync |", request)], "against": [place_of(STRICT, request)], "problem": problem}
+
+    bench = bench_of(editor=[names(row)], section_mender=["No."])
+    await report_of(bench)
+    asked = bench.model.asked("section_mender")[0]
+    assert [row["text"] for row in asked.material["failing"]] == [WRONG_CELL]
+
+
 async def test_a_place_that_does_not_exist_is_passed_over_with_an_event() -> None:
     def nowhere(request: ModelRequest) -> Row:
         return {"change": ["9.9", "summary.first"], "against": ["1.1"], "problem": "this one is made up"}

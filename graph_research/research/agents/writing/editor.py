@@ -152,6 +152,7 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
         "versions": list(handoff.get("versions") or []),
         "system_prompt": handoff.get("system_prompt"),
         "guidance": handoff.get("guidance"),
+        "improvements": list(handoff.get("report_improvements") or []),
         "type": options.type.value,
         "summary_words": options.summary_words,
         "conclusion_words": options.conclusion_words,

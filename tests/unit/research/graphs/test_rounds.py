@@ -588,6 +588,7 @@ async def test_a_section_to_which_only_news_is_added_is_shown_the_passages_of_ne
     assert {found_in[ids[row["source"]]] for row in material["passages"]} == rounds_shown
     assert material["previous"]
     assert {1, 2} <= {row["iteration"] for row in material["findings"]}
+    assert more.model.asked("editor")[-1].material["improvements"] == improvements, "some are for the short answer"
 
 
 def long_web(request: SearchRequest) -> list[SearchHit]:

@@ -26,9 +26,12 @@ from graph_research.research.models.evidence import Contradiction
 from graph_research.research.models.outline import SectionAction
 from graph_research.research.models.source import Source
 from graph_research.research.scoring.versions import newest_versions
+from graph_research.text.language.opposites import only_denies
 
 SENTENCES_OF_A_MENDING = 20  # at most, unless a single section has more
 
+_DENIES = "It does not answer its column: {column}; it only says that what its row names is not."
+_STATING = (StatementKind.FACT, StatementKind.ANALYSIS)
 _LOOKED_UP = "The program looked this up again in all sources of the research; passages near it are among those above."
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -329,9 +332,9 @@ def parts_to_mend(
     for row in sections:
         section = DraftSection.model_validate(row)
         limits = (statement.id for statement in section.statements() if statement.kind is StatementKind.LIMIT)
-        notes = {**misplaced, **dict.fromkeys(limits, _LOOKED_UP)}
-        notes |= notes_on_code(section)
         places = {statement.id: place for statement, place in _with_places(section)}
+        notes = {**_notes_on_cells(section), **misplaced, **dict.fromkeys(limits, _LOOKED_UP)}
+        notes |= notes_on_code(section)
         reasons = {
             name: [said[name] for said in (problems, objections, disagreements, notes) if name in said]
             for name in places
@@ -351,6 +354,14 @@ def parts_to_mend(
         if failing:
             mending.append({"section": row, "failing": failing})
     return mending
+
+
+def _notes_on_cells(section: DraftSection) -> dict[str, str]:
+    """Notes on the cells that say no more than that what their row's label names is not, by id."""
+    cells = ((cell, place) for cell, place in _with_places(section) if cell.kind in _STATING and place.get("column"))
+    below = ((cell, place) for cell, place in cells if cell.text != place["row"])
+    empty = ((cell, place) for cell, place in below if only_denies(cell.text, place["row"]))
+    return {cell.id: _DENIES.format(column=place["column"]) for cell, place in empty}
 
 
 def _disagreements(inconsistencies: Rows, sections: Rows) -> tuple[dict[str, str], dict[str, list[Row]]]:

@@ -8,7 +8,7 @@ from functools import cache
 
 from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.tables import facts, groups, listed, word_of
-from graph_research.text.language.words import UNSPACED, stem
+from graph_research.text.language.words import UNSPACED, language_of, stem, term_weights
 
 NEGATIONS = {language: frozenset(words) for language, words in listed("negations").items()}
 """Words that deny what stands beside them; Japanese and Chinese by the pairs of characters that they begin with."""
@@ -50,6 +50,15 @@ def tells_exception(text: str, language: str) -> bool:
     """Whether a text holds a word with which one tells of a case that is otherwise: "unless", "however", "might". In a
     language that is not listed no text does."""
     return _holds(text, _EXCEPTING.get(language, ()), language)
+
+
+def only_denies(text: str, other: str) -> bool:
+    """Whether a text says no more than that what another one names is not, as "without `-f`" does of "remove `-f`"."""
+    language = language_of(text)
+    denying = {stem(word, language) for word in NEGATIONS.get(language, ())}
+    denied = term_weights(text).keys() - denying
+    is_denial = not denying.isdisjoint(stem(word, language) for word in _WORDS.findall(text))
+    return is_denial and bool(denied) and denied <= term_weights(other).keys()
 
 
 def takes_back(sentence: str, language: str) -> bool:

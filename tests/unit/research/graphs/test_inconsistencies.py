@@ -10,7 +10,7 @@ from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.agents.writing.editor import editor
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.extractive.model import ExtractiveModel
-from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement
+from graph_research.research.models.draft import Block, BlockType, DraftSection, Statement, StatementKind
 from graph_research.research.report.model import Report
 from graph_research.research.writing_functions import parts_to_mend
 from tests.support.research.harness import Bench, PlainContext, make_services, outside_quotations
@@ -362,3 +362,15 @@ async def test_sentences_with_the_same_words_in_another_order_both_stay() -> Non
     )
     report, _ = await report_of(bench)
     assert {said, other} <= {row.text for row in report.statements()}
+
+
+def test_a_cell_that_only_denies_the_label_of_its_row_is_noted() -> None:
+    texts = ("gate remove --force", "without `--force`", "not found", "remove it by hand")
+    row = [Statement(text=texts[0], kind=StatementKind.TRANSITION)]
+    row += [Statement(text=text) for text in (texts[1], texts[3])]
+    row.insert(2, Statement(text=texts[2], kind=StatementKind.LIMIT))
+    table = Block(type=BlockType.TABLE, header=["", "Safer form", "Takes", "How else"], rows=[row])
+    [part] = parts_to_mend([DraftSection(heading="Gates", blocks=[table]).to_json()], [], [])
+    noted = {failing["id"]: failing["reason"] for failing in part["failing"]}
+    assert noted.keys() == {row[1].id, row[2].id}, "and the limit, as always"
+    assert noted[row[1].id].startswith("It does not answer its column: Safer form;")

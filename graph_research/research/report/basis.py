@@ -28,14 +28,15 @@ _TOLD = (Status.PROVED, Status.VERIFIED, Status.CITED, Status.ANALYSIS, Status.U
 
 def basis_of(report: Report, labels: Labels, *, is_brief: bool = False) -> list[str]:
     """One line each: what was read, how sure the report is and why, what limits it. Where it `is_brief` a confidence
-    that nothing lowers is left out: what is inferred is marked where it stands."""
+    that nothing lowers is left out: what is inferred is marked where it stands. So is `how_read`."""
     cited = [source for source in report.sources if source.citations]
     told_above = (labels.limit_one_origin, labels.limit_undated, labels.limit_open)
     unrated = labels.limit_checks.format(issues=labels.checks[NO_SURE_FINDING])
     told_by_read = (labels.limit_weak, unrated) if _is_unrated(cited) else ()
     told_by_confidence = (unrated,) if report.statistics.origins_cited == 1 else ()
     told = (*told_above, *told_by_read, *told_by_confidence)
-    told_elsewhere = (*told, *_standing(labels), *_of_writing(labels), labels.limit_left_out)
+    reading = _of_reading(labels) if is_brief else ()
+    told_elsewhere = (*told, *_standing(labels), *_of_writing(labels), *reading, labels.limit_left_out)
     return [
         *_read(report, cited, labels),
         *(() if is_brief and report.confidence.level == "high" else _confidence(report, labels)),
@@ -58,6 +59,15 @@ def how_proved(report: Report, labels: Labels) -> list[str]:
 def what_a_citation_shows(report: Report, labels: Labels) -> list[str]:
     """And what not; empty where nothing is cited."""
     return [row for row in report.limitations if row in _standing(labels)]
+
+
+def how_read(report: Report, labels: Labels) -> list[str]:
+    """How many sources were read in part only, for the methodology of what is not the page."""
+    return [row for row in report.limitations if _is_one_of(_of_reading(labels), row)]
+
+
+def _of_reading(labels: Labels) -> tuple[str, ...]:
+    return labels.limit_fidelity, labels.limit_partly
 
 
 def _of_writing(labels: Labels) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graph_research.research.evidence.claim_support import Status
-from graph_research.research.report.basis import how_proved, what_a_citation_shows
+from graph_research.research.report.basis import how_proved, how_read, what_a_citation_shows
 from graph_research.research.report.documents.elements import Element, Paragraph, line
 from graph_research.research.report.formatting import in_one_line, one_line, retries_in_words, who_served
 from graph_research.research.report.labels.table import Labels
@@ -16,11 +16,13 @@ _IN_DOUBT = (Status.CITED, Status.UNSUPPORTED, Status.USER)
 
 
 def methodology_of(report: Report, labels: Labels, *, for_print: bool) -> Iterator[Element]:
-    """What a citation shows, which models wrote, and how many sentences are proved in which way where some are cited
-    only or fail. For print also the rest of the run, with what differs between two of the same research."""
+    """What a citation shows, how much of the sources was read, which models wrote, and how many sentences are proved in
+    which way where some are cited only or fail. For print also the rest of the run, with what differs between two of
+    the same research."""
     is_counted = for_print or any(report.statistics.statements.get(status) for status in _IN_DOUBT)
     proved = how_proved(report, labels) if is_counted else what_a_citation_shows(report, labels)
-    yield Paragraph(line(in_one_line([*proved, *_run(report, labels, for_print=for_print)], labels)))
+    said = [*proved, *how_read(report, labels), *_run(report, labels, for_print=for_print)]
+    yield Paragraph(line(in_one_line(said, labels)))
 
 
 def _run(report: Report, labels: Labels, *, for_print: bool) -> list[str]:

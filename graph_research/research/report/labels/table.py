@@ -57,7 +57,7 @@ class Labels:
     open_questions: str
     not_found_in_reading: str
     more_points: str
-    further_points: str
+    most_important: str
     question: str
     conclusions: str
     more_evidence: str

@@ -83,27 +83,27 @@ def outdated(
     same counts, and is as near as a sentence that repeats it.
 
     Each with the sentence that stands in its place: `changed` has the id of that, it is among the sentences that are
-    `said` in the sections, understood by itself, and with the one before it cites most of what the statement cites:
-    another one is on something else. Where there is no such sentence, or it is used already, a statement is None if it
-    says what was taken out, else not outdated.
+    `said` in the sections, understood by itself, and with the one before it cites most of what the statement cites.
+    Where there is no such sentence, a statement is None if it says what was taken out, else not outdated; nor is it
+    where that sentence is on something else, or used already.
     """
     blocks = [block for section in sections for block in section.blocks]
     code = [row for block in blocks if block.type is BlockType.CODE for row in block.sentences]
     told, pairs = [*said, *code, *(_as_one(cells) for block in blocks for cells in block.rows)], list(changed)
     now = {row.id: row for row in statements_of(blocks)}
+    usable = {row.id for row in said if not leans_back(row.text)}
     used = {row.text for row in statements}
     found: dict[str, Statement | None] = {}
     for row in statements:
         near = max(((_nearness(row, was), was, name) for was, name in pairs), key=itemgetter(0), default=None)
-        if (
-            near is None
-            or near[0] < _LEAST_REPEATED
-            or near[0] <= max((_nearness(row, other) for other in told), default=0.0)
-        ):
+        nearest = max((_nearness(row, other) for other in told), default=0.0)
+        if near is None or near[0] < _LEAST_REPEATED or near[0] <= nearest:
             continue
         _, was, name = near
         new = now.get(name, Statement(text=""))
-        if new in said and new.text not in used and _is_on_the_same(row, was, new):
+        if name in usable and (new.text in used or _nearness(row, new) < _LEAST_RELATED):
+            continue
+        if name in usable and _cites_most(row, was, new):
             found[row.id] = new
             used |= {new.text}
         elif _says_what_was_taken_out(row, was, new):
@@ -111,11 +111,11 @@ def outdated(
     return found
 
 
-def _is_on_the_same(row: Statement, was: Statement, new: Statement) -> bool:
-    """Whether a sentence, which stands in the place of another one that `was` there, may stand in that of a row."""
+def _cites_most(row: Statement, was: Statement, new: Statement) -> bool:
+    """Whether a sentence, with the one that it stands in the place of, cites most of what a row cites: else that is on
+    more."""
     cited = {*was.evidence_ids, *new.evidence_ids}
-    is_most = 2 * len(cited.intersection(row.evidence_ids)) >= len(set(row.evidence_ids))
-    return is_most and not leans_back(new.text) and _nearness(row, new) >= _LEAST_RELATED
+    return 2 * len(cited.intersection(row.evidence_ids)) >= len(set(row.evidence_ids))
 
 
 def _says_what_was_taken_out(row: Statement, was: Statement, new: Statement) -> bool:

@@ -124,6 +124,18 @@ def test_an_author_of_brackets_is_what_a_program_writes_for_none() -> None:
     assert named_authors(["(anonymous)", "Ann Writer", "anonymous", "(unspecified)"]) == ("Ann Writer",)
 
 
+def test_a_filled_form_is_said_to_be_left_out() -> None:
+    made = io.BytesIO()
+    sheet = canvas.Canvas(made, pagesize=A5)
+    sheet.drawString(50, 500, "Application for a berth")
+    for name, value in (("Ship", "Aurora"), ("Remark", "")):
+        sheet.acroForm.textfield(name=name, value=value)
+    sheet.save()
+    document = read(made.getvalue())
+    assert "Application for a berth" in document.text
+    assert document.warnings == ("what is filled in its form is not read (fields with text: 1)",)
+
+
 async def test_one_child_reads_one_pdf_after_the_other() -> None:
     async with LimitedReader() as reader:
         [first], [broken], [second] = [await reader.parts(data, PDF) for data in (report(1), b"%PDF-1.4 no", report(1))]

@@ -86,6 +86,8 @@ class _Extraction:
             reader._encryption = None
         readers = [_PypdfPage(reader, number) for number in range(len(reader.pages))]
         pages = self._placed(data, readers) or self._bounded(readers)
+        if filled := _filled_fields(reader):
+            self.warnings.append(f"what is filled in its form is not read (fields with text: {filled:,})")
         facts = _facts(reader)
         return replace(pdf_document(pages, facts.pop("title")), **facts)
 
@@ -217,6 +219,14 @@ def _facts(reader: PdfReader) -> dict[str, Any]:
         "authors": named_authors(authors),
         "date": (iso_date("-".join(made.groups())) or "") if made else "",
     }
+
+
+def _filled_fields(reader: PdfReader) -> int:
+    """How many fields of the PDF's form hold text, which is no text of its pages."""
+    with suppress(Exception):
+        values = [field.get("/V") for field in (reader.get_fields() or {}).values()]
+        return sum(isinstance(value, str) and value.strip() != "" and value[0] != "/" for value in values)
+    return 0
 
 
 class _Lines:

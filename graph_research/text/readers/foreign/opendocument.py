@@ -47,9 +47,12 @@ def read_odp(data: bytes, limits: Limits) -> Document:
 
 def _read(data: bytes, limits: Limits, read: Callable[[_Reader, etree._Element], None]) -> Document:
     with Package(data, limits) as package:
-        if b"encryption-data" in package.read("META-INF/manifest.xml"):
-            raise DocumentUnreadable("it is encrypted: it opens only with a password")
-        root = package.xml("content.xml")
+        try:
+            root = package.xml("content.xml")
+        except DocumentUnreadable as error:
+            if b"encryption-data" in package.read("META-INF/manifest.xml"):
+                raise DocumentUnreadable("it is encrypted: it opens only with a password") from error
+            raise
         body = root.find(f"{_OFFICE}body") if root is not None else None
         if body is None or not len(body):
             raise DocumentUnreadable("it is damaged: it has no content.xml")

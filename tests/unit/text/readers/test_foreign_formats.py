@@ -576,7 +576,9 @@ def test_a_chart_of_an_open_document_is_a_table_below_its_titles(kind: str) -> N
 
 def test_an_open_document_with_a_password_is_called_encrypted() -> None:
     members = members_of(foreign_files.open_document("text", "<text:p>Text.</text:p>"))
-    members["META-INF/manifest.xml"] = b"<manifest><encryption-data/></manifest>"
+    members["META-INF/manifest.xml"] = b"<manifest><encryption-data/></manifest>"  # of a macro, perhaps
+    assert read(foreign_files.packed(members), "a.odt").text == "Text."
+    members["content.xml"] = b"\x8f\x02"
     with pytest.raises(DocumentUnreadable, match="it is encrypted: it opens only with a password"):
         read(foreign_files.packed(members), "a.odt")
 

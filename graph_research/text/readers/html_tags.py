@@ -7,8 +7,10 @@ def _names(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# Tags whose content no reader sees as text.
-DROPPED_TAGS = _names("script style template noscript head iframe object svg canvas video audio textarea title")
+# Tags whose content no reader sees as text, or above it, such as how a word is pronounced.
+DROPPED_TAGS = _names(
+    "script style template noscript head iframe object svg canvas video audio textarea title rp rt rtc"
+)
 # Tags that start and end a line of their own; all others leave the words around them joined.
 BLOCK_TAGS = _names(
     "address article aside blockquote body button caption center dd details dialog dir div dl dt fieldset figcaption "

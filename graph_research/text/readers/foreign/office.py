@@ -28,7 +28,7 @@ _LIST = re.compile(r"list(?: bullet| number| paragraph)?(?: \d)?")  # the names 
 _WRAPPERS = ("sdt", "sdtContent", "ins", "customXml", "smartTag")
 _TITLES = ("title", "ctrTitle")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_DELETED = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_W}rPr"})
+_DELETED = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_W}rPr", f"{_W}rt"})
 _BOX = f"{_W}txbxContent"
 _NOT_SHOWN = _DELETED | {"{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
 

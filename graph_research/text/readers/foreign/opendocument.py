@@ -23,7 +23,9 @@ _OBJECT = f"{_DRAW}object"
 _PRESENTATION = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
 _CHART = "{urn:oasis:names:tc:opendocument:xmlns:chart:1.0}"
 _XLINK = "{http://www.w3.org/1999/xlink}"
-_PASSED = frozenset({"tracked-changes", "forms", "annotation", "sequence-decls", "table-of-content", "settings"})
+_PASSED = frozenset(
+    {"tracked-changes", "forms", "annotation", "sequence-decls", "table-of-content", "settings", "ruby-text"}
+)
 _MOST_COLUMNS = 1_000
 _MOST_REPEATS = 1_000
 _ROW_GROUPS = ("table-header-rows", "table-rows", "table-row-group")

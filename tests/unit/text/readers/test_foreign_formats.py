@@ -367,6 +367,16 @@ def test_charts_are_tables_and_diagrams_are_read_from_above(suffix: str) -> None
     assert warning.startswith(f"{within}/c.xml is not read: it is damaged")
 
 
+def test_how_a_word_is_pronounced_stands_above_it_and_not_in_the_text() -> None:
+    run = "<w:r><w:t>{}</w:t></w:r>"
+    ruby = f"<w:ruby><w:rt>{run.format('かん')}</w:rt><w:rubyBase>{run.format('閘門')}</w:rubyBase></w:ruby>"
+    word = foreign_files.word_document(f"<w:p><w:r>{ruby}</w:r>{run.format('は八つある。')}</w:p>")
+    base = "<text:ruby><text:ruby-base>閘門</text:ruby-base><text:ruby-text>かん</text:ruby-text></text:ruby>"
+    writer = foreign_files.open_document("text", f"<text:p>{base}は八つある。</text:p>")
+    page = "<p><ruby>閘門<rp>(</rp><rt>かん</rt><rp>)</rp></ruby>は八つある。</p>".encode()
+    assert {read(word, "a.docx").text, read(writer, "a.odt").text, read(page, "a.html").text} == {"閘門は八つある。"}
+
+
 def test_a_file_that_is_inserted_in_a_word_document_is_named() -> None:
     document = read(foreign_files.word_document("<w:altChunk/><w:p><w:r><w:t>Text.</w:t></w:r></w:p>"), "a.docx")
     assert document.warnings == ("the file that is inserted in it is not read",)

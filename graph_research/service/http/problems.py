@@ -61,7 +61,7 @@ _STATUS: Mapping[type[GraphResearchError], int] = {
     UserMistake: 422,
 }
 """By the nearest class of an error; any other is a failure of the service's."""
-_TITLES: Mapping[int, str] = {
+TITLES: Mapping[int, str] = {
     400: "The request cannot be read",
     401: "A token is needed",
     403: "Not allowed",
@@ -114,7 +114,7 @@ class Problem(BaseModel):
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The OpenAPI responses of a route that answers with problems of these statuses, beside those of every route."""
     reference = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    return {status: {"description": _TITLES[status], "content": reference} for status in (*statuses, 500, 503)}
+    return {status: {"description": TITLES[status], "content": reference} for status in (*statuses, 500, 503)}
 
 
 def answer_with_problems(api: FastAPI) -> None:
@@ -166,11 +166,14 @@ async def _named(request: Request, error: Exception) -> JSONResponse:
 
 async def _not_valid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
+    if any(part["loc"] == ("body",) and isinstance(part["input"], bytes) for part in error.errors()):
+        help, accepted = "send JSON with the header `Content-Type: application/json`", {"Accept": "application/json"}
+        return _response(
+            request.url.path, 415, "unsupported-media-type", "the body is not JSON", help=help, headers=accepted
+        )
     invalid = list(map(_invalid_field, error.errors()))
     detail = "; ".join(f"{part.pointer}: {part.message}" for part in invalid)
-    unread = invalid[0].pointer == "/body" and "json" not in request.headers.get("content-type", "")
-    help = "send JSON with the header `Content-Type: application/json`" if unread else None
-    return _response(request.url.path, 422, "invalid", detail, help=help, errors=invalid)
+    return _response(request.url.path, 422, "invalid", detail, errors=invalid)
 
 
 def _invalid_field(error: Mapping[str, Any]) -> InvalidField:
@@ -225,7 +228,7 @@ def _response(
         message = f"{detail}; {help}" if help else detail
         body = error_body(status, code, message, errors[0].pointer if errors else None)
         return JSONResponse(body, status_code=status, headers=headers | (NO_RETRY if status == 409 else {}))
-    title = _TITLES.get(status, "Error")
+    title = TITLES.get(status, "Error")
     problem = Problem(
         type=f"{_URN}{code}", title=title, status=status, detail=detail, code=code, help=help, errors=errors
     )

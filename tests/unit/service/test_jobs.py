@@ -216,6 +216,17 @@ async def test_what_is_wrong_with_a_body_is_said_in_words(service: ServiceClient
     assert (answer.status_code, answer.json()["detail"]) == (422, error)
 
 
+@pytest.mark.parametrize("sent", ["application/x-www-form-urlencoded", "text/json", "", None])
+@pytest.mark.parametrize("path", [JOBS, "/v1/responses"])
+async def test_a_body_of_another_type_is_not_read(service: ServiceClient, path: str, sent: str | None) -> None:
+    headers = {} if sent is None else {"Content-Type": sent}
+    answer = await service.http.post(path, content='{"question": "How high are tides?"}', headers=headers)
+    body = answer.json()
+    assert (answer.status_code, answer.headers["Accept"]) == (415, "application/json")
+    assert body.get("error", body)["code"] == "unsupported-media-type"
+    assert "415" in service.api.openapi()["paths"][path]["post"]["responses"]
+
+
 async def test_an_error_names_the_request_that_goes_on(service: ServiceClient) -> None:
     small = await service.post(JOBS, {"question": "How high are tides?", "timeout_seconds": 0.5})
     assert small.json()["code"] == "limit-too-small"

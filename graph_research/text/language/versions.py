@@ -44,6 +44,7 @@ _SEASON = deferred(r"(?<!\d)((?:19|20)\d{2})\s?[-–/_]\s?((?:19|20)?\d{2})(?![-
 _WORD = deferred(r"[^\W_]+")
 _HEAD_CHARS = 1_500
 _NAMED_WITHIN = 100  # characters of a stamp, and behind the word that says that a document is superseded
+_STAMP_CHARS = 20  # of a version or a date
 _STAMPED_WITHIN = 5  # paragraphs, the title among them
 _FILE_NAME = deferred(r"[\w-][\w.-]*\.[A-Za-z0-9]{1,5}(?!\w)")
 _RELEASE_NOTES = facts("release_notes")
@@ -209,6 +210,14 @@ def has_name_of_an_old_copy(title: str, path: PurePosixPath) -> bool:
     `policy_old`), or lies in a folder for these (`archive/policy`)."""
     named = any(map(_OLD_COPY_NAME.search, (title, path.stem)))
     return named or any(map(_OLD_FOLDER.fullmatch, path.parent.parts))
+
+
+def is_stamped_as_a_draft(title: str, text: str) -> bool:
+    """Whether a document begins, before or behind its title, with a stamp that calls it a draft or an old copy: such a
+    word in capitals, or one with a version or a date right behind it: `DRAFT`, `Draft of 3 May 2024`."""
+    said = text[:_HEAD_CHARS].removeprefix(title).lstrip(" *[(")
+    stamp = _OLD_COPY_NAME.match(said)
+    return stamp is not None and (stamp[0].isupper() or _names_version(said[: stamp.end() + _STAMP_CHARS]))
 
 
 def says_it_is_retracted(title: str, text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import PurePosixPath
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from graph_research.text.language.versions import (
     VersionMark,
     has_name_of_an_old_copy,
+    is_stamped_as_a_draft,
     named_successors,
     title_key,
     version_mark,
@@ -46,7 +47,9 @@ def superseded(rows: Iterable[Row], text_of: Callable[[int], str]) -> dict[int, 
     for group in groups.values():
         if 1 < len(group) <= _MOST_VERSIONS and len({mark for mark, _ in group}) > 1:
             found |= _older(group, shingles)
-    marked = [row for row in rows if row["id"] not in found and (row["says_superseded"] or _is_old_copy(row))]
+    having = Counter(key for row in rows for key in _keys(row))
+    others = [row for row in rows if row["id"] not in found]
+    marked = [row for row in others if row["says_superseded"] or _is_old_copy(row, having, text_of)]
     if marked:
         behind = found.keys() | {row["id"] for row in marked}
         current = [row for row in rows if row["id"] not in behind]
@@ -59,8 +62,13 @@ def _keys(row: Row) -> Iterable[str]:
     return filter(None, dict.fromkeys(map(title_key, titles)))
 
 
-def _is_old_copy(row: Row) -> bool:
-    return has_name_of_an_old_copy(row["own_title"], PurePosixPath(row["url"]))
+def _is_old_copy(row: Row, having: Mapping[str, int], text_of: Callable[[int], str]) -> bool:
+    """Whether a document is called a draft or an old copy, or is stamped as one where others, of which `having` has the
+    number, have its title."""
+    if has_name_of_an_old_copy(row["own_title"], PurePosixPath(row["url"])):
+        return True
+    has_others = any(having[key] > 1 for key in _keys(row))
+    return has_others and is_stamped_as_a_draft(row["own_title"], text_of(row["id"]))
 
 
 def _behind_current(

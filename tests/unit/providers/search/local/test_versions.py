@@ -182,6 +182,8 @@ CANTEEN = "{head}The canteen serves lunch from {hour} on. Guests register at the
         (("archive/canteen.txt", "canteen.txt"), ""),
         (("canteen_superseded.txt", "canteen.txt"), ""),
         (("canteen_v1.txt", "canteen_v2_final.txt"), ""),
+        (("for_comments/canteen.txt", "canteen.txt"), "DRAFT - not for distribution"),
+        (("mail/canteen.txt", "canteen.txt"), "Draft of 3 May 2024, for comments"),
     ],
 )
 async def test_the_newer_version_of_one_that_says_so_or_is_called_a_draft_is_named_or_has_its_title(

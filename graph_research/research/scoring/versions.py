@@ -10,8 +10,9 @@ from typing import Any
 
 from graph_research.research.models.source import Source
 from graph_research.research.scoring.tiers import is_maker
+from graph_research.text.document import Document
 from graph_research.text.language.opposites import CAPITALISED_NOUNS
-from graph_research.text.language.versions import highest_version, named_versions, own_versions
+from graph_research.text.language.versions import head_and_foot, highest_version, named_versions, own_versions
 from graph_research.text.language.words import MOST_WEIGHT, weight
 from graph_research.text.relevance.query import parse
 
@@ -23,22 +24,25 @@ _SHORTEST = 4
 
 
 def versions_in(
-    question: str, title: str, publisher: str | None, text: str = "", *, folder: str = ""
+    question: str, title: str, publisher: str | None, document: Document | None = None, *, folder: str = ""
 ) -> dict[str, str]:
-    """The highest version that a document names of each thing that the question names. In a document about one of them
-    alone, by its publisher, its title or else the `folder` of a library that holds it, a version counts without the
-    name: behind a word for it in the title, and beside its date in a list of releases; and one above that which stands
-    behind the name of its publisher or folder, as in `python3.11`, is a plan: what it says will change then. A
-    number without a point behind more of a title than the name is that of the document ("Rules of the ferry, version
-    2"). What begins with the number of the section that a title begins with is a section."""
+    """The highest version of each thing that the question names which a document gives as its own: behind the name in
+    its title, its head or its foot. In a document about one of them alone, by its publisher, its title or else the
+    `folder` of a library that holds it, a version counts without the name: behind a word for it in the title, beside
+    its date in a list of releases, and before a word for a manual; none is above that which stands behind the name of
+    its publisher or folder, as in `python3.11`. A number without a point behind more of a title than the name is that
+    of the document ("Rules of the ferry, version 2"). What begins with the number of the section that a title begins
+    with is a section."""
     names = version_names(question)
     made = [name for name in names if is_maker(publisher, [name])]
     titled = [] if made else [name for name in names if name in title]
     about = made or titled or [name for name in names if not publisher and is_maker(folder, [name])]
-    found = {name: named_versions(name, f"{title}\n{text}") for name in names}
+    paragraphs = [document.text[block.start : block.end] for block in document.blocks] if document else []
+    lines = [title, *head_and_foot(paragraphs)]
+    found = {name: named_versions(name, lines) for name in names}
     if len(about) == 1:
         edition = next((number for called in (publisher, folder) if (number := _number_of(called, about[0]))), "")
-        own = {one for one in own_versions(title, text) if "." in one or not titled}
+        own = {one for one in own_versions(title, paragraphs) if "." in one or not titled}
         found[about[0]] = _up_to(edition, found[about[0]] | own)
     if section := _SECTION.match(title):
         found = {
@@ -66,9 +70,9 @@ def _up_to(edition: str, versions: set[str]) -> set[str]:
 def newest_versions(
     question: str, sources: Iterable[Source], scouted: Iterable[Mapping[str, Any]] = ()
 ) -> dict[str, str]:
-    """The newest version that the sources name of each thing that the question names, in its order: by their titles, by
-    what was found in their texts when they were gathered, and by the `versions` of what the scout found, since the
-    notes on a release are seldom a source of what is written."""
+    """The newest version that sources give as theirs of each thing that the question names, in its order: by their
+    titles, by what was found in their texts when they were gathered, and by the `versions` of what the scout found,
+    since the notes on a release are seldom a source of what is written."""
     rows = [dict(row.get("versions") or {}) for row in scouted]
     for source in sources:
         rows.append(versions_in(question, source.title, source.publisher, folder=source.folder or ""))

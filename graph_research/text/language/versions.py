@@ -4,7 +4,7 @@ itself that it no longer holds."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -21,15 +21,14 @@ _ASKED_LETTER = deferred(r"(?<![^\W_])(?i:revision|rev|version|ausgabe|fassung)[
 _WORD_BEFORE = deferred(rf"\b(?:{_VERSION_WORD}|{_VERSION_WORDS})\s$", re.IGNORECASE)
 _YEAR = deferred(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
 _POINTED = r"(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,]\d)"
-_AND = r"(?:[^\S\n]*[,–-][^\S\n]*|[^\S\n](?:and|or|to|through|thru|und|oder|bis|et|ou|à|y|o|e|en|tot|i|do)[^\S\n])"
-_ONE = deferred(r"\d[\d.]*")
 _ASKED = deferred(r"(?<![\w.])\d{1,4}(?:\.\d{1,4}){1,3}(?![\w%]|[.,]\d)")
 _DOCUMENT_WORD = r"documentation|manual|reference|handbook|release\s+notes|dokumentation|handbuch|manuel|manuale"
 _DAY = r"(?:19|20)\d{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
 _RELEASE = rf"(?:{_VERSION_WORD}[^\S\n]*|(?<![^\W_][^\S\n]))(\d{{1,4}}(?:\.\d{{1,4}}){{1,3}})"
 """Behind another word than one for a version it may be of whatever that word names."""
-_DATED_RELEASE = deferred(
-    rf"(?<![\w-]){_DAY}[^\S\n]*[(\[]{_RELEASE}[)\]]|(?<![\w.]){_RELEASE}\]?[^\S\n]*[(–—-][^\S\n]*{_DAY}(?![\w-])",
+_OWN_RELEASE = deferred(
+    rf"\W*(?:{_DAY}[^\S\n]*[(\[]{_RELEASE}[)\]]|{_RELEASE}\]?[^\S\n]*[(–—-][^\S\n]*{_DAY}(?![\w-])"
+    rf"|{_POINTED}[^\S\n]+(?:{_DOCUMENT_WORD})\b)",
     re.IGNORECASE,
 )
 _STAGE = deferred(rf"(?<![^\W_])(?:{any_of('old_names')}|{any_of('new_names')})(?![^\W_])", re.IGNORECASE)
@@ -46,6 +45,7 @@ _HEAD_CHARS = 1_500
 _NAMED_WITHIN = 100  # characters of a stamp, and behind the word that says that a document is superseded
 _STAMP_CHARS = 20  # of a version or a date
 _STAMPED_WITHIN = 5  # paragraphs, the title among them
+_ENDS = (".", "!", "?", "。", "！", "？")
 _FILE_NAME = deferred(r"[\w-][\w.-]*\.[A-Za-z0-9]{1,5}(?!\w)")
 _RELEASE_NOTES = facts("release_notes")
 _OF_NO_USE = r"archived|old|outdated|obsolete|superseded"
@@ -88,18 +88,23 @@ class VersionMark(NamedTuple):
         return not self.number and "-" in self.date
 
 
-def named_versions(name: str, text: str) -> set[str]:
-    """The versions of a thing that a text writes behind its name, as in `SQLite version 3.40.1`, `SQLite versions 3.9
-    and prior`; without such a word where a line begins with it, or the text calls it the version that it documents. A
-    number without a point counts behind the word in the singular only."""
+def named_versions(name: str, lines: Iterable[str]) -> set[str]:
+    """The versions of a thing that lines such as a title give behind its name, as in `SQLite version 3.40.1`; without
+    a word for it where a line begins with the name, or the version is that of a manual: `Kite » 3.11.2 Documentation`.
+    A number without a point counts behind such a word only."""
     literal = re.escape(name)  # the pattern begins with it, so that it is looked for as fast as a plain text
     worded = rf"(?i:{_VERSION_WORD})[^\S\n]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![\w%]|[.,]\d)"
-    several = rf"(?i:{_VERSION_WORDS})[^\S\n]+({_POINTED}(?:{_AND}{_POINTED})*)"
-    documented = rf"{_POINTED}(?=[^\S\n]+(?i:{_DOCUMENT_WORD})\b)"
-    behind = rf"[^\S\n]+(?:{worded}|{several}|{documented})|(?<=^{literal})[^\S\n]+{_POINTED}"
+    documented = rf"(?:[>»|/][^\S\n]*)?{_POINTED}(?=[^\S\n]+(?i:{_DOCUMENT_WORD})\b)"
+    behind = rf"[^\S\n]+(?:{worded}|{documented})|(?<=^{literal})[^\S\n]+{_POINTED}"
     pattern = re.compile(rf"{literal}(?<!\w{literal})(?:{behind})", re.MULTILINE)
-    named = (next(filter(None, match.groups())) for match in pattern.finditer(text))
-    return {version for versions in named for version in _ONE.findall(versions)}
+    return {next(filter(None, match.groups())) for match in pattern.finditer("\n".join(lines))}
+
+
+def head_and_foot(paragraphs: Sequence[str]) -> list[str]:
+    """The few paragraphs above the first sentence and below the last one, where a page tells what it is of. A version
+    that a sentence names, as in `since SQLite version 3.9`, may be an older one, or one to come."""
+    edges = [*_to_first_sentence(paragraphs), *_to_first_sentence(reversed(paragraphs))]
+    return [paragraph for paragraph in edges if len(paragraph) <= _NAMED_WITHIN and not paragraph.endswith(_ENDS)]
 
 
 def is_behind_version_word(text: str, place: int) -> bool:
@@ -119,7 +124,7 @@ def is_of_another_version(asked: str, title: str, heading: str) -> bool:
     """Whether a title, or the heading of a release, names a version, and none of those that are asked for with a point,
     as in `3.40`, which has 3.40.1."""
     wanted = set(_ASKED.findall(asked))
-    own = own_versions(title, heading)
+    own = own_versions(title, [heading])
     return bool(wanted and own) and not any(
         f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.") for one in own for other in wanted
     )
@@ -140,12 +145,15 @@ def asked_version(question: str, *names: str) -> str:
     return next((year for year in years if mark.date.startswith(year)), "")
 
 
-def own_versions(title: str, text: str) -> set[str]:
+def own_versions(title: str, paragraphs: Iterable[str]) -> set[str]:
     """The versions that a document about a single thing names without its name: behind a word for it in the title, such
-    as `Release 15.14`, and beside the date of each release in a list of them: `2022-12-28 (3.40.1)`, `## [1.4.0] -
+    as `Release 15.14`, one without a point only at its end, and where a paragraph begins that of a manual, as in
+    `3.11.2 Documentation`, and beside the date of each release in a list of them: `2022-12-28 (3.40.1)`, `## [1.4.0] -
     2024-03-01`."""
-    titled = ".".join(map(str, _number(title)))
-    return {match[1] or match[2] for match in _DATED_RELEASE.finditer(text)} | ({titled} if titled else set())
+    number = _NUMBER.search(title)
+    titled = number[1] if number and ("." in number[1] or not title[number.end() :].strip()) else ""
+    released = filter(None, map(_OWN_RELEASE.match, paragraphs))
+    return {next(filter(None, match.groups())) for match in released} | ({titled} if titled else set())
 
 
 def highest_version(versions: Iterable[str]) -> str:
@@ -175,7 +183,7 @@ def _to_first_sentence(paragraphs: Iterable[str]) -> Iterator[str]:
     """The first paragraphs, up to one that ends as a sentence does."""
     for paragraph in islice(paragraphs, _STAMPED_WITHIN):
         yield paragraph
-        if paragraph.endswith((".", "!", "?")):
+        if paragraph.endswith(_ENDS):
             return
 
 

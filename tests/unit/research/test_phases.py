@@ -287,10 +287,7 @@ def test_what_is_read_of_a_topic_follows_the_window_up_to_a_setting(
 @pytest.mark.parametrize(("searched", "titles"), [("local", 4), ("web", 0)])
 async def test_a_plan_for_the_library_alone_is_shown_what_else_it_has(searched: str, titles: int) -> None:
     def many(request: SearchRequest) -> list[SearchHit]:
-        found = [
-            hit(f"The plant is described as of Tarn version {n}.2.", url=f"file:///{n}", title=f"Page {n}")
-            for n in range(12)
-        ]
+        found = [hit(f"The plant as of Tarn version {n}.2", url=f"file:///{n}", title=f"Page {n}") for n in range(12)]
         return found[: request.max_results]
 
     model = ScriptedModel(research_script())
@@ -309,10 +306,8 @@ async def test_a_plan_for_the_library_alone_is_shown_what_else_it_has(searched: 
 async def test_a_plan_knows_the_newest_release_that_the_library_has_a_page_on(query: str) -> None:
     def library(request: SearchRequest) -> list[SearchHit]:
         if request.query != query:
-            return [hit("The plant is described as of Tarn version 2.1.", url="file:///plant", title="The plant")]
-        return [
-            hit(f"Changes in Tarn version {n}.2.", url=f"file:///{n}", title=f"Tarn release {n}") for n in (1, 4, 3)
-        ]
+            return [hit("The plant as of Tarn version 2.1", url="file:///plant", title="The plant")]
+        return [hit(f"Changes in Tarn version {n}.2", url=f"file:///{n}", title=f"Tarn release {n}") for n in (1, 4, 3)]
 
     model = ScriptedModel(research_script())
     services = make_services([model], search=[FolderOfHits("local", library)])

@@ -298,7 +298,7 @@ def _source(
     tier = _tier(hit, rules.flagged_domains, parse(question).names)
     published_at = hit.published_at or hit.document.date or None
     title = hit.title or hit.document.title or hit.url or "Untitled"
-    versions = versions_in(question, title, hit.publisher, hit.document.text, folder=folder)
+    versions = versions_in(question, title, hit.publisher, hit.document, folder=folder)
     return Source(
         id=source_id(canonical_url(hit.url) if hit.url else None, hit.document.text),
         sub_query_id=handoff["sub_query"]["id"],

@@ -17,8 +17,6 @@ from graph_research.research.scoring.versions import version_names, versions_in
 from graph_research.text.language.tags import question_language
 from graph_research.text.language.versions import highest_version, release_queries
 
-_VERSION_CHARS = 20_000
-"""How much of a document is read for versions: a longer list of releases begins with the newest."""
 _MOST_NAMES = 4
 _OF_RELEASES = 40
 """Notes on releases are many and read alike: in PostgreSQL's manual the newest was found at places 13 and 34."""
@@ -71,7 +69,7 @@ def scout(services: Services) -> Handler:
 
 def _row(question: str, hit: SearchHit, text: str = "") -> dict[str, Any]:
     folder = str(hit.metadata.get("library") or "")
-    versions = versions_in(question, hit.title, hit.publisher, hit.document.text[:_VERSION_CHARS], folder=folder)
+    versions = versions_in(question, hit.title, hit.publisher, hit.document, folder=folder)
     return {"title": hit.title or hit.document.title, "text": text, "versions": versions}
 
 

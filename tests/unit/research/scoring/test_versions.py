@@ -6,9 +6,10 @@ import pytest
 
 from graph_research.research.models.source import Source
 from graph_research.research.scoring.versions import newest_versions, older_release, version_names, versions_in
+from graph_research.text.readers.plain import plain_document
 
 QUESTION = "How do SQLite and PostgreSQL lock?"
-HISTORY = "2022-12-28 (3.40.1) Fix a loop that version 3.39.0 brought.\n\nSQLite version 3.38.0 is older."
+HISTORY = "2022-12-28 (3.40.1) Fix a loop that version 3.39.0 brought.\n\nSQLite version 3.38.0"
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,19 @@ HISTORY = "2022-12-28 (3.40.1) Fix a loop that version 3.39.0 brought.\n\nSQLite
 def test_a_list_of_releases_counts_for_the_thing_that_the_document_is_about(
     title: str, publisher: str | None, versions: dict[str, str]
 ) -> None:
-    assert versions_in(QUESTION, title, publisher, HISTORY) == versions
+    assert versions_in(QUESTION, title, publisher, plain_document(HISTORY)) == versions
+
+
+@pytest.mark.parametrize("said", ["Git versions 2.35.1 and prior wait.", "Git versions 2.26 thru 2.35.1 wait."])
+def test_a_version_that_a_sentence_names_is_not_that_of_its_document(said: str) -> None:
+    question = "How does Git guard work?"
+    assert (
+        versions_in(question, "git-config(1)", "git", plain_document(f"Since Git version 2.20 it waits.\n\n{said}"))
+        == {}
+    )
+    assert versions_in(question, "git-config(1)", "git", plain_document(f"{said}\n\nGit 2.39.5 GIT-CONFIG(1)")) == {
+        "Git": "2.39.5"
+    }
 
 
 @pytest.mark.parametrize(
@@ -37,10 +50,10 @@ def test_a_list_of_releases_counts_for_the_thing_that_the_document_is_about(
     ],
 )
 def test_a_version_above_that_of_the_manual_is_a_plan(publisher: str | None, folder: str, version: str) -> None:
-    text = "Kite version 3.11.2 added it. It will be removed in Kite version 3.12."
+    text = plain_document("Kite version 3.11.2\n\nIt waits.\n\nTo be removed in Kite version 3.12")
     assert versions_in("How does Kite lock?", "Locks", publisher, text, folder=folder) == {"Kite": version}
-    plain = versions_in("How does Kite lock?", "Locks", publisher, "It is removed in Kite version 3.12.", folder=folder)
-    assert plain == {"Kite": "3.11" if version == "3.11.2" else "3.12"}
+    plan = versions_in("How does Kite lock?", "Removed in Kite version 3.12", publisher, folder=folder)
+    assert plan == {"Kite": "3.11" if version == "3.11.2" else "3.12"}
 
 
 @pytest.mark.parametrize(
@@ -55,7 +68,7 @@ def test_a_version_above_that_of_the_manual_is_a_plan(publisher: str | None, fol
 def test_a_document_in_a_folder_that_is_called_like_a_thing_is_about_it_where_nothing_else_says_so(
     title: str, publisher: str | None, folder: str, versions: dict[str, str]
 ) -> None:
-    text = HISTORY if "SQLite" in title else "This release contains a variety of fixes."
+    text = plain_document(HISTORY if "SQLite" in title else "This release contains a variety of fixes.")
     assert versions_in(QUESTION, title, publisher, text, folder=folder) == versions
     row = {"id": "src-0000000000", "archive_hash": f"sha256:{0:064x}", "title": title, "publisher": publisher}
     source = Source(**row, metadata={"library": folder})  # type: ignore[arg-type]
@@ -112,11 +125,11 @@ def test_where_nouns_have_capitals_the_names_of_things_come_before_them() -> Non
     question = "Womit sollte ein Betrieb seine Sicherungen auf einen Speicher legen, mit BorgBackup oder mit restic?"
     assert list(version_names(question))[:2] == ["BorgBackup", "restic"]
     assert version_names("Wie sichert man eine SQLite-Datenbank im laufenden Betrieb?")[0] == "SQLite"
-    assert versions_in(question, "Preparing", None, "Since restic version 0.14 groups may read.") == {"restic": "0.14"}
+    assert versions_in(question, "Preparing for restic version 0.14", None) == {"restic": "0.14"}
 
 
 def test_the_version_of_a_document_is_none_of_what_its_title_names() -> None:
-    question, text = "How many cars does the Skarvik ferry carry?", "It carries 22 cars."
+    question, text = "How many cars does the Skarvik ferry carry?", plain_document("It carries 22 cars.")
     assert versions_in(question, "Rules of the Skarvik ferry, version 2", None, text) == {}
     assert versions_in(question, "Skarvik version 2", None, text) == {"Skarvik": "2"}
     assert versions_in(question, "Manual of the Skarvik, version 2.1", None, text) == {"Skarvik": "2.1"}
@@ -124,5 +137,5 @@ def test_the_version_of_a_document_is_none_of_what_its_title_names() -> None:
 
 
 def test_the_sections_of_a_chapter_are_no_versions() -> None:
-    text = "Kite Versions 20.13.2. Platform and Client Compatibility. Kite version 3.12 keeps both."
+    text = plain_document("Kite Version 20.13.2\n\nKite version 3.12\n\nIt keeps both.")
     assert versions_in("How does Kite lock?", "20.13. Version and Platform", None, text) == {"Kite": "3.12"}

@@ -11,6 +11,7 @@ import pytest
 from graph_research.providers.search.local import Library
 from graph_research.text.language.versions import (
     asked_version,
+    head_and_foot,
     highest_version,
     is_marked_as_retracted,
     named_versions,
@@ -29,24 +30,28 @@ Whoever travels by car is paid thirty cents a kilometre. Meals are paid by the r
 
 
 @pytest.mark.parametrize(
-    ("text", "version"),
+    ("lines", "version"),
     [
-        ("SQLite version 3.9.2 and SQLite Version 3.40.1 differ.", "3.40.1"),
-        ("SQLite 3.40.1 Documentation\n\nIt waits.", "3.40.1"),
+        ("SQLite version 3.9.2\nSQLite Version 3.40.1", "3.40.1"),
+        ("SQLite 3.40.1 Documentation\nIt waits", "3.40.1"),
         ("Index\nSQLite v2.8", "2.8"),
         ("Bugs of SQLite 8.1 Copies 8.2 Links", ""),
-        ("In SQLite 3 it waits; MySQLite version 9.1 does not.", ""),
+        ("SQLite 3\nMySQLite version 9.1", ""),
         ("SQLite version 3.5% faster", ""),
-        ("Prev Up SQLite 15.20 Documentation Home. See the SQLite 9.1 parser.", "15.20"),
-        ("Before SQLite version 9.1 it waited. SQLite release 15 does not.", "15"),
-        ("SQLite version 3.20 does. SQLite versions 3.35.1 and prior default to the first.", "3.35.1"),
-        ("SQLite versions 3.26 thru 3.35.1 default to the second, SQLite versions 3.1, 3.2 and 3.3 to none.", "3.35.1"),
-        ("SQLite versions 3.1, 3.4 and 3.3 wait.", "3.4"),
-        ("SQLite versions 3.1 and 200 others are 9.1 times faster.", "3.1"),
+        ("Prev Up SQLite 15.20 Documentation Home\nThe SQLite 9.1 parser", "15.20"),
+        ("Home > SQLite > 15.20 Documentation > Locks", "15.20"),
+        ("SQLite release 15", "15"),
     ],
 )
-def test_the_newest_version_of_a_name_stands_behind_a_word_for_it_or_begins_a_line(text: str, version: str) -> None:
-    assert highest_version(named_versions("SQLite", text)) == version
+def test_the_newest_version_of_a_name_stands_behind_a_word_for_it_or_begins_a_line(lines: str, version: str) -> None:
+    assert highest_version(named_versions("SQLite", lines.splitlines())) == version
+
+
+def test_head_and_foot_of_a_page_are_what_stands_around_its_sentences() -> None:
+    page = ["Locks", "SQLite 3.40.1", "It waits.", "Since version 3.9", "It does not wait.", "SQLite 3.40.1 GIT(1)"]
+    assert head_and_foot(page) == ["Locks", "SQLite 3.40.1", "SQLite 3.40.1 GIT(1)"]
+    assert head_and_foot(["Index", *["Since version 3.9"] * 50, "End"])[0] == "Index"
+    assert len(head_and_foot(["Since version 3.9"] * 50)) == 10
 
 
 @pytest.mark.parametrize(
@@ -54,20 +59,22 @@ def test_the_newest_version_of_a_name_stands_behind_a_word_for_it_or_begins_a_li
     [
         (
             "Release History",
-            "2022-12-28 (3.40.1) Fix a loop of version 3.39.0. 2022-11-16 (3.40.0) Add.",
+            "2022-12-28 (3.40.1)\nFix a loop of version 3.39.0 (2022-06-25).\n2022-11-16 (3.40.0) Add.",
             "3.40.1 3.40.0",
         ),
         ("Changes", "## [1.4.0] - 2024-03-01\n- Faster.\n\n## 1.3.2 (2023-12-24)", "1.4.0 1.3.2"),
-        ("Changes", "Version 1.2 – 2021-05-06: locks. Since 7.5 it is 2021-05-07.", "1.2"),
-        ("Signed tags", "Changes since the tag: Froboz 3.2 (2011-09-30 14:20:57 -0700)", ""),
+        ("Changes", "Version 1.2 – 2021-05-06: locks.\nSince 7.5 it is 2021-05-07.", "1.2"),
+        ("Indexes", "Added in version 3.9.0 (2015-10-14).\n3.40.1 Documentation »", "3.40.1"),
+        ("Signed tags", "Changes since the tag:\nFroboz 3.2 (2011-09-30 14:20:57 -0700)", ""),
         ("E.21. Release 15", "Release date: 2022-10-13. See 13.3.", "15"),
+        ("A v1 format", "", ""),
         ("Hashes", "SQLITE_SOURCE_ID: 2022-12-28 14:03:47 df5c253c 2022-12-28-1.2 10.1.2.3", ""),
     ],
 )
-def test_a_document_about_one_thing_names_a_release_beside_its_date_or_in_its_title(
+def test_a_document_about_one_thing_names_a_release_where_a_paragraph_begins_or_in_its_title(
     title: str, text: str, versions: str
 ) -> None:
-    assert own_versions(title, text) == set(versions.split())
+    assert own_versions(title, text.splitlines()) == set(versions.split())
 
 
 @pytest.mark.parametrize(

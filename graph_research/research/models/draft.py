@@ -151,7 +151,7 @@ class Draft(Record):
     question; then `summary` holds the nearest passages and `searched` says what was looked for.
     `more` is evidence that did not fit on the page; `conclusions` end the report. `left_out` counts the sentences that
     it lacks because they failed a check. `not_answered` are parts of the question without a section, each with the
-    reason.
+    reason, and what the conclusions say was not found.
     """
 
     title: str = ""

@@ -62,8 +62,9 @@ class ReportOptions(Record):
 
     @property
     def conclusion_words(self) -> int:
-        """So many words have the conclusions at most: what is left to say once summary and sections are written."""
-        return round(self._summary_share / 3 / 10) * 10
+        """So many words have the conclusions at most: what is left to say, of each duty that is asked for, once summary
+        and sections are written."""
+        return round(self._summary_share / 2 / 10) * 10
 
     @property
     def _summary_share(self) -> int:

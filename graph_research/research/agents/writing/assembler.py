@@ -183,6 +183,8 @@ class _Parts:
         conclusions = self._sure(self._blocks("conclusions", now), failing)
         told = [*(block for section in written for block in section.blocks), *conclusions]
         again = _limits_said_again(told) | self._answered_by_words(told, written)
+        conclusions = without_statements(conclusions, again)
+        unknown = _single_limits(conclusions)  # what was not found is listed in one place, below the conclusions
         draft = Draft(
             title=self.handoff["title"] if by_model else "",
             found=self.handoff["found"] if by_model else bool(summary),
@@ -191,11 +193,17 @@ class _Parts:
             sections=[
                 row.model_copy(update={"blocks": _as_read(without_statements(row.blocks, again))}) for row in written
             ],
-            conclusions=_as_read(without_statements(conclusions, again)),
-            not_answered=list(self.handoff.get("not_answered") or []),
+            conclusions=_as_read(without_statements(conclusions, {row.id for row in unknown})),
+            not_answered=[*(self.handoff.get("not_answered") or []), *(self._unknown(row) for row in unknown)],
         )
         draft = self._filled_up(draft)
         return draft.model_copy(update={"notice": _notice(draft.sections, self.labels), "more": self._uncited(draft)})
+
+    def _unknown(self, limit: Statement) -> str:
+        """What a sentence says was not found: what it is about, where it says nothing else."""
+        about = next(filter(limit.text.startswith, limit.strong), "")
+        rest = limit.text[len(about) :].strip(" .。:：").casefold()
+        return about.rstrip(" :：") if about and rest == self.labels.not_found.casefold() else limit.text
 
     def _answered_by_words(self, blocks: Iterable[Block], sections: Sequence[DraftSection]) -> set[str]:
         """The ids of the sentences on what was not found that facts and quotes of the sections answer, as words show,

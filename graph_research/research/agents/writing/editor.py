@@ -9,7 +9,6 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.comparisons import told_lines
-from graph_research.research.agents.writing.notes import latest_limits
 from graph_research.research.agents.writing.section_text import (
     HEADER,
     answered_blocks,
@@ -40,6 +39,7 @@ from graph_research.research.models.draft import (
 from graph_research.research.models.inline_marks import plain_line
 from graph_research.research.models.report_options import ReportOptions
 from graph_research.research.report.draft import cited_only
+from graph_research.research.topic_functions import flatten
 from graph_research.text.language.quantities import figures, states
 from graph_research.text.language.words import held_weight, term_weights
 from graph_research.text.relevance.alike import told_among
@@ -160,7 +160,7 @@ def _material(handoff: Mapping[str, Any], sections: Sequence[DraftSection], ctx:
         "checklist": [row["text"] for row in handoff.get("checklist") or []],
         "not_answered": list(handoff.get("not_answered") or []),
         "gaps": [row["description"] for row in open_gaps(handoff.get("gaps") or [])],
-        "limits": latest_limits(handoff.get("topics") or []),
+        "limits": list(dict.fromkeys(flatten(handoff.get("topics") or [], "limits"))),
         "contradictions": list(handoff.get("contradictions") or []),
         "untold": _untold(handoff.get("findings") or [], sections),
         "words_to_cut": max(0, _words(sections) - options.most_section_words),

@@ -119,7 +119,17 @@ async def test_a_limit_that_a_fact_of_the_finished_text_answers_is_left_out() ->
     fact_of_it = fact("A checkpoint blocks writers for 3 ms.")
     draft = await assembled([fact_of_it, answered], conclusions=[fact("So."), answered, stays])
     assert [row["text"] for row in draft["sections"][0]["blocks"][0]["sentences"]] == [fact_of_it["text"]]
-    assert [row["text"] for row in draft["conclusions"][0]["sentences"]] == ["So.", stays["text"]]
+    assert [row["text"] for row in draft["conclusions"][0]["sentences"]] == ["So."]
+    assert draft["not_answered"][1:] == [stays["text"]]
+
+
+async def test_what_the_conclusions_say_was_not_found_is_listed_with_the_open_questions() -> None:
+    about = {**limit("Order of waiters: not found."), "strong": ["Order of waiters:"]}
+    whole = {**limit("Price: of Larch alone."), "strong": ["Price:"]}
+    advice = [limit("Size: not found."), fact("Plan for two.")]
+    draft = await assembled([fact("Known.")], listed=[[fact("So.")], [about], [whole], advice])
+    assert draft["not_answered"][1:] == ["Order of waiters", "Price: of Larch alone."]
+    assert [len(item) for block in draft["conclusions"] for item in block["items"]] == [1, 2]
 
 
 async def test_a_column_in_which_nothing_was_found_is_a_sentence_and_of_exceptions_there_need_be_none() -> None:

@@ -367,6 +367,13 @@ async def test_what_was_not_found_and_the_report_answers_is_not_told_as_open() -
     assert [limit for row in report.sub_queries for limit in row.limits] == [ROOF_LIMIT]
 
 
+async def test_the_editor_of_a_later_round_is_shown_what_an_earlier_one_did_not_find() -> None:
+    single = in_part([ROOF_LIMIT], reads_all)
+    await single.run(max_iterations=2)
+    asked = [request.material["limits"] for request in single.model.asked("editor")]
+    assert asked == [[ROOF_LIMIT], [ROOF_LIMIT]]
+
+
 async def test_of_several_things_that_one_gap_asks_each_is_closed_by_itself() -> None:
     gap = {
         **FISH_GAP,

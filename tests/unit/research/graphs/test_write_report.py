@@ -828,7 +828,7 @@ async def test_wishes_language_audience_and_the_date_reach_every_prompt() -> Non
         assert "operators of small sites" in user
         assert "Prefer the makers' own words." in user
     assert "what is compared and by what measure" in bench.model.asked("outliner")[0].system
-    assert "about 600 words, tables and blocks to copy included; at most 2 sections" in (
+    assert "about 580 words, tables and blocks to copy included; at most 2 sections" in (
         bench.model.asked("outliner")[0].user
     )
 
@@ -864,7 +864,11 @@ ASKED = {
         "each fact in one section",
         "each another condition",
         "Each property that a finding tells of one thing is asked of the others",
-        "the figures of the findings that set its range",
+        "Only where load, capacity or waiting is asked",
+        "for the range of the findings' figures",
+        "What the reader is to type stands in a block",
+        "smallest working example",
+        "one part for each case",
         "a table of traps",
         "what it cannot mend",
         "only prose says why",
@@ -884,14 +888,16 @@ ASKED = {
         "told of the others, too",
         "for both ends of the range",
         "by which mechanism the value helps this reader",
-        "The whole can be pasted as it stands",
+        "A configuration can be pasted whole",
+        "Commands stand in the order typed",
         "two of the compared things side by side",
         "convert it by arithmetic",
     ],
     "editor": [
         "decides the case as asked",
         "what reverses it comes second",
-        "what to test since no source measured it",
+        "tested since no source measured it",
+        "the program lists below them what was not found",
         "Hold section against section, table against prose, block to copy against its text",
         "Different conditions, versions or measurements, each named, agree",
         "Plain, idiomatic full sentences",

@@ -25,8 +25,8 @@ from graph_research.research.models.report_options import MOST_OF_WORDS
 from graph_research.research.report.labels.table import Labels
 
 _MOST_UNFOUND = 2
-"""A row with so many cells in which nothing was found, and fewer others, tells less than no row; so does a column of
-which no cell states anything."""
+"""A row or column with so many cells in which nothing was found, and no cell that states anything, tells less than
+none."""
 HEADER = "header"
 """The place of what the program prints below the title of the report."""
 _NUMBER = re.compile(r"\d+")
@@ -180,19 +180,19 @@ def placed(blocks: Iterable[Block], part: str) -> list[Block]:
 
 
 def with_answers(blocks: Iterable[Block]) -> list[Block]:
-    """The blocks without the rows of tables of which two cells or more, and most of those behind the label, say that
-    nothing was found, and without tables that have no other row."""
+    """The blocks without the rows of tables of which two cells or more say that nothing was found and no other one
+    behind the label states anything, and without tables that have no other row."""
     kept = []
     for block in blocks:
-        rows = [row for row in block.rows if not _is_unfound(row)]
+        rows = [row for row in block.rows if not _is_unfound(row[1:])]
         if rows or not block.rows:
             kept.append(block.model_copy(update={"rows": rows}))
     return kept
 
 
-def _is_unfound(row: Sequence[Statement]) -> bool:
-    unfound = sum(map(_is_limit, row))
-    return unfound >= _MOST_UNFOUND and 2 * unfound > len(row) - 1
+def _is_unfound(cells: Sequence[Statement]) -> bool:
+    unfound = sum(map(_is_limit, cells))
+    return unfound >= _MOST_UNFOUND and unfound + cells.count(EMPTY_CELL) == len(cells)
 
 
 def with_dashes(blocks: Iterable[Block]) -> list[Block]:
@@ -214,7 +214,7 @@ def without_unfound_columns(blocks: Iterable[Block], labels: Labels) -> list[Blo
     shorter: list[Block] = []
     for block in blocks:
         columns = range(1, len(block.header))
-        unfound = [n for n in columns if _is_unfound_column([row[n] for row in block.rows])]
+        unfound = [n for n in columns if _is_unfound([row[n] for row in block.rows])]
         if not unfound or len(unfound) == len(columns):
             shorter.append(block)
             continue
@@ -232,11 +232,6 @@ def _in_words(table: Block, columns: Iterable[int], labels: Labels) -> Block:
         names.setdefault(labels.semicolon.join(said), []).append(table.header[n])
     texts = (labels.pair.format(name=labels.comma.join(of), value=said) for said, of in names.items())
     return Block(sentences=[Statement(text=text, kind=StatementKind.LIMIT) for text in texts])
-
-
-def _is_unfound_column(cells: Sequence[Statement]) -> bool:
-    unfound = sum(map(_is_limit, cells))
-    return unfound >= _MOST_UNFOUND and unfound + cells.count(EMPTY_CELL) == len(cells)
 
 
 def _is_limit(cell: Statement) -> bool:

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from graph_research.research.agents.writing.section_text import with_answers
-from graph_research.research.models.draft import Block, BlockType, Statement, StatementKind, rewritten
+from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, Statement, StatementKind, rewritten
 
 
 def row(label: str, *cells: str) -> list[Statement]:
-    kinds = [StatementKind.LIMIT if cell == "not found" else StatementKind.FACT for cell in cells]
+    kinds = {"not found": StatementKind.LIMIT, EMPTY_CELL.text: EMPTY_CELL.kind}
     named = Statement(text=label, kind=StatementKind.TRANSITION)
-    return [named, *(Statement(text=cell, kind=kind) for cell, kind in zip(cells, kinds, strict=True))]
+    return [named, *(Statement(text=cell, kind=kinds.get(cell, StatementKind.FACT)) for cell in cells)]
 
 
-def test_a_row_goes_where_most_of_its_cells_were_not_found() -> None:
+def test_a_row_goes_where_no_cell_tells_anything_and_stays_with_a_single_one_that_does() -> None:
     table = Block(
         type=BlockType.TABLE,
         header=["Crossing", "By day", "By night", "In winter", "Price"],
         rows=[
             row("North", "12", "not found", "not found", "9"),
             row("South", "not found", "not found", "not found", "9"),
-            row("West", "not found", "4", "2", "7"),
+            row("West", "not found", "not found", "–", "not found"),
         ],
     )
     (kept,) = with_answers([table])
-    assert [cells[0].text for cells in kept.rows] == ["North", "West"]
+    assert [cells[0].text for cells in kept.rows] == ["North", "South"]
 
 
 def test_a_row_goes_that_loses_all_its_cells_and_one_that_had_none_stays() -> None:

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from graph_research.research.code_blocks import notes_on_code, without_lines_of
-from graph_research.research.evidence.citations import in_context, with_limits
+from graph_research.research.evidence.citations import assumed_beside, in_context, with_limits
 from graph_research.research.evidence.contradictions import new_or_settled
 from graph_research.research.models.draft import (
     EMPTY_CELL,
@@ -166,16 +166,16 @@ def _cited(rows: Rows) -> set[str]:
 
 def _with_places(section: DraftSection) -> Iterator[tuple[Statement, Row]]:
     """Each statement with what it needs to be understood: `where`, its `section` and table, for a cell its `row` and
-    `column`, and both as the `context` that code reads it with, the `limit` right before a sentence, the numbers of its
-    `block` and of the `line` there, and `is_code`."""
-    for number, block in enumerate(section.blocks):
+    `column`, and both as the `context` that code reads it with, the `limit` right before a sentence or what is assumed
+    beside it, the numbers of its `block` and of the `line` there, and `is_code`."""
+    for number, (block, assumed) in enumerate(zip(section.blocks, assumed_beside(section.blocks), strict=True)):
         place = {
             "where": section.heading,
             "section": section.heading,
             "block": number,
             "is_code": block.type is BlockType.CODE,
         }
-        prose = chain.from_iterable(map(with_limits, (block.sentences, *block.items)))
+        prose = chain.from_iterable(with_limits(said, assumed) for said in (block.sentences, *block.items))
         for line, (statement, limit) in enumerate(prose, 1):
             yield statement, {**place, "line": line, "limit": limit}
         where = " / ".join(filter(None, (section.heading, block.caption)))

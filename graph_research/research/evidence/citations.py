@@ -22,6 +22,7 @@ from graph_research.research.evidence.cited import (
 from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, judge
 from graph_research.research.models.draft import (
     Block,
+    BlockOf,
     BlockType,
     Draft,
     Statement,
@@ -101,12 +102,12 @@ class _Numbering:
         self._passages: dict[str, CitedPassage] = {}
         self._statements = 0
 
-    def blocks(self, blocks: Iterable[Block]) -> list[CitedBlock]:
+    def blocks(self, blocks: Sequence[Block]) -> list[CitedBlock]:
         cited = [
             CitedBlock(
                 type=block.type,
-                sentences=self.statements(block.sentences, is_code=block.type is BlockType.CODE),
-                items=[item for group in block.items if (item := self.statements(group))],
+                sentences=self.statements(block.sentences, assumed, is_code=block.type is BlockType.CODE),
+                items=[item for group in block.items if (item := self.statements(group, assumed))],
                 ordered=block.ordered,
                 header=list(block.header),
                 rows=[
@@ -116,13 +117,15 @@ class _Numbering:
                 caption=block.caption,
                 language=block.language,
             )
-            for block in blocks
+            for block, assumed in zip(blocks, assumed_beside(blocks), strict=True)
         ]
         return [block for block in cited if block.sentences or block.items or block.rows]
 
-    def statements(self, statements: Iterable[Statement], *, is_code: bool = False) -> list[CitedStatement]:
+    def statements(
+        self, statements: Iterable[Statement], assumed: str = "", *, is_code: bool = False
+    ) -> list[CitedStatement]:
         written = (row for row in statements if row.text.strip())
-        return [self._statement(row, is_code=is_code, limit=limit) for row, limit in with_limits(written)]
+        return [self._statement(row, is_code=is_code, limit=limit) for row, limit in with_limits(written, assumed)]
 
     def held(self, statements: Iterable[Statement]) -> list[CitedStatement]:
         """The statements that pass their checks. One that fails is replaced by the first of its quotes that
@@ -345,12 +348,33 @@ def in_place(block: Block, change: Callable[[Statement, str | None], Statement])
     )
 
 
-def with_limits(sentences: Iterable[_Cell]) -> Iterator[tuple[_Cell, str]]:
-    """The sentences of a paragraph or of an item of a list, each with the limit right before it, else an empty text."""
+def with_limits(sentences: Iterable[_Cell], assumed: str = "") -> Iterator[tuple[_Cell, str]]:
+    """The sentences of a paragraph or of an item of a list, each with the limit right before it, else with what is
+    `assumed` beside it if it names nothing that it rests on, else an empty text."""
     limit = ""
     for sentence in sentences:
-        yield sentence, limit
+        yield sentence, limit or ("" if sentence.judged or _cites(sentence) else assumed)
         limit = sentence.text if sentence.kind is StatementKind.LIMIT else ""
+
+
+def assumed_beside(blocks: Sequence[BlockOf[_Cell]]) -> list[str]:
+    """For each block the text of itself and of the tables right before and behind it, where statements of these rest on
+    numbers alone that their writer sets by judgement, such as a table that a textbook's model computes."""
+    own = [_assumed_in(block) for block in blocks]
+    tables = ["", *(said if block.rows else "" for block, said in zip(blocks, own, strict=True)), ""]
+    beside = zip(tables, own, tables[2:], strict=False)
+    return ["\n".join(dict.fromkeys(filter(None, said))) for said in beside]
+
+
+def _assumed_in(block: BlockOf[_Cell]) -> str:
+    """What a block says with its caption and header; empty where none of it rests on judgement alone."""
+    if block.type is BlockType.CODE or not any(row.judged and not _cites(row) for row in block.statements()):
+        return ""
+    return "\n".join(filter(None, [block.caption, *block.header, *(row.text for row in block.statements())]))
+
+
+def _cites(statement: Statement | CitedStatement) -> bool:
+    return bool(statement.evidence_ids if isinstance(statement, Statement) else statement.citations)
 
 
 def without_markers(text: str) -> tuple[str, list[str], list[str]]:

@@ -114,7 +114,7 @@ def judge(
 ) -> Judgement:
     """Judge a sentence by its passages, as its kind asks. `context` is the label and the header of a table's cell,
     `language` that in which the report is written, of which a cell of a few words tells little, `limit` the limit that
-    the sentence stands behind.
+    the sentence stands behind, or what is assumed beside it.
 
     A quote must be the first passage's quote, to the character. A fact and an analysis need a valid passage, and
     what they state must be there: numbers in the quotes or computed, or where a `verdict` finds the sentence
@@ -125,7 +125,8 @@ def judge(
     the cited sources. A number word may count what the sentence itself lists ("two things: A and B"), and what a
     fact computes may have values that its writer `judged` for the names of a formula of a quote. An analysis may
     state a number of the question and the numbers that its writer `judged`, and one with such numbers may rest on
-    these alone, as one may on the limit that it stands behind ("Not found; plan as if ..."); it may compute with
+    these alone, as one may on the limit that it stands behind ("Not found; plan as if ...") and on such numbers of its
+    block or of a table beside it, of which it says what they mean; it may compute with
     these and with those of its context, the "50 %" above its column; it may count in words, and refer to rows,
     steps and sections by their numbers. A transition and a limit have no numbers but those of the question, the
     quotes and the titles, and nothing that a `verdict` objects to; a table's label may have those around the

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from graph_research.research.evidence.archive import Archive
-from graph_research.research.evidence.citations import in_context, passage_of, with_limits
+from graph_research.research.evidence.citations import assumed_beside, in_context, passage_of, with_limits
 from graph_research.research.evidence.cited import Citation, CitedStatement
 from graph_research.research.evidence.claim_support import CitedPassage, Judgement, Status, has_words, judge
 from graph_research.research.models.draft import BlockType, Statement, StatementKind
@@ -157,10 +157,10 @@ class _ReadWith(NamedTuple):
 
 def _placed(report: Report) -> Iterator[tuple[CitedStatement, _ReadWith]]:
     """Every sentence and cell, in reading order."""
-    blocks = [*report.short_answer, *(block for section in report.sections for block in section.blocks)]
-    for block in (*blocks, *report.conclusions):
+    parts = [report.short_answer, *(section.blocks for section in report.sections), report.conclusions]
+    for block, assumed in (pair for blocks in parts for pair in zip(blocks, assumed_beside(blocks), strict=True)):
         for sentences in (block.sentences, *block.items):
-            for statement, limit in with_limits(sentences):
+            for statement, limit in with_limits(sentences, assumed):
                 yield statement, _ReadWith(limit=limit, is_code=block.type is BlockType.CODE)
         for place, cells in enumerate(block.rows, 1):
             yield from ((cell, _ReadWith(context)) for cell, context in in_context(cells, block.header, place))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import EMPTY_CELL
 from graph_research.research.report.build import archived
@@ -106,6 +108,33 @@ def test_advice_rests_on_the_limit_before_it_in_its_item_and_on_none_of_another(
         report = built(draft={"summary": [{"type": "list", "items": items}], "sections": []}, contradictions=[])
         assert report.short_answer[0].items[-1][-1].status == (Status.UNSUPPORTED if unsupported else Status.ANALYSIS)
         assert checked(report).unsupported == unsupported
+
+
+@pytest.mark.parametrize(
+    ("text", "between", "is_grounded"),
+    [
+        ("The wait is the utilisation divided by what is left of it, times the 5 ms of the lock.", False, True),
+        ("Bursts wait longer than this model says.", False, True),
+        ("Bursts wait longer than this model says.", True, False),
+        ("Bursts wait up to 40 ms longer.", False, False),
+        ("Bursts wait longer on a Zylkreon.", False, False),
+    ],
+)
+def test_an_analysis_may_explain_numbers_that_are_set_by_judgement_beside_it_and_bring_none_of_its_own(
+    text, between, is_grounded
+):
+    cell = {"text": "5 ms", "kind": "analysis", "evidence_ids": [], "judged": ["5 ms"]}
+    label = {"text": "At half of the bound", "kind": "transition", "evidence_ids": []}
+    table = {"type": "table", "caption": "By the M/M/1 model", "header": ["Load", "Wait"], "rows": [[label, cell]]}
+    prose, other = (
+        {"sentences": [{"text": said, "kind": kind, "evidence_ids": []}]}
+        for said, kind in ((text, "analysis"), ("The order of waiters was not found.", "limit"))
+    )
+    blocks = [table, *([other] if between else []), prose]
+    report = built(draft={"summary": [], "sections": [{"heading": "Waits", "blocks": blocks}]}, contradictions=[])
+    status = report.sections[0].blocks[-1].sentences[0].status
+    assert status == (Status.ANALYSIS if is_grounded else Status.UNSUPPORTED)
+    assert checked(report).unsupported == (not is_grounded)
 
 
 def test_a_report_that_states_nothing_is_covered_and_empty():

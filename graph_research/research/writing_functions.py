@@ -20,6 +20,7 @@ from graph_research.research.models.draft import (
     StatementKind,
     VerdictWord,
     is_checked_by_code,
+    is_label,
     without_statements,
 )
 from graph_research.research.models.evidence import Contradiction
@@ -86,7 +87,7 @@ def statement_batches(
         section = DraftSection.model_validate(row)
         for statement, place in _with_places(section):
             name = statement.id
-            if name in checked or name in seen or not statement.text.strip():
+            if name in checked or name in seen or is_label(statement) or not statement.text.strip():
                 continue
             seen.add(name)
             verdict = said.get(name)

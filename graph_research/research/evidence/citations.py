@@ -360,7 +360,7 @@ def with_limits(sentences: Iterable[_Cell], assumed: str = "") -> Iterator[tuple
 def assumed_beside(blocks: Sequence[BlockOf[_Cell]]) -> list[str]:
     """For each block the text of itself and of the tables right before and behind it, where statements of these rest on
     numbers alone that their writer sets by judgement, such as a table that a textbook's model computes."""
-    own = [_assumed_in(block) for block in blocks]
+    own: list[str] = [_assumed_in(block) for block in blocks]
     tables = ["", *(said if block.rows else "" for block, said in zip(blocks, own, strict=True)), ""]
     beside = zip(tables, own, tables[2:], strict=False)
     return ["\n".join(dict.fromkeys(filter(None, said))) for said in beside]

@@ -241,7 +241,8 @@ def statements_of(blocks: Iterable[BlockOf[AnyStatement]]) -> Iterator[AnyStatem
 
 def rewritten(blocks: Iterable[Block], change: Callable[[Statement], Statement | None]) -> list[Block]:
     """The blocks with each statement as `change` gives it. What it drops (None) is left out, in a table replaced by a
-    dash; items and blocks without a statement go, and rows that lose all but their label."""
+    dash; items and blocks without a statement go, and rows that lose all but their label. What a paragraph or an item
+    is about, by the words in bold that it begins with, stays while it says anything."""
     changed = [
         block.model_copy(
             update={
@@ -260,14 +261,44 @@ def without_statements(blocks: Iterable[Block], ids: Collection[str]) -> list[Bl
     return rewritten(blocks, lambda row: None if row.id in ids else row)
 
 
-def _kept(statements: Iterable[Statement], change: Callable[[Statement], Statement | None]) -> list[Statement]:
-    return [kept for statement in statements if (kept := change(statement)) is not None]
+def _kept(statements: Sequence[Statement], change: Callable[[Statement], Statement | None]) -> list[Statement]:
+    return under_label(statements, [kept for statement in statements if (kept := change(statement)) is not None])
+
+
+def under_label(before: Sequence[Statement], statements: Sequence[Statement]) -> list[Statement]:
+    """The statements behind the label that those `before` them began with, unless they have one; none where only a
+    label is left. The label is a statement of its own, so that the others keep their ids."""
+    label = label_of(before[0]) if before else None
+    if all(map(is_label, statements)):
+        return []
+    if label is None or label_of(statements[0]) or statements[0].kind is StatementKind.USER:
+        return list(statements)
+    return [label, *statements]
+
+
+def label_of(statement: Statement) -> Statement | None:
+    """What a sentence begins with in bold before a colon ("**Order of waiting:** ..."), as a transition, which asserts
+    nothing; none where that has a digit, which could be a figure."""
+    labels = (f"{strong}{end}" for strong in statement.strong for end in ("", *_COLONS))
+    text = next((label for label in labels if label.endswith(_COLONS) and statement.text.startswith(label)), "")
+    if not text or any(map(str.isdigit, text)):
+        return None
+    code = [name for name in statement.code if name in text]
+    return Statement(text=text, kind=StatementKind.TRANSITION, place=statement.place, code=code, strong=[text])
+
+
+def is_label(statement: Statement) -> bool:
+    """Whether a statement is the label of those behind it, and nothing else."""
+    label = label_of(statement)
+    return label is not None and label.text == statement.text and statement.kind is StatementKind.TRANSITION
 
 
 def _kept_row(row: list[Statement], change: Callable[[Statement], Statement | None]) -> list[Statement]:
     kept = [change(cell) or EMPTY_CELL for cell in row]
     return kept if kept == row or any(cell != EMPTY_CELL for cell in kept[1:] or kept) else []
 
+
+_COLONS = (":", "：")
 
 EMPTY_CELL = Statement(text="–", kind=StatementKind.TRANSITION)
 """Stands in a table where a cell was left out."""

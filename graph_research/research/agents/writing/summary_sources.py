@@ -18,6 +18,7 @@ from graph_research.research.models.draft import (
     StatementKind,
     rewritten,
     statements_of,
+    under_label,
 )
 from graph_research.text.language.quantities import Value
 from graph_research.text.language.stated import unstated
@@ -137,7 +138,7 @@ def with_stand_ins(blocks: Sequence[Block], said: Iterable[Statement], lost: Set
         if not (best and is_lost and 2 * len(cited.intersection(best.evidence_ids)) >= len(cited) > 0):
             return item
         known.remove(best)
-        return [best]
+        return under_label(item, [best])
 
     return [block.model_copy(update={"items": list(map(standing, block.items))}) for block in blocks]
 

@@ -165,13 +165,23 @@ def _told_of(section: DraftSection) -> set[str]:
 def _stays(row: Sequence[Statement], header: Sequence[str]) -> bool:
     """Whether a cell of a row of settings says that it stays at its default, the first what it is not set to, or what
     the cell of the defaults says; a column of defaults says of none."""
+    cells, _ = _values_and_defaults(row, header)
+    denied = bool(cells) and _DENIES.match(cells[0]) is not None
+    return any(map(_STAYS.match, cells)) or denied or repeats_default(row, header)
+
+
+def repeats_default(row: Sequence[Statement], header: Sequence[str]) -> bool:
+    """Whether the value that a row gives a setting is what its cell of the defaults says."""
+    values, defaults = _values_and_defaults(row, header)
+    return bool(values) and any(_says_again(values[0], text) for text in defaults)
+
+
+def _values_and_defaults(row: Sequence[Statement], header: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The texts of the cells behind the label, and those of the columns of defaults."""
     titles = [*header, *[""] * len(row)]
     given = [(cell.text, bool(DEFAULT.search(title))) for cell, title in zip(row[1:], titles[1:], strict=False)]
-    cells = [text for text, is_default in given if not is_default]
-    defaults = [text for text, is_default in given if is_default]
-    return any(map(_STAYS.match, cells)) or bool(
-        cells and (_DENIES.match(cells[0]) or any(_says_again(cells[0], text) for text in defaults))
-    )
+    values, defaults = ([text for text, is_default in given if is_default is wanted] for wanted in (False, True))
+    return values, defaults
 
 
 def _says_again(value: str, default: str) -> bool:

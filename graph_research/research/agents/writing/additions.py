@@ -9,12 +9,13 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from graph_research.research.agents.writing.section_text import answered_row, answered_statement
+from graph_research.research.code_blocks import repeats_default
 from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, DraftSection, Statement, words_of
 from graph_research.text.bm25 import rarer_more
 from graph_research.text.language.words import held_weight, term_weights
 
 _MOST_WORDS = 110
-"""A longer paragraph gets no further sentences: writers are asked for 70 words."""
+"""A longer paragraph gets the sentences of one addition and no more: writers are asked for 70 words."""
 _LABEL = re.compile(r"[^.:;：。]{1,60}[:：]")
 
 
@@ -38,12 +39,13 @@ def answered_addition(after: str, answer: Mapping[str, Any], place: str) -> Addi
 
 
 def with_additions(section: DraftSection, additions: Iterable[Addition]) -> DraftSection:
-    """The section with the additions, in their order: a row behind the row of a table that it belongs to, as wide as
-    the table; sentences at the end of the list's item that they belong to, as an item of their own only where they say
-    what they are about ("Night fares: …"); at the end of the paragraph that they belong to, whose sentences lead on
-    from each other, or where it would become too long right behind it; of any other block at the end of that of the
-    paragraphs below it which has most of their words, else behind these paragraphs; several as items of a list. Where
-    the statement is not there, or a row does not fit, nothing is added."""
+    """The section with the additions, in their order: a row in the table that it belongs to, as wide as the table and
+    behind the row most alike in its label, but none of a setting that keeps its default; sentences at the end of the
+    list's item that they belong to, as an item of their own only where they say what they are about ("Night fares: …");
+    at the end of the paragraph that they belong to, whose sentences lead on from each other, or where several would
+    make it too long right behind it; of any other block at the end of that of the paragraphs below it which has most of
+    their words, else behind these paragraphs; several as items of a list. Where the statement is not there, or a row
+    does not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
         number = _block_of(section.blocks, addition.after)
@@ -99,7 +101,11 @@ def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
     rows = [row for row in additions if _is_row_of(block, row)]
     said = [row for row in additions if row not in rows and row.sentences]
     if rows:
-        wide = [(row.after, [*row.row, *[EMPTY_CELL] * (len(block.header) - len(row.row))]) for row in rows]
+        wide = [
+            (_alike(block.rows, row), [*row.row, *[EMPTY_CELL] * (len(block.header) - len(row.row))])
+            for row in rows
+            if not repeats_default(row.row, block.header)
+        ]
         block = block.model_copy(update={"rows": _inserted(block.rows, wide)})
     if block.type is BlockType.LIST:
         joined = [row for row in said if not _is_labelled(row.sentences)]
@@ -117,15 +123,27 @@ def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
 
 
 def _fitting(sentences: Sequence[Statement], additions: Iterable[Addition]) -> list[Addition]:
-    """The first of the additions with which a paragraph is not too long."""
+    """The first of the additions, and those behind it with which a paragraph is not too long."""
     room = _MOST_WORDS - words_of([Block(sentences=list(sentences))])
     fitting: list[Addition] = []
     for addition in additions:
         room -= words_of([Block(sentences=addition.sentences)])
-        if room < 0:
+        if fitting and room < 0:
             break
         fitting.append(addition)
     return fitting
+
+
+def _alike(rows: Sequence[Sequence[Statement]], addition: Addition) -> str:
+    """The id of the label, among those of a table's rows, that has most of the words of a new row's, by weight and by
+    rarity in the table; where none has more than the row that the addition names, what it names."""
+    labels = {row[0].id: term_weights(row[0].text) for row in rows if row}
+    holding = Counter(term for weights in labels.values() for term in weights)
+    wanted = rarer_more(term_weights(addition.row[0].text), holding, len(labels))
+    shared = {name: held_weight(wanted, weights) for name, weights in labels.items()}
+    named = next((row[0].id for row in rows if _holds(row, addition.after)), addition.after)
+    nearest = max(shared, key=lambda name: shared[name], default=named)
+    return nearest if shared.get(nearest, 0.0) > shared.get(named, 0.0) else addition.after
 
 
 def _is_labelled(sentences: Sequence[Statement]) -> bool:

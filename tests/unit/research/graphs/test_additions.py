@@ -243,6 +243,26 @@ def test_additions_to_a_paragraph_stand_at_its_end_since_its_sentences_lead_on_f
     long = Statement(text=f"{'It is so, and so it goes on. ' * 12}")
     [block, behind] = with_additions(section, [new[0], Addition(last.id, [long], [])]).blocks
     assert [len(block.sentences), [row.text for row in behind.sentences]] == [4, [long.text]]
+    [block] = with_additions(section, [Addition(last.id, [long], [])]).blocks
+    assert block.sentences[-1] == long, "a single one does not stand alone"
+
+
+@pytest.mark.parametrize(
+    ("row", "place"),
+    [
+        (("Relaxed mode in winter", "ten", "12"), [3]),
+        (("Power failure", "ten", "12"), [2]),
+        (("Snow", "ten", "12"), [1]),
+        (("Relaxed mode in winter", "ten", "ten, no more"), []),
+    ],
+)
+def test_a_row_is_added_behind_the_one_most_alike_and_not_for_a_default_that_stays(row, place) -> None:
+    labels = ("Strict mode", "Power in summer", "Relaxed mode", "Winter storm")
+    rows = [[Statement(text=text), Statement(text="one"), Statement(text="two")] for text in labels]
+    table = Block(type=BlockType.TABLE, header=["Setting", "Default", "Value"], rows=rows)
+    new = Addition(rows[0][0].id, [], [Statement(text=text) for text in row])
+    [table] = with_additions(DraftSection(heading="S", blocks=[table]), [new]).blocks
+    assert [n for n, cells in enumerate(table.rows) if cells[0].text == row[0]] == place
 
 
 def test_several_additions_to_a_table_are_a_list_behind_the_paragraphs_on_it() -> None:

@@ -81,7 +81,7 @@ def notes_on_code(section: DraftSection) -> dict[str, str]:
     notes = {code[-1].id: [_UNSET.format(settings="; ".join(missing))]} if missing else {}
     names = {word for label in named for word in _WORD.findall(label.casefold())}
     told = _told_of(section)
-    values = [_values_set(row.text, names) for row in code]
+    values = [values_set(row.text, names) for row in code]
     for place, (row, given, own) in enumerate(zip(code, settings, values, strict=True)):
         remarked = _remarked(row.text, languages[place])
         untold = [name for name in given if name.casefold() not in told and name not in remarked]
@@ -103,6 +103,13 @@ def settings_in(code: str, language: str) -> list[str]:
         return []
     names = _FIRST if language.lower() in _SPACED else _SET
     return list(dict.fromkeys(names.findall(_STATEMENT.sub("", _COMMENT.sub("", code)))))
+
+
+def tells_of(passage: str, setting: str, code: str = "") -> bool:
+    """Whether a passage names a setting, and where `code` gives it a value, the value as well."""
+    value = values_set(code, {setting.casefold()}).get(setting.casefold())
+    names = [setting, *([value] if value else [])]
+    return all(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", passage, re.IGNORECASE) for name in names)
 
 
 def _remarked(code: str, language: str) -> set[str]:
@@ -193,8 +200,9 @@ def _says_again(value: str, default: str) -> bool:
     return bool(words) and set(words) <= set(_WORD_OF_CODE.findall(default.casefold()))
 
 
-def _values_set(code: str, names: Set[str]) -> dict[str, str]:
-    """The last word of each line that holds one of the names before it, by the name; comments are left out."""
+def values_set(code: str, names: Set[str]) -> dict[str, str]:
+    """The last word of each line that holds one of the names before it, by the name, all in small letters; comments are
+    left out."""
     values: dict[str, str] = {}
     for line in code.casefold().splitlines():
         *words, last = _WORD_OF_CODE.findall(_COMMENT.sub("", line)) or [""]
@@ -208,7 +216,7 @@ def without_lines_of(blocks: Sequence[Block], rows: Iterable[Sequence[Statement]
     names = _settings_of(rows) - left
 
     def change(statement: Statement) -> Statement | None:
-        text = "\n".join(line for line in statement.text.split("\n") if not _values_set(line, names))
+        text = "\n".join(line for line in statement.text.split("\n") if not values_set(line, names))
         return statement.model_copy(update={"text": text}) if text.strip() else None
 
     return [row for block in blocks for row in (rewritten([block], change) if _is_code(block) else [block])]

@@ -251,6 +251,7 @@ class _Numbering:
             selectors=[] if problem else _selectors(self._archive.text(evidence.archive_hash), proof),
             place=None if problem else self._place(evidence.archive_hash, proof),
             heading="" if problem else _heading(self._archive.document(evidence.archive_hash), proof),
+            term="" if problem else self._archive.document(evidence.archive_hash).term_at(proof.start),
         )
 
     def _place(self, archive_hash: str, proof: Proof) -> CitedPlace | None:
@@ -360,9 +361,9 @@ def with_limits(sentences: Iterable[_Cell], assumed: str = "") -> Iterator[tuple
 def assumed_beside(blocks: Sequence[BlockOf[_Cell]]) -> list[str]:
     """For each block the text of itself and of the tables right before and behind it, where statements of these rest on
     numbers alone that their writer sets by judgement, such as a table that a textbook's model computes."""
-    own: list[str] = [_assumed_in(block) for block in blocks]
-    tables = ["", *(said if block.rows else "" for block, said in zip(blocks, own, strict=True)), ""]
-    beside = zip(tables, own, tables[2:], strict=False)
+    texts = list(map(_assumed_in, blocks))
+    tables = [text if block.rows else "" for block, text in zip(blocks, texts, strict=True)]
+    beside = zip(["", *tables[:-1]], texts, [*tables[1:], ""], strict=True)
     return ["\n".join(dict.fromkeys(filter(None, said))) for said in beside]
 
 

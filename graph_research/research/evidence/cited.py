@@ -53,7 +53,8 @@ class Citation(Record):
 
     `problem` says why it is not valid: what is missing, or what stands there. `selectors` lead to the passage without
     this program; a citation that is not valid has none. `place` is null where the file has pages or no places.
-    `heading` is the nearest one above the passage, empty where there is none.
+    `heading` is the nearest one above the passage, `term` what it explains in a list of definitions, each empty where
+    there is none.
     """
 
     id: str
@@ -68,6 +69,7 @@ class Citation(Record):
     selectors: list[QuoteSelector | PositionSelector] = Field(default_factory=list)
     place: CitedPlace | None = None
     heading: str = ""
+    term: str = ""
 
 
 class CitedStatement(Record):

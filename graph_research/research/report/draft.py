@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from graph_research.research.code_blocks import settings_in
+from graph_research.research.code_blocks import settings_in, tells_of
 from graph_research.research.evidence.citations import in_place
 from graph_research.research.evidence.claim_support import CitedPassage, judge
 from graph_research.research.models.draft import (
@@ -126,19 +126,23 @@ def with_evidence_of_rows(blocks: Iterable[Block], quotes: Mapping[str, str]) ->
     ]
 
 
-def with_evidence_of_settings(blocks: Sequence[Block], quotes: Mapping[str, str]) -> list[Block]:
-    """The blocks of a section, of which those to copy rest, for each setting that none of their own quotes names, on
-    one that does: the first that another statement of the section cites, else the first of `quotes`, those of the
-    section's evidence by id."""
-    cited = (name for row in statements_of(blocks) for name in row.evidence_ids if name in quotes)
-    named = {name: set(names_in(quotes[name])) for name in dict.fromkeys([*cited, *quotes])}
+def with_evidence_of_settings(blocks: Sequence[Block], passages: Mapping[str, str]) -> list[Block]:
+    """The blocks of a section, of which those to copy rest, for each setting that none of their own passages names, on
+    one that does, before others on one that has the value, too: the first that another statement of the section cites,
+    else the first of `passages`, those of the section's evidence by id, each quote below what it explains."""
+    cited = (name for row in statements_of(blocks) for name in row.evidence_ids if name in passages)
+    named = {name: set(names_in(passages[name])) for name in dict.fromkeys([*cited, *passages])}
 
     def resting(code: Statement, language: str) -> Statement:
         told = {setting for name in code.evidence_ids for setting in named.get(name, ())}
         lacking = [setting for setting in settings_in(code.text, language) if setting not in told]
-        found = (next((name for name in named if setting in named[name]), None) for setting in lacking)
+        found = (telling(setting, code.text) for setting in lacking)
         ids = [*code.evidence_ids, *(name for name in found if name)]
         return code.model_copy(update={"evidence_ids": list(dict.fromkeys(ids))})
+
+    def telling(setting: str, code: str) -> str:
+        naming = [name for name in named if setting in named[name]]
+        return next((name for name in naming if tells_of(passages[name], setting, code)), naming[0] if naming else "")
 
     return [
         block.model_copy(update={"sentences": [resting(row, block.language) for row in block.sentences]})

@@ -111,7 +111,8 @@ def section_writer(services: Services) -> Handler:
         known = {**material.evidence, **asked}
         quotes = {row["id"]: row["quote"] for row in handoff["evidence"]} | {n: row.quote for n, row in known.items()}
         blocks, fabricated = cited_only(_verbatim(blocks, known, finder, asked), quotes)
-        blocks = _with_evidence(blocks, quotes, [row.id for row in needs.evidence])
+        explained = {row["id"]: row["heading"] for name in ("evidence", "passages") for row in material.rows[name]}
+        blocks = _with_evidence(blocks, quotes, [row.id for row in needs.evidence], explained)
         cited = {name for statement in statements_of(blocks) for name in statement.evidence_ids}
         told = _told(answer, keys, known)
         cited |= {name for conflict in told for side in conflict.sides for name in side.evidence_ids}
@@ -134,12 +135,16 @@ def section_writer(services: Services) -> Handler:
     return write
 
 
-def _with_evidence(blocks: list[Block], quotes: Mapping[str, str], own: Iterable[str]) -> list[Block]:
+def _with_evidence(
+    blocks: list[Block], quotes: Mapping[str, str], own: Iterable[str], explained: Mapping[str, str]
+) -> list[Block]:
     """The blocks, whose cells also cite what states their figures, and whose blocks to copy what names their settings:
-    of all `quotes` by id those that the section cites, or that are its `own`."""
+    of all `quotes` by id, below the headings that they are `explained` by, those that the section cites, or that are
+    its `own`."""
     blocks = with_evidence_of_rows(with_chosen_operands(blocks, quotes), quotes)
     cited = (name for row in statements_of(blocks) for name in row.evidence_ids)
-    return with_evidence_of_settings(blocks, {name: quotes[name] for name in dict.fromkeys([*own, *cited])})
+    used = dict.fromkeys([*own, *cited])
+    return with_evidence_of_settings(blocks, {name: f"{explained.get(name, '')}\n{quotes[name]}" for name in used})
 
 
 def _with_whole_ids(answer: Mapping[str, Any], sources: Iterable[str]) -> dict[str, Any]:

@@ -9,7 +9,9 @@ import pytest
 from docx import Document
 from pypdf import PdfReader
 
+from graph_research.research.evidence.cited import Citation
 from graph_research.research.report.build import build_report
+from graph_research.research.report.documents.block_settings import settings_by_source
 from graph_research.research.report.documents.evidence_table import COLUMNS, render_evidence
 from graph_research.research.report.documents.markdown import escape
 from graph_research.research.report.documents.pdf import PdfNotMade
@@ -296,6 +298,22 @@ def test_below_a_block_to_copy_each_source_stands_with_the_settings_that_it_tell
     assert "Sources: `turbines` [1]; `interest` [2]" in rendered("md", beside).decode(), "the table tells of the others"
     program = report(conclusions=[{"type": "code", "language": "python", "sentences": [told]}])
     assert "Sources: [1] [2]" in rendered("md", program).decode(), "a program's names are its own"
+
+
+def test_a_setting_stands_beside_the_source_that_has_its_value_or_explains_it_under_its_name() -> None:
+    def cited(n: int, quote: str, term: str = "") -> Citation:
+        place = {"evidence_id": f"ev-{n}", "source_id": f"src-{n}", "locator": "char:0-9", "archive_hash": "sha256:0"}
+        return Citation(id=f"c{n}", n=n, quote=quote, term=term, **place)
+
+    passages = [
+        cited(1, "Raise lock_wait and sync_interval together."),
+        cited(2, "The lock_wait is best at 5s."),
+        cited(3, "The default is 10min.", "sync_interval (integer)"),
+        cited(4, "A second lock_wait of 5s."),
+    ]
+    code = "lock_wait = 5s\nsync_interval = 10min\nidle = 4"
+    found = settings_by_source(code, "ini", [row.id for row in passages], {row.id: row for row in passages}, ())
+    assert found == {1: [], 2: ["lock_wait"], 3: ["sync_interval"], 4: []}
 
 
 def test_a_block_to_copy_has_no_numbers_where_its_section_has_them_all() -> None:

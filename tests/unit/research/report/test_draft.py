@@ -182,3 +182,5 @@ def test_a_block_to_copy_rests_on_a_passage_for_each_of_its_settings_that_one_na
     assert block.sentences[0].evidence_ids == ["ev-1", "ev-3"]
     assert prose.sentences == [told]
     assert with_evidence_of_settings(blocks[:1], quotes)[0].sentences[0].evidence_ids == ["ev-1", "ev-2"]
+    early = {"ev-0": "A longer lock_wait frees nobody.", **quotes}
+    assert with_evidence_of_settings(blocks[:1], early)[0].sentences[0].evidence_ids == ["ev-1", "ev-2"], "its value"

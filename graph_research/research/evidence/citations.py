@@ -361,10 +361,19 @@ def with_limits(sentences: Iterable[_Cell], assumed: str = "") -> Iterator[tuple
 def assumed_beside(blocks: Sequence[BlockOf[_Cell]]) -> list[str]:
     """For each block the text of itself and of the tables right before and behind it, where statements of these rest on
     numbers alone that their writer sets by judgement, such as a table that a textbook's model computes."""
-    texts = list(map(_assumed_in, blocks))
-    tables = [text if block.rows else "" for block, text in zip(blocks, texts, strict=True)]
-    beside = zip(["", *tables[:-1]], texts, [*tables[1:], ""], strict=True)
-    return ["\n".join(dict.fromkeys(filter(None, said))) for said in beside]
+    return [
+        "\n".join(
+            filter(
+                None,
+                (
+                    _assumed_in(other)
+                    for place, other in enumerate(blocks)
+                    if place == n or (abs(place - n) == 1 and other.rows)
+                ),
+            )
+        )
+        for n in range(len(blocks))
+    ]
 
 
 def _assumed_in(block: BlockOf[_Cell]) -> str:

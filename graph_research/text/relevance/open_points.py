@@ -164,11 +164,11 @@ class _Asked:
 
 
 def is_rest_of(rest: str, point: str) -> bool:
-    """Whether a text asks for less than an open point and most of its words are the point's, so that it is no other
-    question."""
+    """Whether a text asks for less than an open point and two of its words, if it has so many, are the point's, so that
+    it is no other question; what is left may be asked in words that are new for the most part."""
     language = language_of(point)
     asked, left = asked_words(point, language), asked_words(rest, language)
-    return not asked <= left and len(left & asked) > len(left) / 2
+    return not asked <= left and len(left & asked) >= min(_FEWEST, len(left)) > 0
 
 
 def single_questions(point: str) -> list[str]:

@@ -265,7 +265,7 @@ def _answered_gaps(
     result: AgentResult, gaps: Sequence[Mapping[str, Any]], parts: Mapping[str, DraftSection]
 ) -> list[dict[str, Any]]:
     """The gap and the statements of each answer whose number was shown; of one below the title `HEADER`. What is
-    `left` of the gap is said with words most of which are its own; an answer that leaves something else is none."""
+    `left` of the gap has words of it; an answer that leaves something else, or all of it, is none."""
     shown = len(result.shown.get("gaps") or [])
     answered = [
         (gaps[row["gap"] - 1], " ".join((row.get("left") or "").split()), row["place"])

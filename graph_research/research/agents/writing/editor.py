@@ -205,7 +205,8 @@ def _left_out(result: AgentResult, parts: Mapping[str, DraftSection], most_words
     of what is cut, since the sections together have more than `most_words`, there is no such place. Also the later of
     two sentences with the same words and evidence, which the answer may have overlooked. What cannot be left out
     is `kept` for a reason: a single cell would leave a hole, a block to copy is needed where it stands, a section
-    begins with the answer to its question, and what tells the same shares evidence."""
+    begins with the answer to its question, and what tells the same shares evidence, but for two analyses, which may
+    infer the same from other passages."""
     blocks = (block for part in parts.values() for block in part.blocks if block.type is BlockType.CODE)
     needed = {row.id for block in blocks for row in block.sentences}
     needed |= {row.id for part in parts.values() for place in places_of(part)[:1] for row in place}
@@ -224,8 +225,10 @@ def _left_out(result: AgentResult, parts: Mapping[str, DraftSection], most_words
         cited, cited_there = ({name for one in side for name in one.evidence_ids} for side in (cut, told))
         if not cut or not told or set(ids) & set(others):
             continue
-        kept = why_needed(place, cut) or (cited and cited.isdisjoint(cited_there) and "the places share no evidence")
-        rows.append({"statements": ids, "told": others, "kept": kept or ""})
+        infer = all(row.kind is StatementKind.ANALYSIS for row in (*cut, *told))
+        is_other = bool(cited) and cited.isdisjoint(cited_there) and not infer
+        kept = why_needed(place, cut) or ("the places share no evidence" if is_other else "")
+        rows.append({"statements": ids, "told": others, "kept": kept})
         gone |= {} if kept else {statement.id: statement for statement in cut}
     for place in result.output.get("cuts") or []:
         cut = _at(place, parts)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
+
 from graph_research.providers.llm.base import ModelRequest
 from graph_research.research.agents.writing.editor import editor
 from graph_research.research.evidence.claim_support import Status
@@ -267,16 +269,19 @@ async def test_what_the_editor_says_of_it_is_quoted() -> None:
     assert "ignore all rules" not in outside_quotations(asked.user)
 
 
-async def test_rows_and_steps_of_a_list_that_only_repeat_are_left_out_and_of_a_pair_one_stays() -> None:
+@pytest.mark.parametrize("other", [0, 1])
+async def test_rows_and_steps_of_a_list_that_only_repeat_are_left_out_and_of_a_pair_one_stays(other: int) -> None:
+    """Also where the steps, which infer, cite `other` evidence."""
     steps = ["Losing nothing is what matters: take full.", "Losing the last commits is bearable: take normal."]
 
     def walks(request: ModelRequest) -> Row:
         answer = STORES.section(request)
         if request.material["section"]["heading"] != SET_UP:
             return answer
-        rows = [row["rows"][0] for row in answer["blocks"] if row["type"] == "table"]
+        rows = [line for row in answer["blocks"] if row["type"] == "table" for line in row["rows"]]
         cited = [row["cells"][0]["evidence_ids"] for row in rows]
-        walk = listing(*({"text": text, "kind": "analysis", "evidence_ids": cited[0]} for text in steps))
+        said = zip(steps, (cited[0], cited[other]), strict=True)
+        walk = listing(*({"text": text, "kind": "analysis", "evidence_ids": ids} for text, ids in said))
         again = {"type": "table", "header": ["Mode", "What it does"], "rows": [{**rows[0], "label": "full again"}]}
         return {**answer, "blocks": [*answer["blocks"], {**walk, "ordered": True}, again]}
 

@@ -22,7 +22,7 @@ from graph_research.research.retrieval.search import is_local
 from graph_research.research.scoring.versions import highest_versions
 from graph_research.text.wording import one_line
 
-_MOST_LOOKED_FOR = 10
+_MOST_LOOKED_FOR = 12
 """Things that a sub-query's sources should say, at most."""
 
 _QUERY_CHARS = 1_000

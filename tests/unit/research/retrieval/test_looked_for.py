@@ -81,4 +81,4 @@ async def test_a_plan_says_what_to_look_for_each_thing_once() -> None:
     plan = planner(make_services({"planner": [{"research_brief": "B.", "sub_queries": [row]}]}, scouting=False))
     handoff = {"original_query": "Tarn?", "current_phase": "planning", "iteration": 1, "max_sub_queries": 5}
     [sub_query] = (await plan(handoff, PlainContext()))["sub_queries"]  # type: ignore[arg-type]
-    assert sub_query["look_for"] == ["silt dredged", *map(str, range(9))]
+    assert sub_query["look_for"] == ["silt dredged", *map(str, range(11))]

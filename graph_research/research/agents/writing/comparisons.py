@@ -16,7 +16,7 @@ from typing import Any
 from graph_research.graph.context import Context
 from graph_research.research.agents.writing.further_passages import NearPassages
 from graph_research.research.agents.writing.notes import notes_of
-from graph_research.research.agents.writing.passages import Passages
+from graph_research.research.agents.writing.passages import Passages, repeated, shown_once
 from graph_research.research.models.draft import BlockType, DraftSection, Statement, StatementKind
 from graph_research.research.models.evidence import Evidence
 from graph_research.text.bm25 import rarer_more
@@ -27,8 +27,8 @@ from graph_research.text.relevance.query import parse
 
 _MOST_SHOWN = 8
 """Comparisons of a batch; the nearest ones."""
-_OF_STATEMENT = 3
-"""Comparisons of a statement."""
+_OF_STATEMENT, _OTHERS_OF_STATEMENT = 3, 1
+"""Comparisons of a statement, and sentences beside it that may tell of an exception."""
 _LEAST_SHARED = 0.4
 """Of the lesser of two texts, by weight: the words that both have, else they are about different things."""
 _LEAST_ALIKE = 0.3
@@ -220,13 +220,14 @@ class Beside:
     """What the prompt shows beside the statements: the passages that they cite, and what may say otherwise, as ids of
     passages and as `comparisons`, by the id of the statement. Those of the editor have the sections' `decisions`, and
     passages without the text around their quotes, which the sections were checked with. `found` is the evidence of
-    the `others`."""
+    the `others`. A passage that is `within` another one, both by their ids, is shown as that one."""
 
     passages: Sequence[Mapping[str, Any]]
     others: Mapping[str, Sequence[str]]
     comparisons: Mapping[str, Sequence[Said]]
     decisions: Sequence[Mapping[str, Any]]
     found: Mapping[str, Evidence]
+    within: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     async def of(
@@ -250,20 +251,25 @@ class Beside:
         if absolute := _absolute(asked):
             near = await NearPassages.of(handoff, ctx)
             others = await asyncio.to_thread(_others, absolute, compared, passages, near)
-            rows += near.rows(cited)
+            compared_with = {name for names in others.values() for name in names}
+            rows += [row for row in near.rows(cited) if row["id"] in compared_with]
             found = near.evidence
+        shown_in = passages.within(cited)
+        shown_in |= {name: held for name, held in repeated(rows).items() if name not in cited}
         return cls(
-            passages=rows,
+            passages=[row for row in rows if row["id"] not in shown_in],
             others=others,
             comparisons=comparisons,
             decisions=decisions(sections, [row for row, _ in asked]) if by_editor else [],
             found=found,
+            within=shown_in,
         )
 
     def further(self, statement: Statement, passages: Passages, handoff: Mapping[str, Any]) -> list[Evidence]:
         """The evidence, besides its own, of what a statement is shown with: the sentences and rows around its quotes,
         the passages that it is compared with, and those of compared findings."""
-        own = [row for row in self.passages if row["id"] in statement.evidence_ids]
+        cited = shown_once(statement.evidence_ids, self.within)
+        own = [row for row in self.passages if row["id"] in cited]
         said = {name for one in self.comparisons.get(statement.id, ()) for name in one.evidence_ids}
         return [
             *passages.around(own, handoff["question"]),
@@ -279,7 +285,7 @@ class Beside:
         named = {one: f"c{n}" for n, one in enumerate(said, 1)}
 
         def known(ids: Iterable[str]) -> list[str]:
-            return [names[one] for one in ids if one in names]
+            return [names[one] for one in shown_once(ids, self.within) if one in names]
 
         return {
             "passages": [{**row, "name": names[row["id"]]} for row in self.passages],
@@ -289,11 +295,12 @@ class Beside:
                 {
                     **row,
                     "others": list(others),
-                    "cites": known(row["evidence_ids"]),
-                    "compares": [*known(others), *compared],
+                    "cites": cites,
+                    "compares": [*(name for name in known(others) if name not in cites), *compared],
                 }
                 for row in rows
                 for others in [self.others.get(row["id"], ())]
+                for cites in [known(row["evidence_ids"])]
                 for compared in [[named[one] for one in self.comparisons.get(row["id"], ())]]
             ],
         }
@@ -306,13 +313,14 @@ def _around_what_is_said(
     what a statement which cites it says and holds a word of that which none of its quotes has, or that denies something
     or tells of an exception; right beside the quote such a sentence may be about anything."""
     cited = [name for row, _ in asked for name in row.evidence_ids]
+    within = passages.within(cited)
     quotes = {row["id"]: row["quote"] for row in passages.rows(cited, 0)}
     said: dict[str, set[str]] = {}
     lacking: dict[str, set[str]] = {}
     for statement, given in asked:
         quoted = " ".join(quotes[name] for name in statement.evidence_ids if name in quotes)
         terms = term_weights(f"{given.get('context') or ''} {statement.text}").keys()
-        for name in statement.evidence_ids:
+        for name in shown_once(statement.evidence_ids, within):
             said.setdefault(name, set()).update(terms)
             lacking.setdefault(name, set()).update(terms - term_weights(quoted).keys())
 
@@ -322,9 +330,8 @@ def _around_what_is_said(
         is_about = held_weight(weights, said[name]) >= _LEAST_SAID
         return (limits and (is_beside or is_about)) or (is_about and not lacking[name].isdisjoint(weights))
 
-    return passages.rows(
-        cited, _AROUND_CHARS, enough_chars=_ENOUGH_CHARS, followed=_permitting(asked), is_needed=is_needed
-    )
+    followed = shown_once(_permitting(asked), within)
+    return passages.rows(said, _AROUND_CHARS, enough_chars=_ENOUGH_CHARS, followed=followed, is_needed=is_needed)
 
 
 def _comparisons(
@@ -355,13 +362,14 @@ def _others(
     absolute: Sequence[tuple[Statement, str]], compared: Collection[str], passages: Passages, near: NearPassages
 ) -> dict[str, list[str]]:
     """For each of the statements the ids of passages that it does not cite and that may tell of an exception; of one
-    with nothing to compare also that of the passage nearest to it."""
+    with nothing else to compare that of the passage nearest to it."""
     others: dict[str, list[str]] = {}
     for row, context in absolute:
         shown = passages.rows(row.evidence_ids)
-        found = [*_defining(f"{context} {row.text}", shown, near), *near.limiting(row.text, context, shown)]
+        limiting = near.limiting(row.text, context, shown)[:_OTHERS_OF_STATEMENT]
+        found = [*_defining(f"{context} {row.text}", shown, near), *limiting]
         if row.id not in compared:
-            found = [*near.bearing(f"{context} {row.text}", shown), *found]
+            found = found or near.bearing(f"{context} {row.text}", shown)
         others[row.id] = list(dict.fromkeys(found))
     return others
 

@@ -110,6 +110,10 @@ class Passages:
             )
         return rows
 
+    def within(self, evidence_ids: Iterable[str]) -> dict[str, str]:
+        """The ids of these quotes that are a part of another one, each with that of the longest that holds it."""
+        return contained(self._known(dict.fromkeys(evidence_ids)), self._documents)
+
     def around(self, shown: Iterable[Mapping[str, Any]], question: str) -> list[Evidence]:
         """The sentences and table rows that `rows` shows around quotes, wholly or in part, as evidence of their own."""
         finder = QuoteFinder(question, self._sources, self._documents)
@@ -212,6 +216,28 @@ def contained(evidence: Sequence[Evidence], documents: Mapping[str, Document]) -
         if best != name:
             holding[name] = best
     return holding
+
+
+def repeated(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """The ids of rows of a prompt whose quote stands in the text of a longer one, each with that one's id: what the
+    prompt need not show twice."""
+    kept: list[Mapping[str, Any]] = []
+    held: dict[str, str] = {}
+    for row in sorted((row for row in rows if row["quoted"]), key=lambda row: row["start"] - row["end"]):
+        start, end = row["quoted"]
+        of_source = (other for other in kept if other["source_id"] == row["source_id"])
+        holder = next((other for other in of_source if other["start"] <= start and end <= other["end"]), None)
+        if holder is None:
+            kept.append(row)
+        else:
+            held[row["id"]] = holder["id"]
+    return held
+
+
+def shown_once(evidence_ids: Iterable[str], within: Mapping[str, str]) -> list[str]:
+    """The ids with that of the longer quote in place of each that is shown within one, which another may hold."""
+    names = (within.get(name, name) for name in evidence_ids)
+    return list(dict.fromkeys(within.get(name, name) for name in names))
 
 
 def _units_around(row: Mapping[str, Any], document: Document) -> list[Unit]:

@@ -13,7 +13,7 @@ from graph_research.graph.context import Context
 from graph_research.graph.registry import Handler
 from graph_research.research.agents.writing.additions import Addition, answered_addition, with_additions
 from graph_research.research.agents.writing.further_passages import NearPassages
-from graph_research.research.agents.writing.passages import Passages, nearer
+from graph_research.research.agents.writing.passages import Passages, nearer, repeated, shown_once
 from graph_research.research.agents.writing.section_text import answered_statement, section_text, with_answers
 from graph_research.research.agents.writing.verifier import read_passages
 from graph_research.research.code_blocks import with_lines_of
@@ -113,19 +113,32 @@ class _Task:
         offered = _lacking(self.failing, self.objections, quotes)
         further = await read_passages(handoff, offered, ctx)
         after = {row["after"] for row in self.missing}
+        within = self.passages.within(own)
+        shown = [
+            *self.passages.rows(shown_once(own, within)),
+            *further.rows((name for name in offered if name not in own), 0),
+            *self.near.rows({*own, *offered}),
+        ]
+        within |= repeated(shown)
         return {
             "parts": [_part(section, self.failing, after) for section in self.sections],
             "failing": [
-                {"cell": "", "against": [], **self.objections[row.id], **row.to_json(), "text": row.marked, "n": n}
+                {"cell": "", **self._objection(row, within), **row.to_json(), "text": row.marked, "n": n}
+                | {"evidence_ids": shown_once(row.evidence_ids, within)}
                 for n, row in enumerate(self.failing, 1)
             ],
-            "missing": [_shown_addition(row, self.sections) for row in self.missing],
+            "missing": [_shown_addition(row, self.sections, within) for row in self.missing],
             "gaps": self.gaps,
-            "passages": [
-                *self.passages.rows(own),
-                *further.rows((name for name in offered if name not in own), 0),
-                *self.near.rows({*own, *offered}),
-            ],
+            "passages": [row for row in shown if row["id"] not in within],
+        }
+
+    def _objection(self, row: Statement, within: Mapping[str, str]) -> dict[str, Any]:
+        """What is said against a sentence, and with which passages."""
+        objection = self.objections[row.id]
+        against = objection.get("against") or []
+        return {
+            **objection,
+            "against": [{**other, "evidence_ids": shown_once(other["evidence_ids"], within)} for other in against],
         }
 
     def output(self, handoff: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,11 +207,14 @@ def _kept(
     ]
 
 
-def _shown_addition(row: Mapping[str, Any], sections: Iterable[DraftSection]) -> dict[str, Any]:
+def _shown_addition(
+    row: Mapping[str, Any], sections: Iterable[DraftSection], within: Mapping[str, str]
+) -> dict[str, Any]:
     """What the prompt shows of what is missing; `after` are the words that it belongs behind."""
     section = next(section for section in sections if section.id == row["section"])
     after = next((statement.text for statement in section.statements() if statement.id == row["after"]), "")
-    return {**row, "where": section.heading, "after": after}
+    passages = shown_once(row["passages"], within)
+    return {**row, "where": section.heading, "after": after, "passages": passages}
 
 
 def _additions(missing: Sequence[Mapping[str, Any]], answers: Iterable[Mapping[str, Any]]) -> dict[str, list[Addition]]:

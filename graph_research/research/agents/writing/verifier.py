@@ -335,10 +335,9 @@ def _problem(
 
 def _settled(material: dict[str, Any]) -> dict[str, Any]:
     """Only the passages and comparisons of the statements that are shown."""
-    cited = {name for row in material["statements"] for name in (*row["evidence_ids"], *row["others"])}
-    compared = {name for row in material["statements"] for name in row["compares"]}
+    named = {name for row in material["statements"] for name in (*row["cites"], *row["compares"])}
     return {
         **material,
-        "passages": [row for row in material["passages"] if row["id"] in cited],
-        "comparisons": [row for row in material["comparisons"] if row["name"] in compared],
+        "passages": [row for row in material["passages"] if row["name"] in named],
+        "comparisons": [row for row in material["comparisons"] if row["name"] in named],
     }

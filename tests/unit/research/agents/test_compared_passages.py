@@ -11,8 +11,9 @@ import pytest
 
 from graph_research.providers.llm.scripted import ScriptedModel
 from graph_research.research.agents.writing.further_passages import NearPassages
+from graph_research.research.agents.writing.section_mender import section_mender
 from graph_research.research.agents.writing.verifier import verifier
-from graph_research.research.models.draft import Statement
+from graph_research.research.models.draft import DraftSection, Statement
 from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.ids import evidence_id
 from graph_research.research.models.source import Source
@@ -162,4 +163,55 @@ async def test_what_is_called_a_default_is_read_beside_the_definition_of_its_set
         }
     ]
     user = await asked.prompt(*cell)
-    assert ("compare with" in user and "The default is off.⟧" in user) is is_shown
+    assert ("compare with" in user and "The default is off." in user) is is_shown
+
+
+WHOLE = "A reader of Larch never blocks the writer of a page. It sees the page as it was."
+
+
+async def test_a_quote_that_is_a_part_of_another_one_is_shown_once_to_the_verifier() -> None:
+    asked = Asked(f"# Larch\n\n{WHOLE} Larch has oars.")
+    long, short = asked.cite(WHOLE), asked.cite(WHOLE.partition(". ")[0] + ".")
+    user = await asked.prompt(
+        {"text": "Readers see the old page.", "kind": "fact", "evidence_ids": [long]},
+        {"text": "Readers let a writer go on.", "kind": "fact", "evidence_ids": [short]},
+    )
+    assert user.count("A reader of Larch") == user.count("⟦A reader") == 1
+    assert "1. fact; p1\n" in user
+    assert "2. fact; p1\n" in user
+
+
+async def test_a_quote_that_is_a_part_of_another_one_is_shown_once_to_the_mender() -> None:
+    asked = Asked(f"# Larch\n\n{WHOLE} Larch has oars.")
+    long, short = asked.cite(WHOLE), asked.cite(WHOLE.partition(". ")[0] + ".")
+    said = [
+        {"text": "Readers see the old page.", "kind": "fact", "evidence_ids": [long]},
+        {"text": "Readers let a writer go on.", "kind": "fact", "evidence_ids": [short]},
+    ]
+    section = DraftSection.model_validate(
+        {"id": "s", "heading": "Readers", "blocks": [{"type": "paragraph", "sentences": said}]}
+    )
+    failing = [{"id": row.id, "where": "Readers", "reason": "partly supported: r"} for row in section.statements()]
+    handoff = {
+        "question": "How is Larch run?",
+        "parts": [{"section": section.to_json(), "failing": failing}],
+        "evidence": [row.to_json() for row in asked.evidence.values()],
+        "sources": [asked.source.to_json()],
+    }
+    model = ScriptedModel({"*": [{"sentences": []}]})
+    await section_mender(make_services([model]))(handoff, asked.ctx)
+    [request] = model.requests
+    assert [row["id"] for row in request.material["passages"]] == [long]
+    assert [row["evidence_ids"] for row in request.material["failing"]] == [[long], [long]]
+
+
+async def test_of_exceptions_a_sentence_is_compared_with_the_nearest_and_not_with_what_stands_around_its_quote() -> (
+    None
+):
+    never, far = (
+        "A reader of Larch never blocks the writer of a page.",
+        "Rows of Larch are short, as are its names. " * 12,
+    )
+    asked = Asked(f"{LARCH}\n{far}\n\nAt night a reader of Larch might block the writer of a page.\n\n{far}")
+    user = await asked.prompt({"text": never, "kind": "fact", "evidence_ids": [asked.cite(never)]})
+    assert user.count("while a checkpoint runs") == user.count("⟦At night a reader") == 1

@@ -12,7 +12,7 @@ from itertools import groupby, pairwise, takewhile
 from typing import Any
 
 from graph_research.graph.context import Context
-from graph_research.research.agents.writing.limiting_sentences import limiting, of_row
+from graph_research.research.agents.writing.limiting_sentences import limiting, of_row, on_same
 from graph_research.research.agents.writing.passages import Passages
 from graph_research.research.evidence.archive import read_documents
 from graph_research.research.evidence.quotes import QuoteFinder
@@ -264,11 +264,13 @@ class NearPassages:
 
     def bearing(self, text: str, shown: Iterable[Mapping[str, Any]], *, context: str = "") -> list[str]:
         """The id of the stretch nearest to a text that bears on it and, where the `context` says more than the text,
-        holds a word of that, too: what is missing stands with what it is missing of."""
-        query = parse(text)
-        found = nearest(self._pool, query, must_bear=True)
+        holds a word of that, too: what is missing stands with what it is missing of. Where the question names two
+        things, none of sources about the other thing than those that are shown."""
+        query, rows = parse(text), list(shown)
+        sources = set(on_same(self._pool, self._question, {row["source_id"] for row in rows}))
+        found = (item for item in nearest(self._pool, query, must_bear=True) if item.source in sources)
         within = (item for item in found if not context or _is_within(self._pool, item, query, context))
-        return self._add([within], shown, 1, 1)
+        return self._add([within], rows, 1, 1)
 
     def telling(self, text: str) -> list[str]:
         """The ids of the stretches nearest to what a reader wants to know, and of the definitions of the settings that

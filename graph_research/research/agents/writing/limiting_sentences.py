@@ -35,12 +35,18 @@ def limiting(pool: Pool, text: str, context: str, question: str, cited: Collecti
     ones."""
     language = language_of(f"{context} {text}")
     clauses = [clause for clause in _CLAUSE.split(text) if is_absolute(clause, language)]
-    asked = {term for name in parse(question).names for term in term_weights(name)}
-    subjects = {source: _subjects(read, asked) for source, read in pool.read.items()} if clauses else {}
-    own = {term for source in cited for term in subjects.get(source, ())}
-    sources = [source for source, about in subjects.items() if not (own and about) or own & about]
+    asked = _names(question)
+    sources = on_same(pool, question, cited) if clauses else []
     found = chain.from_iterable(_near(pool, f"{context} {clause}", asked, sources) for clause in clauses)
     yield from sorted(found, key=lambda item: -item.score)
+
+
+def on_same(pool: Pool, question: str, cited: Collection[str]) -> list[str]:
+    """The sources without those that are about another thing that the question names than the `cited` ones."""
+    asked = _names(question)
+    subjects = {source: _subjects(read, asked) for source, read in pool.read.items()}
+    own = {term for source in cited for term in subjects.get(source, ())}
+    return [source for source, about in subjects.items() if not (own and about) or own & about]
 
 
 def settling(pool: Pool, conflict: Mapping[str, Any]) -> Iterator[Ranked]:
@@ -60,6 +66,10 @@ def of_row(pool: Pool, row: str, sources: Collection[str]) -> Iterator[Ranked]:
     for item in rank(pool, parse(row)) if sources else ():
         if item.source in sources and item.covered >= _LEAST_OF_ROW:
             yield item
+
+
+def _names(question: str) -> set[str]:
+    return {term for name in parse(question).names for term in term_weights(name)}
 
 
 def _subjects(read: Analysed, asked: Collection[str]) -> set[str]:

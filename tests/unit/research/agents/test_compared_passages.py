@@ -205,6 +205,13 @@ async def test_a_quote_that_is_a_part_of_another_one_is_shown_once_to_the_mender
     assert [row["evidence_ids"] for row in request.material["failing"]] == [[long], [long]]
 
 
+def test_what_is_near_a_sentence_is_of_the_same_of_the_things_that_are_compared() -> None:
+    near, names = near_in(LARCH, SPRUCE, question='How do "Larch" and "Spruce" differ?')
+    text = "Sorts rows at night while a reader waits."
+    assert near.bearing(text, [{"source_id": names[0], "start": None}]) == []
+    assert near.bearing(text, [{"source_id": names[1], "start": None}]) != []
+
+
 async def test_of_exceptions_a_sentence_is_compared_with_the_nearest_and_not_with_what_stands_around_its_quote() -> (
     None
 ):

@@ -10,7 +10,13 @@ from typing import Any
 from graph_research.research.agents.writing.further_passages import FurtherPassages, nearest, sought
 from graph_research.research.agents.writing.limiting_sentences import settling
 from graph_research.research.agents.writing.notes import Note, answered_by_words, latest, latest_limits, notes_of
-from graph_research.research.agents.writing.passages import ENOUGH_CHARS, Passages, contained, span_of
+from graph_research.research.agents.writing.passages import (
+    ENOUGH_CHARS,
+    Passages,
+    contained,
+    shown_once,
+    span_of,
+)
 from graph_research.research.budget.priority import weight
 from graph_research.research.evidence.quotes import QuoteFinder
 from graph_research.research.graph_functions import open_gaps
@@ -19,10 +25,11 @@ from graph_research.research.models.evidence import Evidence
 from graph_research.research.models.outline import OutlineSection, SectionAction
 from graph_research.research.models.source import Source, folders_apart
 from graph_research.research.retrieval.reading import named_in
+from graph_research.research.scoring.site import host_of
 from graph_research.research.scoring.versions import older_release
 from graph_research.text.document import Document
 from graph_research.text.language.versions import is_of_another_version
-from graph_research.text.language.words import held_weight, language_of, term_weights
+from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
 from graph_research.text.relevance.entries import Entries, names_in
 from graph_research.text.relevance.open_points import asked_words
 from graph_research.text.relevance.query import Query, distinct_weights, parse
@@ -39,6 +46,8 @@ the section, and of a section that has no parts."""
 _MOST_EXPLAINING_CHARS, _MOST_OF_AN_ENTRY = 4_500, 600
 """So much is shown of what explains the things that the section names, and of each of them."""
 _MOST_NOTES = 8
+_NEARLY_ALL = 0.8
+"""Of a finding's words, by weight."""
 _LEAST_OF_POINT = 1 / 3
 """A point of the checklist is shown to each section that has so much to do with it beside the one that has most."""
 
@@ -87,6 +96,11 @@ def section_material(
     for row in (*own, *passages):
         numbers.setdefault(row.source_id, len(numbers) + 1)
     findings = {row["id"]: row for row in _scored(handoff, sources)}
+    listed = [
+        _citing({**findings[name], "is_quoted": _is_quoted(findings[name], needs.evidence)}, within)
+        for name in section.finding_ids
+        if name in findings
+    ]
     topics = [topic for topic in offered if set(topic["source_ids"]) & numbers.keys()]
     evidence_ids = {row.id for row in own}
     shown = _rows(own, passages, numbers, sources, documents)
@@ -94,7 +108,7 @@ def section_material(
     told = answered_by_words(needs.limits, (row["quote"] for row in shown), titles)
     return SectionMaterial(
         rows={
-            "findings": [_citing(findings[name], within) for name in section.finding_ids if name in findings],
+            "findings": listed,
             "evidence": [row for row in shown if row["id"] in evidence_ids],
             "passages": [row for row in shown if row["id"] not in evidence_ids],
             "sources": _sources(sources, numbers, handoff),
@@ -115,7 +129,13 @@ def section_material(
 
 def _citing(row: Row, within: Mapping[str, str]) -> dict[str, Any]:
     """The row with the longer quote in place of each that is a part of one."""
-    return {**row, "evidence_ids": list(dict.fromkeys(within.get(name, name) for name in row["evidence_ids"]))}
+    return {**row, "evidence_ids": shown_once(row["evidence_ids"], within)}
+
+
+def _is_quoted(finding: Row, evidence: Iterable[Evidence]) -> bool:
+    """Whether the quotes of a finding hold nearly all of its words, so that it need not be told beside them."""
+    quotes = [row.quote for row in evidence if row.id in finding["evidence_ids"]]
+    return held_share(term_weights(finding["content"]), term_weights(" ".join(quotes))) >= _NEARLY_ALL
 
 
 def _scored(handoff: Row, sources: Mapping[str, Source]) -> list[Row]:
@@ -401,7 +421,7 @@ def _sources(sources: Mapping[str, Source], numbers: Mapping[str, int], handoff:
             "n": n,
             "id": source.id,
             "title": source.title,
-            "url": "/".join(filter(None, [folders.get(source.id), source.url])),
+            "url": source.url if host_of(source.url) else folders.get(source.id, ""),
             "publisher": source.publisher or "",
             "published_on": source.published_on,
             "older_release": older_release(handoff.get("question") or "", source, handoff.get("versions") or ()),

@@ -204,12 +204,22 @@ def _length_note(section: OutlineSection, blocks: Iterable[Block], agent: Agent,
 
 
 def _settled(material: dict[str, Any]) -> dict[str, Any]:
-    """Only the evidence of what is shown, and only the sources of that."""
+    """Only the evidence of what is shown, and only the sources of that; a finding whose quotes say it has no words of
+    its own where all of these are shown."""
     sides = [side for row in material["contradictions"] for side in row["sides"]]
     cited = {name for row in (*material["findings"], *sides) for name in row["evidence_ids"]}
     evidence = [row for row in material["evidence"] if row["id"] in cited]
     shown = {row["source"] for row in (*evidence, *material["passages"])}
-    return {**material, "evidence": evidence, "sources": [row for row in material["sources"] if row["n"] in shown]}
+    quoted = {row["id"] for row in evidence}
+    return {
+        **material,
+        "findings": [
+            {**row, "is_quoted": bool(row["is_quoted"] and quoted.issuperset(row["evidence_ids"]))}
+            for row in material["findings"]
+        ],
+        "evidence": evidence,
+        "sources": [row for row in material["sources"] if row["n"] in shown],
+    }
 
 
 def _said_of(blocks: Iterable[Block]) -> dict[str, str]:

@@ -321,6 +321,39 @@ def test_a_quote_that_is_a_part_of_another_is_shown_once() -> None:
     assert set(material.evidence) == set(quotes)
 
 
+QUOTED = "The lock is held by one writer."
+
+
+@pytest.mark.parametrize(
+    ("content", "is_told"),
+    [("One writer held the lock.", False), ("One writer holds the lock, a file beside the log.", True)],
+)
+async def test_a_finding_whose_quotes_say_it_is_not_told_to_the_writer_in_other_words(
+    content: str, is_told: bool
+) -> None:
+    sources, documents = shelf(Log=f"Log\n\nPages are white. {QUOTED}")
+    [(name, source)] = sources.items()
+    [row] = QuoteFinder("", sources, documents).evidence([{"source_id": name, "quote": QUOTED}])
+    context, model = PlainContext(), ScriptedModel({"section_writer": ["No."]})
+    context.put_text(documents[name].text)
+    finding = {"id": "f", "content": content, "confidence": "high", "evidence_ids": [row.id], "source_ids": [name]}
+    await section_writer(make_services([model]))(
+        {
+            "question": "What waits?",
+            "section": (section := {"id": "sec-1", "heading": "Locks", "answers": "?", "finding_ids": ["f"]}),
+            "outline": [section],
+            "findings": [finding],
+            "evidence": [row.to_json()],
+            "sources": [source.to_json()],
+            "topics": [],
+        },
+        context,
+    )
+    user = model.requests[0].user
+    assert (content in user) is is_told
+    assert f"⟦{QUOTED}⟧" in user
+
+
 def test_a_note_is_for_the_section_that_it_has_most_to_do_with_before_notes_on_the_documents() -> None:
     document = plain_document("Locks")
     source = Source(id="src-0000000001", title="Locks", archive_hash=document.hash)
@@ -714,8 +747,8 @@ def test_sources_of_several_folders_are_shown_with_theirs() -> None:
         "topics": [{"sub_query_id": "sq-1-1", "source_ids": names}],
     }
     for known, addresses, titles in (
-        (shelved, {"larch/faq.html", "rowan/faq.html"}, {"FAQ (larch)", "Log (rowan)"}),
-        ({**sources, names[0]: shelved[names[0]]}, {"faq.html", ""}, {"FAQ", "Log"}),
+        (shelved, {"larch", "rowan"}, {"FAQ (larch)", "Log (rowan)"}),
+        ({**sources, names[0]: shelved[names[0]]}, {""}, {"FAQ", "Log"}),
     ):
         material = section_material(SectionNeeds.of(handoff), known, documents)
         passages = Passages([row.to_json() for row in material.evidence.values()], known, documents)

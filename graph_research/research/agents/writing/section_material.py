@@ -133,7 +133,10 @@ def _citing(row: Row, within: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _is_quoted(finding: Row, evidence: Iterable[Evidence]) -> bool:
-    """Whether the quotes of a finding hold nearly all of its words, so that it need not be told beside them."""
+    """Whether the quotes of a finding hold nearly all of its words, so that it need not be told beside them; one that
+    a source contradicts is."""
+    if finding["disputed"]:
+        return False
     quotes = [row.quote for row in evidence if row.id in finding["evidence_ids"]]
     return held_share(term_weights(finding["content"]), term_weights(" ".join(quotes))) >= _NEARLY_ALL
 

@@ -176,6 +176,7 @@ def _about(handoff: Mapping[str, Any], section: OutlineSection, ctx: Context) ->
         "improvements": list(handoff.get("report_improvements") or []),
         "section": section.to_json(),
         "others": [row.heading for row in outline if row.id != section.id],
+        "overall_percent": round(100 * handoff["confidence"]["confidence"]) if handoff.get("confidence") else None,
         "previous": next((section_text(row) for row in before if row.id == section.id), ""),
     }
 

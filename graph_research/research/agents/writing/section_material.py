@@ -28,6 +28,7 @@ from graph_research.research.retrieval.reading import named_in
 from graph_research.research.scoring.site import host_of
 from graph_research.research.scoring.versions import older_release
 from graph_research.text.document import Document
+from graph_research.text.language.quantities import figures
 from graph_research.text.language.versions import is_of_another_version
 from graph_research.text.language.words import held_share, held_weight, language_of, term_weights
 from graph_research.text.relevance.entries import Entries, names_in
@@ -446,7 +447,23 @@ def _notes(needs: SectionNeeds, topics: Iterable[Row], numbers: Mapping[str, int
 
 def _nearest_notes(needs: SectionNeeds, topics: Iterable[Row]) -> list[Note]:
     """Statements of the researchers' notes that have most to do with the section, and no more with another one, in
-    their order."""
-    notes = [(note, needs.shares(note.text)[0]) for note in notes_of(topics) if needs.is_owned(note.text)]
+    their order; not what the header of the report prints of versions, with which the notes of a topic begin."""
+    given, printed = list(topics), needs.handoff.get("versions") or ()
+    firsts = {note for topic in given for note in notes_of([topic])[:1] if _tells_versions(note.text, printed)}
+    notes = [
+        (note, needs.shares(note.text)[0])
+        for note in notes_of(given)
+        if note not in firsts and needs.is_owned(note.text)
+    ]
     least = sorted((share for _, share in notes), reverse=True)[:_MOST_NOTES]
     return [note for note, share in notes if share >= least[-1]]
+
+
+def _tells_versions(text: str, printed: Iterable[str]) -> bool:
+    """Whether a text has numbers, each of a date or the beginning of a version that the header prints."""
+    versions = [f"{named.rpartition(' ')[2]}." for named in printed]
+    found = figures(text)
+    others = [one for one in found if not any(day.date and day.start <= one.start < day.end for day in found)]
+    return bool(others) and all(
+        any(version.startswith(f"{text[one.start : one.end]}.") for version in versions) for one in others
+    )

@@ -405,6 +405,26 @@ def test_a_note_is_for_the_section_that_it_has_most_to_do_with_before_notes_on_t
     ]
 
 
+def test_what_the_header_prints_of_versions_is_no_note_for_a_section() -> None:
+    document = plain_document("Locks")
+    source = Source(id="src-0000000001", title="Locks", archive_hash=document.hash)
+    first, told = "The pages on locks of Aria are of 2020-06-15 (release 3.40).", "Locks of Aria 3.40 last 5 seconds."
+    section = {"id": "sec-1", "heading": "Locks of Aria", "answers": "How long do locks of Aria last?"}
+    noted = f"- {first} [1]\n- {told} [1]\n\n[1] {source.id} Locks"
+    topic = {"sub_query_id": "sq-1-1", "source_ids": [source.id], "compressed_findings": noted}
+    other = {"id": "sec-2", "heading": "Backups of Brio", "answers": "What does a backup of Brio cost?"}
+    place = {"locator": "char:0-5", "archive_hash": source.archive_hash}
+    quoted = {"id": "ev-0000000001", "source_id": source.id, "quote": "Locks", **place}
+    sides = [{"value": "Locks", "evidence_ids": [quoted["id"]]}]
+    conflict = {"id": "con-0000000001", "topic": "Locks of Aria", "sides": sides, "description": ""}
+    handoff = {"section": section, "outline": [section, other], "findings": [], "evidence": [quoted]}
+    handoff |= {"topics": [topic], "contradictions": [conflict]}
+    for versions, expected in ((["Aria 3.40.1"], [told]), (["Aria 4.3"], [first, told]), ([], [first, told])):
+        needs = SectionNeeds.of({**handoff, "versions": versions})
+        rows = section_material(needs, {source.id: source}, {source.id: document}).rows
+        assert [note["text"] for note in rows["notes"]] == expected
+
+
 def test_a_section_is_shown_the_points_of_the_checklist_that_are_nearer_to_it_than_to_others() -> None:
     points = ["Who holds a lock, and for how long?", "Who replays the log in recovery?", "What does it cost?"]
     sources, documents = shelf(**PAGES)

@@ -899,6 +899,8 @@ ASKED = {
         "what reverses it comes second",
         "tested since no source measured it",
         "the program lists below them what was not found",
+        "reasons of a decision table against the sections on setting up",
+        "one fact that two sections draw opposite conclusions from",
         "Different conditions, versions or measurements, each named, agree",
         "Plain, idiomatic full sentences",
         "a trap without its remedy",

@@ -238,7 +238,7 @@ async def test_where_users_have_tokens_the_page_has_none(shared: ServiceClient) 
 async def test_a_form_of_another_site_submits_nothing(service: ServiceClient) -> None:
     """A form can send a text without asking first; a body must say that it is JSON."""
     answer = await service.http.post(JOBS, content=b'{"question": "x"}', headers={"Content-Type": "text/plain"})
-    assert answer.status_code == 422
+    assert answer.status_code == 415
     assert "application/json" in answer.json()["help"]
 
 

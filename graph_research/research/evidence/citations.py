@@ -359,8 +359,8 @@ def with_limits(sentences: Iterable[_Cell], assumed: str = "") -> Iterator[tuple
 
 
 def assumed_beside(blocks: Sequence[BlockOf[_Cell]]) -> list[str]:
-    """For each block the text of itself and of the tables right before and behind it, where statements of these rest on
-    numbers alone that their writer sets by judgement, such as a table that a textbook's model computes."""
+    """For each block what it and the tables right before and behind it say, where statements of these rest on numbers
+    alone that their writer sets by judgement, such as a table that a textbook's model computes."""
     return [
         "\n".join(
             filter(
@@ -377,10 +377,13 @@ def assumed_beside(blocks: Sequence[BlockOf[_Cell]]) -> list[str]:
 
 
 def _assumed_in(block: BlockOf[_Cell]) -> str:
-    """What a block says with its caption and header; empty where none of it rests on judgement alone."""
+    """What a block says with its caption and header, but for statements that themselves rest on what is assumed beside
+    them, whose numbers would else prove themselves; empty where none of it rests on judgement alone."""
     if block.type is BlockType.CODE or not any(row.judged and not _cites(row) for row in block.statements()):
         return ""
-    return "\n".join(filter(None, [block.caption, *block.header, *(row.text for row in block.statements())]))
+    states = (StatementKind.FACT, StatementKind.ANALYSIS)
+    said = (row.text for row in block.statements() if row.judged or _cites(row) or row.kind not in states)
+    return "\n".join(filter(None, [block.caption, *block.header, *said]))
 
 
 def _cites(statement: Statement | CitedStatement) -> bool:

@@ -137,6 +137,19 @@ def test_an_analysis_may_explain_numbers_that_are_set_by_judgement_beside_it_and
     assert checked(report).unsupported == (not is_grounded)
 
 
+@pytest.mark.parametrize(("text", "is_grounded"), [("A busy lock takes longer than that.", True), ("Or 40 ms.", False)])
+def test_a_number_of_an_analysis_without_evidence_is_none_of_those_set_by_judgement_in_its_own_paragraph(
+    text, is_grounded
+):
+    judged = {"text": "Plan with 5 ms for the lock.", "kind": "analysis", "evidence_ids": [], "judged": ["5 ms"]}
+    sentences = [judged, {"text": text, "kind": "analysis", "evidence_ids": []}]
+    section = {"heading": "Waits", "blocks": [{"sentences": sentences}]}
+    report = built(draft={"summary": [], "sections": [section]}, contradictions=[])
+    status = report.sections[0].blocks[0].sentences[1].status
+    assert status == (Status.ANALYSIS if is_grounded else Status.UNSUPPORTED)
+    assert checked(report).unsupported == (not is_grounded)
+
+
 def test_a_report_that_states_nothing_is_covered_and_empty():
     result = checked(built(draft=None, contradictions=[]))
     assert (result.citations, result.statements, result.coverage) == (0, 0, 1.0)

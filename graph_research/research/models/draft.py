@@ -267,13 +267,18 @@ def _kept(statements: Sequence[Statement], change: Callable[[Statement], Stateme
 
 def under_label(before: Sequence[Statement], statements: Sequence[Statement]) -> list[Statement]:
     """The statements behind the label that those `before` them began with, unless they have one; none where only a
-    label is left. The label is a statement of its own, so that the others keep their ids."""
+    label is left. The label is a statement of its own, so that the others keep their ids; where the first of them
+    begins with the same words, these are in bold again."""
     label = label_of(before[0]) if before else None
     if all(map(is_label, statements)):
         return []
-    if label is None or label_of(statements[0]) or statements[0].kind is StatementKind.USER:
+    first, *others = statements
+    if label is None or label_of(first) or first.kind is StatementKind.USER:
         return list(statements)
-    return [label, *statements]
+    if not first.text.startswith(label.text):
+        return [label, *statements]
+    marks = {"code": list(dict.fromkeys([*label.code, *first.code])), "strong": [label.text, *first.strong]}
+    return [first.model_copy(update=marks), *others]
 
 
 def label_of(statement: Statement) -> Statement | None:

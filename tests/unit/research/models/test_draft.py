@@ -45,6 +45,11 @@ def test_a_sentence_in_place_of_the_one_with_the_label_stands_behind_it_and_keep
     assert (block.sentences[0].kind, block.sentences[1].id) == (StatementKind.TRANSITION, BURSTS.id)
 
 
+def test_a_correction_that_begins_with_the_label_without_its_marks_does_not_get_it_twice():
+    (block,) = rewritten([Block(sentences=[WAITING])], lambda _: sentence("Order of waiting: None is kept."))
+    assert [row.marked for row in block.sentences] == ["**Order of `waiting`:** None is kept."]
+
+
 def test_what_a_user_writes_in_place_of_a_sentence_gets_no_label():
     (block,) = rewritten([Block(sentences=[WAITING])], lambda _: sentence("None is kept.", StatementKind.USER))
     assert [row.text for row in block.sentences] == ["None is kept."]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from lxml import etree
@@ -23,6 +23,8 @@ DRAWINGS = (f"{_C}chart", f"{_D}relIds")
 """The elements that stand for a chart and for a diagram."""
 
 _NAMES, _VALUES = ("cat", "xVal"), ("val", "yVal")
+_WORDS = ("strCache", "strLit", "lvl")
+"""What holds points that are words, such as the version `2.10`; others are numbers."""
 _MAX_DEPTH = 20  # of a diagram
 
 
@@ -49,13 +51,27 @@ def _add_chart(builder: DocumentBuilder, root: etree._Element) -> None:
     series = list(root.iter(f"{_C}ser"))
     calendar = root.find(f"{_C}date1904")
     epoch = WINDOWS_EPOCH if calendar is None or calendar.get("val") in ("0", "false") else MAC_EPOCH
-    named = [_points(one, _NAMES, epoch) for one in series]
-    values = [_points(one, _VALUES, epoch) for one in series]
-    names = {at: name for one in named for at, name in one.items()}
-    builder.begin_table()
-    builder.add_row(["", *(text_of(one.find(f"{_C}tx//{_C}v")).strip() for one in series)])
-    for at in sorted({at for one in values for at in one}):
-        builder.add_row([names.get(at, str(at + 1)), *(one.get(at, "") for one in values)])
+    for names, alike in _by_names(series, epoch):
+        values = [_points(one, _VALUES, epoch) for one in alike]
+        builder.begin_table()
+        builder.add_row(["", *(text_of(one.find(f"{_C}tx//{_C}v")).strip() for one in alike)])
+        for at in sorted({at for one in values for at in one}):
+            builder.add_row([names.get(at, str(at + 1)), *(one.get(at, "") for one in values)])
+
+
+def _by_names(series: Iterable[etree._Element], epoch: datetime) -> list[tuple[dict[int, str], list[etree._Element]]]:
+    """The names of points, each with the series that follow each other and have no other ones: in a chart of points
+    (scatter) each series may have its own."""
+    groups: list[tuple[dict[int, str], list[etree._Element]]] = []
+    for one in series:
+        names = _points(one, _NAMES, epoch)
+        known, alike = groups[-1] if groups else ({}, [])
+        if not groups or any(known.get(at, name) != name for at, name in names.items()):
+            groups.append((names, [one]))
+        else:
+            known |= names
+            alike.append(one)
+    return groups
 
 
 def _points(series: etree._Element, kinds: tuple[str, ...], epoch: datetime) -> dict[int, str]:
@@ -67,7 +83,7 @@ def _points(series: etree._Element, kinds: tuple[str, ...], epoch: datetime) -> 
             common = text_of(parent.find(f".//{_C}formatCode"))
             for level in list(parent.iter(f"{_C}lvl")) or [parent]:
                 said = {
-                    int(at): _value(text_of(point.find(f"{_C}v")), point.get("formatCode", common), epoch)
+                    int(at): _value(point, point.get("formatCode", common), epoch)
                     for point in level.iter(f"{_C}pt")
                     if (at := point.get("idx", "")).isdecimal()
                 }
@@ -80,7 +96,10 @@ def _last(said: Mapping[int, str], at: int) -> str:
     return said[max(before)] if (before := [other for other in said if other <= at]) else ""
 
 
-def _value(text: str, number_format: str, epoch: datetime) -> str:
+def _value(point: etree._Element, number_format: str, epoch: datetime) -> str:
+    text, parent = text_of(point.find(f"{_C}v")), point.getparent()
+    if parent is not None and local_name(parent) in _WORDS:
+        return text
     try:
         number = float(text)
         value = from_excel(number, epoch) if is_date_format(number_format) else number

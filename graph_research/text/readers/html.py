@@ -386,7 +386,7 @@ def _of_kind(node: LexborNode, tag: str, place: _Place) -> _Place:
 def _labels_its_rows(table: LexborNode) -> bool:
     """Whether the first rows with several cells have a header cell for the row and cells with what it says, so that
     none of them names the columns."""
-    rows = ([cell.tag for cell in row.iter()] for row in table.css("tr"))
+    rows = ([cell.tag for cell in row.iter() if cell.tag in ("td", "th")] for row in table.css("tr"))
     first = list(islice((tags for tags in rows if len(tags) > 1), _LABELLED_ROWS))
     return len(first) == _LABELLED_ROWS and all(tags[0] == "th" and "th" not in tags[1:] for tags in first)
 

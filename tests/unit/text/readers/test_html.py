@@ -113,7 +113,7 @@ def test_a_table_has_its_own_header_behind_its_caption_and_right_behind_another_
 
 
 def test_a_table_that_labels_its_rows_has_no_header_that_would_be_its_first_row() -> None:
-    days = "<tr><th>Monday<td>8-12<tr><th>Tuesday<td>9-13<tr><th>Wednesday<td>closed"
+    days = "<tr><!-- 1 --><th>Monday<td>8-12<tr><th>Tuesday<td>9-13<tr><th>Wednesday<td>closed"
     document = html_document(f"<h1>Hours</h1><table><caption>Office</caption>{days}</table>")
     rows = {unit.text: unit.header for unit in units(document, "en") if unit.kind == "row"}
     assert rows["Monday 8-12"] == rows["Tuesday 9-13"] == "Office"

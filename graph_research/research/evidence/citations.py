@@ -350,11 +350,12 @@ def in_place(block: Block, change: Callable[[Statement, str | None], Statement])
 
 
 def with_limits(sentences: Iterable[_Cell], assumed: str = "") -> Iterator[tuple[_Cell, str]]:
-    """The sentences of a paragraph or of an item of a list, each with the limit right before it, else with what is
-    `assumed` beside it if it names nothing that it rests on, else an empty text."""
+    """The sentences of a paragraph or of an item of a list, each with the limit right before it, else an analysis that
+    names nothing that it rests on with what is `assumed` beside it, else an empty text."""
     limit = ""
     for sentence in sentences:
-        yield sentence, limit or ("" if sentence.judged or _cites(sentence) else assumed)
+        rests_on_it = sentence.kind is StatementKind.ANALYSIS and not (sentence.judged or _cites(sentence))
+        yield sentence, limit or (assumed if rests_on_it else "")
         limit = sentence.text if sentence.kind is StatementKind.LIMIT else ""
 
 

@@ -79,3 +79,12 @@ def test_a_statement_that_repeats_a_judged_one_has_its_verdict() -> None:
     assert [row["text"] for row in asked] == ["A 1.", "B."]
     [repeats, *_] = DraftSection.model_validate(summary).statements()
     assert [row["verdict"] for row in judged] == [{**verdicts[0], "id": repeats.id}]
+
+
+def test_only_an_analysis_without_evidence_is_read_with_what_is_assumed_beside_it() -> None:
+    wait = {**fact("5 ms", kind="analysis"), "judged": ["5 ms"]}
+    waits = {"type": "table", "header": ["Load", "Wait"], "rows": [[fact("Half", kind="transition"), wait]]}
+    said = [fact("Two things follow.", kind="transition"), fact("Bursts wait longer.", kind="analysis")]
+    section = {"id": "sec-1", "heading": "Part", "blocks": [waits, {"type": "paragraph", "sentences": said}]}
+    [batch] = statement_batches([section], [], [])
+    assert [row["limit"] for row in batch[2:]] == ["", "Load\nWait\nHalf\n5 ms"]

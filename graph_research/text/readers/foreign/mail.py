@@ -80,8 +80,8 @@ def _date(message: EmailMessage) -> str:
 
 
 def _parts(message: MIMEPart) -> Iterator[MIMEPart]:
-    """The undivided parts of a mail in their order: of alternatives the first plain text, or else the last one, and the
-    files that stand in the others."""
+    """The undivided parts of a mail in their order: of alternatives the first plain text that says something, or else
+    the last one, and the files that stand in the others."""
     pending = [message]
     while pending:
         part = pending.pop()
@@ -90,12 +90,15 @@ def _parts(message: MIMEPart) -> Iterator[MIMEPart]:
         if part.get_content_maintype() != "multipart" or not isinstance(payload, list):
             yield part
         elif part.get_content_subtype() == "alternative" and inner:
-            plain = [one for one in inner if one.get_content_type() == "text/plain" and not one.is_attachment()]
-            chosen = (plain or inner[-1:])[0]
+            chosen = next(filter(_is_plain_text, inner), inner[-1])
             files = [one for other in inner if other is not chosen for one in _parts(other) if _is_file(one)]
             pending += [*reversed(files), chosen]
         else:
             pending += reversed(inner)
+
+
+def _is_plain_text(part: MIMEPart) -> bool:
+    return part.get_content_type() == "text/plain" and not part.is_attachment() and bool(_content(part).strip())
 
 
 def _is_file(part: MIMEPart) -> bool:

@@ -791,6 +791,15 @@ def test_all_parts_of_a_mail_are_read_and_of_alternatives_one_with_the_files_in_
     assert where(document, "Sent to the list") == "part 2, line 1"
 
 
+def test_of_alternatives_of_a_mail_an_empty_text_is_none() -> None:
+    message = EmailMessage()
+    message["Subject"] = "Seals"
+    message.set_content("\n")
+    message.add_alternative("<p>The seals were exchanged.</p>", subtype="html")
+    document = read(message.as_bytes(), "a.eml")
+    assert blocks(document)[-1] == ("paragraph", "The seals were exchanged.")
+
+
 def test_a_forwarded_mail_is_read() -> None:
     inner, outer = EmailMessage(), EmailMessage()
     inner["Subject"], outer["Subject"] = "Seals", "Fwd: Seals"

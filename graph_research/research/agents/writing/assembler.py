@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -397,11 +397,19 @@ def _limits_said_again(blocks: Iterable[Block]) -> set[str]:
 
 
 def _single_limits(blocks: Iterable[Block]) -> list[Statement]:
-    """The sentences on what was not found, but for those that begin an item with more sentences."""
+    """The sentences on what was not found, but for those that begin an item with more sentences, or that the advice
+    behind them rests on."""
     blocks = list(blocks)
     leading = {item[0].id for block in blocks for item in block.items if len(item) > 1}
+    leading |= {
+        row.id for block in blocks for row, advice in pairwise(block.sentences) if _rests_on_nothing_else(advice)
+    }
     prose = (row for block in blocks for row in block.prose())
     return [row for row in prose if row.kind is StatementKind.LIMIT and row.id not in leading]
+
+
+def _rests_on_nothing_else(advice: Statement) -> bool:
+    return advice.kind is StatementKind.ANALYSIS and not (advice.evidence_ids or advice.judged)
 
 
 def _without_rows(unsound: Collection[str], block: Block) -> Block:

@@ -132,6 +132,14 @@ async def test_what_the_conclusions_say_was_not_found_is_listed_with_the_open_qu
     assert [len(item) for block in draft["conclusions"] for item in block["items"]] == [1, 2]
 
 
+async def test_a_limit_of_the_conclusions_stays_before_the_advice_that_rests_on_it_alone() -> None:
+    advice = {"text": "Plan for two.", "kind": "analysis", "evidence_ids": []}
+    for row, is_listed in ((advice, False), ({**advice, "evidence_ids": PIECES[:1]}, True)):
+        draft = await assembled([fact("Known.")], conclusions=[limit("The size was not found."), row])
+        assert ("The size was not found." in draft["not_answered"]) is is_listed
+        assert [one["text"] for one in draft["conclusions"][0]["sentences"]][-1] == "Plan for two."
+
+
 async def test_a_column_in_which_nothing_was_found_is_a_sentence_and_of_exceptions_there_need_be_none() -> None:
     empty = {"text": "–", "kind": "transition"}
     rows = [

@@ -382,9 +382,13 @@ def _assumed_in(block: BlockOf[_Cell]) -> str:
     them, whose numbers would else prove themselves; empty where none of it rests on judgement alone."""
     if block.type is BlockType.CODE or not any(row.judged and not _cites(row) for row in block.statements()):
         return ""
-    states = (StatementKind.FACT, StatementKind.ANALYSIS)
-    said = (row.text for row in block.statements() if row.judged or _cites(row) or row.kind not in states)
-    return "\n".join(filter(None, [block.caption, *block.header, *said]))
+    return "\n".join(filter(None, [block.caption, *block.header, *map(_known_text, block.statements())]))
+
+
+def _known_text(statement: Statement | CitedStatement) -> str:
+    """The text of a statement that rests on something of its own or asserts nothing, else an empty one."""
+    asserts = statement.kind in (StatementKind.FACT, StatementKind.ANALYSIS)
+    return statement.text if statement.judged or _cites(statement) or not asserts else ""
 
 
 def _cites(statement: Statement | CitedStatement) -> bool:

@@ -346,7 +346,9 @@ def _own_notes() -> re.Pattern[str]:
 def _own_marks() -> re.Pattern[str]:
     """What a report of this program puts behind a sentence, and so before the next one."""
     every = [labels_for(language) for language in LANGUAGES]
-    names = {name for labels in every for name in (labels.analysis, labels.disputed, labels.unsupported)}
+    names = {
+        name for labels in every for name in (labels.analysis, labels.judgement, labels.disputed, labels.unsupported)
+    }
     named = "|".join(map(re.escape, sorted(names)))
     return re.compile(rf"\s*[(（](?:{named})[)）]")
 
@@ -358,7 +360,10 @@ def _grounds() -> re.Pattern[str]:
     before, behind = (
         "|".join(sorted({re.escape(side.strip()) for side in sides})) for sides in zip(*worded, strict=True)
     )
-    return re.compile(rf"\s*[(（](?:{before})\s?((?:\s?\\?\[\d[\d\s,;–-]*\\?\])+)\s?(?:{behind})[)）]")
+    judged = "|".join(sorted({re.escape(labels_for(language).judgement) for language in LANGUAGES}))
+    return re.compile(
+        rf"\s*[(（](?:(?:{judged})[,，、]\s?)?(?:{before})\s?((?:\s?\\?\[\d[\d\s,;–-]*\\?\])+)\s?(?:{behind})[)）]"
+    )
 
 
 def _ungrouped(text: str) -> str:

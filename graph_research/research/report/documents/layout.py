@@ -136,10 +136,9 @@ class _Layout:
         yield Heading(labels.basis, 1)
         basis = [line(text) for text in basis_of(report, labels, is_brief=True)]
         left = points_left_open(report)
-        listed, every = len(left.not_found), len(left.not_found) + len(left.more)
-        of_all = f" {bracketed(labels.most_important.format(n=listed, all=every), labels)}" if left.more else ""
         asked = self._listed(labels.open_questions, left.questions)
-        lacking = self._listed(f"{labels.not_found_in_reading}{of_all}", left.not_found)
+        above_all = [labels.above_all] if left.more else []
+        lacking = self._listed(labels.comma.join([labels.not_found_in_reading, *above_all]), left.not_found)
         yield Items((*asked, *map(Item, [*basis, *self._explained()]), *lacking))
         yield from self._sources()
         if self.for_print:

@@ -204,15 +204,18 @@ class Sentences:
         """A statement; one of analysis with its numbers as what it is inferred from, or without any the word for it."""
         if statement.status is not Status.ANALYSIS or not spans:
             return spans
-        before, behind = bracketed(self._labels.inferred_from, self._labels).split("{grounds}")
+        judged = [self._labels.judgement] if statement.judged else []
+        said = self._labels.comma.join([*judged, self._labels.inferred_from])
+        before, behind = bracketed(said, self._labels).split("{grounds}")
         marked: list[Span] = []
         for is_grounds, run in _runs(spans):
             marked += [Span(before), *run, Span(behind)] if is_grounds else run
         return tuple(marked) if len(marked) > len(spans) else joined([spans, self._analysis(statement)])
 
     def _analysis(self, statement: CitedStatement) -> Spans:
-        is_analysis = statement.status is Status.ANALYSIS
-        return line(bracketed(self._labels.analysis, self._labels)) if is_analysis else ()
+        if statement.status is not Status.ANALYSIS:
+            return ()
+        return line(bracketed(self._labels.judgement if statement.judged else self._labels.analysis, self._labels))
 
     def _status(self, statement: CitedStatement) -> Spans:
         return joined(
@@ -288,7 +291,7 @@ class Sentences:
 
 def analysis_legend(labels: Labels) -> str:
     """What the marks of analysis mean."""
-    marks = (labels.inferred_from.format(grounds="…"), labels.analysis)
+    marks = (labels.inferred_from.format(grounds="…"), labels.judgement, labels.analysis)
     return labels.analysis_legend.format(mark=labels.comma.join(bracketed(mark, labels) for mark in marks))
 
 

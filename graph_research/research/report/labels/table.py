@@ -57,7 +57,7 @@ class Labels:
     open_questions: str
     not_found_in_reading: str
     more_points: str
-    most_important: str
+    above_all: str
     question: str
     conclusions: str
     more_evidence: str
@@ -105,6 +105,7 @@ class Labels:
     analysis_title: str
     analysis_legend: str
     inferred_from: str
+    judgement: str
     analysis_shaded: str
     computed: str
     statuses: Mapping[str, str]

@@ -24,7 +24,7 @@ def read(text: str) -> list[tuple[str, tuple[str, ...]]]:
         ("It turns [1]. It hums [2, 3].", [("It turns.", ("1",)), ("It hums.", ("2", "3"))]),
         ("It turns [1] [2] [5]. It hums. [3] [4]", [("It turns.", ("1", "2", "5")), ("It hums.", ("3", "4"))]),
         (
-            "It turns. (from [1] [2–4]) It hums. (aus [3]) Yes. (analysis)",
+            "It turns. (from [1] [2–4]) It hums. (Ermessen, aus [3]) Yes. (analysis)",
             [("It turns.", ("1", "2", "3", "4")), ("It hums.", ("3",)), ("Yes.", ())],
         ),
         ("It turns.[1] It hums.[2–4]", [("It turns.", ("1",)), ("It hums.", ("2", "3", "4"))]),

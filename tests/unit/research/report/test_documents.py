@@ -135,7 +135,10 @@ def test_analysis_says_what_it_is_inferred_from_and_the_report_says_once_what_th
     printed = "".join(page.extract_text() for page in PdfReader(io.BytesIO(rendered("pdf", whole))).pages)
     for text, marks in ((rendered("md", whole).decode(), 3), (word, 2), (printed, 3)):
         assert text.count("(from [2])") == marks and text.count("(analysis)") == 1
-        assert "(from …), (analysis): what the writer infers from the cited passages" in " ".join(text.split())
+        assert (
+            "(from …), (judgement), (analysis): what the writer infers from the cited passages or judges"
+            in " ".join(text.split())
+        )
     tables = Document(io.BytesIO(rendered("docx", whole))).tables
     row = next(one.rows[1] for one in tables if one.cell(0, 0).text == "What")
     assert [cell.text for cell in row.cells] == ["Cost (disputed)", "much higher (from [2])"]
@@ -267,6 +270,15 @@ def test_a_row_of_analysis_alone_is_marked_once() -> None:
     written = rendered("md", whole).decode()
     assert "| Yield (analysis) | enough for the town [1] | less than it pays [2] |" in written
     assert "| Yield | 412 gigawatt hours [1] | less than it pays (from [2]) |" in written
+
+
+def test_a_number_that_the_writer_judged_is_said_to_be_a_judgement() -> None:
+    said = {**analysis("Plan with 5 turbines.", TURBINES), "judged": ["5"]}
+    cell = {**analysis("6 turbines"), "judged": ["6"]}
+    table = {"type": "table", "header": ["What", "How many"], "rows": [[fact("Turbines", TURBINES), cell]]}
+    written = rendered("md", report(conclusions=[paragraph(said), table])).decode()
+    assert "Plan with 5 turbines. (judgement, from [1])" in written
+    assert "| 6 turbines (judgement) |" in written
 
 
 def test_a_table_of_analysis_alone_is_marked_once_behind_its_caption() -> None:

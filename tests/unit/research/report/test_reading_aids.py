@@ -220,7 +220,7 @@ def test_the_newest_versions_the_confidence_and_the_age_of_the_sources_stand_bel
         "Confidence: low. "
         "Dates of the cited sources: 22 November 2018 to 4 March 2021; without a date: 1."
     )
-    below = f"{said} {ENGLISH.analysis_legend.format(mark='(from …), (analysis)')}"
+    below = f"{said} {ENGLISH.analysis_legend.format(mark='(from …), (judgement), (analysis)')}"
     assert render_markdown(report).splitlines()[2] == f"*{below}*"
     assert said in render_html(report, texts=finished_research.texts())
 
@@ -261,7 +261,7 @@ def test_what_reading_did_not_find_is_listed_once_the_most_important_of_each_sub
     gap = report.gaps[0].model_copy(update={"description": "How long does a repair take?", "addressed": False})
     told = report.model_copy(update={"sub_queries": outcomes, "gaps": [gap]})
     points = [lacking[0][0], lacking[1][0], *lacking[0][1:]]
-    lead = "\n- Not found in what was read (the 6 most important of 14):\n  - "
+    lead = "\n- Not found in what was read, above all:\n  - "
     assert lead + "\n  - ".join(points[:6]) + "\n" in render_markdown(told)
     basis = LexborHTMLParser(render_html(told, texts=finished_research.texts())).css("#basis li li")
     assert [row.text() for row in basis] == points  # the page folds the rest

@@ -52,9 +52,10 @@ def section_mender(services: Services) -> Handler:
     a usable answer. `kept` are those that failed and that the model stands by, with its answer to the objection, for
     the verifier to read again; `replaced` are those that only had a note, by the id of what stands in their place, in
     case that fails; `added` the ids of what a section did not tell and does now; `answered_gaps` the open questions
-    that new sentences answer, with their ids; `evidence` is what the sections cite newly: passages that code found near
-    these sentences. A limit on which none bears, and which agrees with the rest, stays as it is, and what is missing
-    and stands near no passage is not asked for; where nothing else is left no model is asked."""
+    and `answered_limits` what readers did not find that new sentences answer, with their ids;
+    `evidence` is what the sections cite newly: passages that code found near these sentences. A limit on which none
+    bears, and which agrees with the rest, stays as it is, and what is missing and stands near no passage is not asked
+    for; where nothing else is left no model is asked."""
     agent = Agent(name="section_mender", role="report", phase="synthesis", sections=_SECTIONS)
 
     async def mend(handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
@@ -81,13 +82,15 @@ def section_mender(services: Services) -> Handler:
 @dataclass(frozen=True)
 class _Task:
     """What the model is asked: the `failing` statements of the `sections` with the `objections` by their ids, what is
-    `missing` and the open `gaps`, with the `passages` that the statements cite and those `near` them."""
+    `missing`, the open `gaps` and the `limits` of what was read, with the `passages` that the statements cite and those
+    `near` them."""
 
     sections: Sequence[DraftSection]
     objections: Mapping[str, Mapping[str, Any]]
     failing: Sequence[Statement]
     missing: Sequence[Mapping[str, Any]]
     gaps: Sequence[Mapping[str, Any]]
+    limits: Sequence[str]
     passages: Passages
     near: NearPassages
 
@@ -104,7 +107,8 @@ class _Task:
         )
         missing = await asyncio.to_thread(_told_missing, handoff["parts"], near)
         gaps = open_gaps(handoff.get("gaps") or [])
-        return cls(sections, objections, failing, missing, gaps, passages, near)
+        limits = list(dict.fromkeys(handoff.get("limits") or []))
+        return cls(sections, objections, failing, missing, gaps, limits, passages, near)
 
     async def material(self, handoff: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         """What the prompt shows of it, numbered."""
@@ -129,6 +133,7 @@ class _Task:
             ],
             "missing": [_shown_addition(row, self.sections, within) for row in self.missing],
             "gaps": self.gaps,
+            "limits": self.limits,
             "passages": [row for row in shown if row["id"] not in within],
         }
 
@@ -167,17 +172,15 @@ class _Task:
             rewritten=_rewritten(self.failing, changed, now),
             kept=_kept(changed, self.objections),
             added=[name for section in whole for name in _added(section)],
-            answered_gaps=_answered(self.gaps, [*changed.values(), *added], now),
+            **_answered(self.gaps, self.limits, [*changed.values(), *added], now),
             evidence=[row.to_json() for name, row in self.near.evidence.items() if name in used],
             fabricated=sum(fabricated for _, fabricated in mended),
         )
 
 
 def _output(sections: Sequence[DraftSection], **made: Any) -> dict[str, Any]:
-    lists: dict[str, Any] = {
-        name: [] for name in ("kept", "replaced", "rewritten", "added", "answered_gaps", "evidence", "degraded")
-    }
-    nothing = {**lists, "fabricated": 0}
+    lists = ("kept", "replaced", "rewritten", "added", "answered_gaps", "answered_limits", "evidence", "degraded")
+    nothing: dict[str, Any] = {**{name: [] for name in lists}, "fabricated": 0}
     return {**nothing, "sections": [section.to_json() for section in sections], **made}
 
 
@@ -302,20 +305,28 @@ def _lengthened(
 
 def _answered(
     gaps: Sequence[Mapping[str, Any]],
+    limits: Sequence[str],
     answers: Iterable[Mapping[str, Any]],
     now: Mapping[str, Statement],
-) -> list[dict[str, Any]]:
-    """The gaps that rewritten or added statements say they answer, each with those statements and what they leave."""
-    answered = []
+) -> dict[str, list[dict[str, Any]]]:
+    """The gaps that rewritten or added statements say they answer, each with those statements and what they leave; and
+    the limits, numbered behind the gaps, of which they leave nothing."""
+    of_gaps, of_limits = list[dict[str, Any]](), list[dict[str, Any]]()
     for row in answers:
         if row.get("action", "rewrite") == "rewrite":
             stated = [row, *(row.get("sentences") or []), *((row.get("row") or {}).get("cells") or [])]
             ids = [now[said].id for one in stated if (said := _words(one.get("text"))) in now]
-            named = [one for one in row.get("answers") or [] if 0 < one["gap"] <= len(gaps) and ids]
-            answered += [
-                {"gap": gaps[one["gap"] - 1]["id"], "statements": ids, "left": one.get("left") or ""} for one in named
+            named = [(one["gap"], one.get("left") or "") for one in row.get("answers") or [] if ids]
+            of_gaps += [
+                {"gap": gaps[n - 1]["id"], "statements": ids, "left": left} for n, left in named if 0 < n <= len(gaps)
             ]
-    return answered
+            whole = [n - len(gaps) for n, left in named if not left.strip()]
+            texts = [limits[n - 1] for n in whole if 0 < n <= len(limits)]
+            of_limits += [
+                {"limit": Statement(text=text, kind=StatementKind.LIMIT).id, "text": text, "statements": ids}
+                for text in texts
+            ]
+    return {"answered_gaps": of_gaps, "answered_limits": of_limits}
 
 
 def _lacking(

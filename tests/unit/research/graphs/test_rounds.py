@@ -367,6 +367,33 @@ async def test_what_was_not_found_and_the_report_answers_is_not_told_as_open() -
     assert [limit for row in report.sub_queries for limit in row.limits] == [ROOF_LIMIT]
 
 
+@pytest.mark.parametrize(("left", "holds"), [("", True), ("Who painted them?", True), ("", False)])
+async def test_what_was_not_found_is_open_until_an_addition_that_holds_answers_it_whole(left: str, holds: bool) -> None:
+    def edits(request: ModelRequest) -> dict[str, Any]:
+        summary = [paragraph({"text": "See there.", "kind": "transition"})]
+        wanted = {"place": "1", "what": "the paint of every door, green against rust"}
+        return {"found": True, "summary": summary, "conclusions": [], "missing": [wanted]}
+
+    def mends(request: ModelRequest) -> dict[str, Any]:
+        name = next(row["id"] for row in request.material["passages"] if PAINT in row["quote"])
+        added = {"text": PAINT, "kind": "fact", "evidence_ids": [name]}
+        return {"sentences": [], "added": [{"n": 1, "sentences": [added], "answers": [{"gap": 3, "left": left}]}]}
+
+    def verifies(request: ModelRequest) -> dict[str, Any]:
+        rows = [(row["n"], holds or row["text"] != PAINT) for row in request.material["statements"]]
+        return {"verdicts": [{"n": n, "verdict": "supported" if holds else "not", "reason": ""} for n, holds in rows]}
+
+    limits = [ROOF_LIMIT, PAINT_LIMIT]
+    single = in_part(limits, reads_all, editor=[edits], section_mender=[mends], verifier=[verifies])
+    result = await single.run(max_iterations=1)
+    [asked] = single.model.asked("section_mender")
+    assert f"2. {ROOF_LIMIT}\n3. {PAINT_LIMIT}" in asked.user and "answers: the open questions, also" in asked.system
+    report = await single.report(result.state)
+    assert (PAINT in {row.text for row in report.statements()}) is holds
+    still_open = [ROOF_LIMIT] if holds and not left else limits
+    assert [limit for row in report.sub_queries for limit in row.limits] == still_open
+
+
 async def test_the_editor_of_a_later_round_is_shown_what_an_earlier_one_did_not_find() -> None:
     single = in_part([ROOF_LIMIT], reads_all)
     await single.run(max_iterations=2)

@@ -168,7 +168,8 @@ def test_a_template_that_cannot_be_read_is_known_before_it_is_rendered(
 def test_a_mender_gets_the_rules_for_what_it_mends(shown: dict[str, Any], rules: set[str]) -> None:
     renderer = make_services(()).prompts
     parts = [{"heading": "Larch", "text": "It is off."}, {"heading": "Set-up", "text": "```ini\nlarch = on\n```"}]
-    given_to_all = {"missing": [], "gaps": [], "schema": {}, "failing": [{**shown, "text": "It is off."}]}
+    given_to_all = {"missing": [], "gaps": [], "limits": [], "schema": {}}
+    given_to_all["failing"] = [{**shown, "text": "It is off."}]
     optional = {"A limit that was looked up again", "A cell that does not answer", 'What "does not agree"'}
     prose = renderer.render("section_mender/system", {**given_to_all, "parts": parts[:1]})
     assert {rule for rule in optional if rule in prose} == rules

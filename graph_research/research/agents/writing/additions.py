@@ -42,10 +42,10 @@ def with_additions(section: DraftSection, additions: Iterable[Addition]) -> Draf
     """The section with the additions, in their order: a row in the table that it belongs to, as wide as the table and
     behind the row most alike in its label, but none of a setting that keeps its default; sentences at the end of the
     list's item that they belong to, as an item of their own only where they say what they are about ("Night fares: …");
-    at the end of the paragraph that they belong to, whose sentences lead on from each other, or where several would
-    make it too long right behind it; of any other block at the end of that of the paragraphs below it which has most of
-    their words, else behind these paragraphs; several as items of a list. Where the statement is not there, or a row
-    does not fit, nothing is added."""
+    at the end of the paragraph that they belong to, whose sentences lead on from each other, or right behind it where
+    several would make it too long and where they begin with a bold topic of their own; of any other block at the end of
+    that of the paragraphs below it which has most of their words, else behind these paragraphs; several as items of a
+    list. Where the statement is not there, or a row does not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
         number = _block_of(section.blocks, addition.after)
@@ -113,7 +113,7 @@ def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
         left = [row for row in said if not any(_holds(item, row.sentences[0].id) for item in items)]
         return [block.model_copy(update={"items": _inserted(items, [(row.after, row.sentences) for row in left])})]
     if block.type is BlockType.PARAGRAPH:
-        fitting = _fitting(block.sentences, said)
+        fitting = _fitting(block.sentences, (row for row in said if not _has_topic(row.sentences)))
         further = (sentence for addition in fitting for sentence in addition.sentences)
         block = block.model_copy(update={"sentences": [*block.sentences, *further]})
         said = [row for row in said if row not in fitting]
@@ -149,6 +149,11 @@ def _alike(rows: Sequence[Sequence[Statement]], addition: Addition) -> str:
 def _is_labelled(sentences: Sequence[Statement]) -> bool:
     """Whether an item says first, in a few words before a colon, what it is about."""
     return bool(sentences and _LABEL.match(sentences[0].text))
+
+
+def _has_topic(sentences: Sequence[Statement]) -> bool:
+    """Whether a paragraph begins with bold words, such as its topic."""
+    return any(map(sentences[0].text.startswith, filter(None, sentences[0].strong)))
 
 
 def _longer(item: Sequence[Statement], additions: Iterable[Addition]) -> list[Statement]:

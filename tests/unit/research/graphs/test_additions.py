@@ -245,6 +245,9 @@ def test_additions_to_a_paragraph_stand_at_its_end_since_its_sentences_lead_on_f
     assert [len(block.sentences), [row.text for row in behind.sentences]] == [4, [long.text]]
     [block] = with_additions(section, [Addition(last.id, [long], [])]).blocks
     assert block.sentences[-1] == long, "a single one does not stand alone"
+    topic = Addition(last.id, [Statement(text="Full disks: they give an error.", strong=["Full disks:"])], [])
+    block, behind = with_additions(section, [topic, new[1]]).blocks
+    assert [block.sentences, behind.sentences] == [[*rows, *new[1].sentences], topic.sentences]
 
 
 @pytest.mark.parametrize(

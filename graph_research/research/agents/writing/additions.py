@@ -136,13 +136,14 @@ def _fitting(sentences: Sequence[Statement], additions: Iterable[Addition]) -> l
 
 def _alike(rows: Sequence[Sequence[Statement]], addition: Addition) -> str:
     """The id of the label, among those of a table's rows, that has most of the words of a new row's, by weight and by
-    rarity in the table; where none has more than the row that the addition names, what it names."""
+    rarity in the table, and all that the row has which the addition names; where that has as many, what it names."""
     labels = {row[0].id: term_weights(row[0].text) for row in rows if row}
     holding = Counter(term for weights in labels.values() for term in weights)
     wanted = rarer_more(term_weights(addition.row[0].text), holding, len(labels))
     shared = {name: held_weight(wanted, weights) for name, weights in labels.items()}
     named = next((row[0].id for row in rows if _holds(row, addition.after)), addition.after)
-    nearest = max(shared, key=lambda name: shared[name], default=named)
+    there = wanted.keys() & labels.get(named, {}).keys()
+    nearest = max((name for name in labels if there <= labels[name].keys()), key=shared.__getitem__, default=named)
     return nearest if shared.get(nearest, 0.0) > shared.get(named, 0.0) else addition.after
 
 

@@ -254,12 +254,15 @@ def test_additions_to_a_paragraph_stand_at_its_end_since_its_sentences_lead_on_f
     ("row", "place"),
     [
         (("Relaxed mode in winter", "ten", "12"), [3]),
+        (("Strict winter storm", "ten", "12"), [1]),
         (("Power failure", "ten", "12"), [2]),
         (("Snow", "ten", "12"), [1]),
         (("Relaxed mode in winter", "ten", "ten, no more"), []),
     ],
 )
-def test_a_row_is_added_behind_the_one_most_alike_and_not_for_a_default_that_stays(row, place) -> None:
+def test_a_row_is_added_behind_the_one_most_alike_that_has_what_the_named_one_has_and_not_for_a_default(
+    row, place
+) -> None:
     labels = ("Strict mode", "Power in summer", "Relaxed mode", "Winter storm")
     rows = [[Statement(text=text), Statement(text="one"), Statement(text="two")] for text in labels]
     table = Block(type=BlockType.TABLE, header=["Setting", "Default", "Value"], rows=rows)

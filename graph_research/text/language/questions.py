@@ -26,6 +26,8 @@ _COMPARING = facts("comparing")
 """What asks how things differ, as patterns: texts on one of them seldom say "difference"."""
 _SUPPORTING = facts("only_in_questions")
 """Verbs that a question needs and a statement that answers it lacks, as patterns."""
+_BY_DEFAULT = facts("by_default")
+"""What says that nothing is set, or names what holds then, as patterns."""
 _FOLLOWING, _BACK = facts("follows_up"), facts("points_back")
 """What a question that follows another one begins with, and the pronouns in it, as patterns."""
 
@@ -87,6 +89,12 @@ def without_amount(question: str, language: str) -> str:
     """What follows the words that ask for an amount, or the question where it begins otherwise."""
     asking = _opens(question, _AMOUNT.get(language))
     return question[asking.end() :] if asking else question
+
+
+def without_default(question: str, language: str) -> str:
+    """The question without the words that ask for what holds where nothing is set."""
+    said = _BY_DEFAULT.get(language)
+    return re.sub(rf"(?<!\w)(?:{said})(?!\w)", " ", question, flags=re.IGNORECASE) if said else question
 
 
 def _opens(question: str, asking: str | None) -> re.Match[str] | None:

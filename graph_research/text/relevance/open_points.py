@@ -23,6 +23,7 @@ from graph_research.text.language.questions import (
     is_question_word,
     points_back,
     without_amount,
+    without_default,
 )
 from graph_research.text.language.tables import listed
 from graph_research.text.language.terms import STOP_WORDS
@@ -124,30 +125,38 @@ def asked_again(points: Sequence[str], told: Sequence[str] = (), titles: Sequenc
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a point asks, as far as its first semicolon: its words, all terms, with the parts of its names, the terms of
-    names as of settings, and of what it writes with a capital too, and its numbers."""
+    """What a point asks, as far as its first semicolon: its words, all terms, with the `parts` of its names, the terms
+    of names as of settings, and of what it writes with a capital too, its numbers, and whether it asks what holds by
+    default, however it says so."""
 
     words: frozenset[str]
     terms: frozenset[str]
     names: frozenset[str]
     subjects: frozenset[str]
     numbers: tuple[str, ...]
+    parts: Mapping[str, frozenset[str]]
+    is_of_default: bool
 
     @classmethod
     def of(cls, text: str) -> _Asked:
-        language, point = language_of(text), text.split(_ASIDE)[0]
+        language = language_of(text)
+        said = text.split(_ASIDE)[0]
+        point = without_default(said, language)
         asked = asked_words(point, language)
-        names, subjects = (
-            frozenset(term for name in found for term in terms(name, language))
-            for found in (names_in(point), parse(point).names)
+        named, subjects = (
+            [frozenset(terms(name, language)) for name in found] for found in (names_in(point), parse(point).names)
         )
         own = asked & whole_word_weights(point, language).keys()
-        return cls(own, asked, names, (names | subjects) & asked, numbers_in(point))
+        names = frozenset().union(*named)
+        parts = {whole: found - own for found in named for whole in found & own if found - own}
+        return cls(own, asked, names, names.union(*subjects) & asked, numbers_in(point), parts, point != said)
 
     def is_same(self, other: _Asked, rarity: Mapping[str, float], *, is_told: bool = False) -> bool:
         """Whether both ask the same, a word counted by its rarity alone: what a point asks of a rare thing, such as
         what it costs, is often said with common words. What is told as not found says nothing of what a point asks
         beyond it."""
+        if self.is_of_default != other.is_of_default:
+            return False
         if self.numbers and other.numbers and self.numbers != other.numbers:
             return False
         if not (self.subjects <= other.terms or other.subjects <= self.terms):
@@ -156,11 +165,12 @@ class _Asked:
         if len(less.words) < _FEWEST:
             return less.terms == more.terms
         of_less, of_more = ({word: rarity[word] for word in one.words} for one in (less, more))
-        shared = held_share(of_less, more.terms)
+        terms_of_more = more.terms | {name for name, parts in less.parts.items() if parts <= more.terms}
+        shared = held_share(of_less, terms_of_more)
         alike = shared * math.sqrt(sum(of_less.values()) / sum(of_more.values()))
         beside = {word: held for word, held in of_less.items() if word not in less.names}
         is_held = shared >= _HELD and not (is_told and more is self)
-        return (is_held or alike >= _ALIKE) and (not beside or held_share(beside, more.terms) >= _HELD_BESIDE_NAMES)
+        return (is_held or alike >= _ALIKE) and (not beside or held_share(beside, terms_of_more) >= _HELD_BESIDE_NAMES)
 
 
 def is_rest_of(rest: str, point: str) -> bool:

@@ -112,6 +112,7 @@ def test_a_point_is_cut_into_questions_that_name_their_subject(point: str, singl
 
 
 SLUICE = "How long the repair of the sluice at Maple takes is not said in these sources."
+INN_WAIT = "The default value of the inn's gate_wait"
 BY_DEFAULT = "The default of max_guests is not given."
 
 
@@ -128,6 +129,10 @@ BY_DEFAULT = "The default of max_guests is not given."
         (["Whether guests pay is not said.", "Whether guests pay is not said; only their number is given."], {1}),
         (["Failover is not described.", "How long a failover takes while guests pay is not described."], set()),
         (["Who pays?", "Who pays is not said."], {1}),
+        ([INN_WAIT, "The value of the inn's gate wait when none is set"], {0}),  # "default" in other words
+        (["The default of max_guests", "What max_guests is by default"], {1}),
+        ([INN_WAIT.replace("default", "largest"), "The value of the inn's gate wait when none is set"], set()),
+        (["The default of max_guests", "How max_guests is set"], set()),
         ([], set()),
     ],
 )

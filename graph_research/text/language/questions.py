@@ -26,6 +26,8 @@ _COMPARING = facts("comparing")
 """What asks how things differ, as patterns: texts on one of them seldom say "difference"."""
 _SUPPORTING = facts("only_in_questions")
 """Verbs that a question needs and a statement that answers it lacks, as patterns."""
+_DEFAULT_VALUE = facts("default_value")
+"""What says of a default that it is a value, as patterns."""
 _BY_DEFAULT = facts("by_default")
 """What says that nothing is set, or names what holds then, as patterns."""
 _FOLLOWING, _BACK = facts("follows_up"), facts("points_back")
@@ -95,6 +97,12 @@ def without_default(question: str, language: str) -> str:
     """The question without the words that ask for what holds where nothing is set."""
     said = _BY_DEFAULT.get(language)
     return re.sub(rf"(?<!\w)(?:{said})(?!\w)", " ", question, flags=re.IGNORECASE) if said else question
+
+
+def with_bare_default(question: str, language: str) -> str:
+    """The question without the word for a value behind "default": a table has the default alone."""
+    said = _DEFAULT_VALUE.get(language)
+    return re.sub(rf"(?:{said})(?!\w)", "", question, flags=re.IGNORECASE) if said else question
 
 
 def _opens(question: str, asking: str | None) -> re.Match[str] | None:

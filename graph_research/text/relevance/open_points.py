@@ -22,6 +22,7 @@ from graph_research.text.language.questions import (
     clauses,
     is_question_word,
     points_back,
+    with_bare_default,
     without_amount,
     without_default,
 )
@@ -234,7 +235,7 @@ def _names_something(clause: str) -> bool:
 
 
 def _is_answered(clause: str, language: str, told: Sequence[Told]) -> bool:
-    asked = asked_words(clause, language)
+    asked = asked_words(with_bare_default(clause, language), language)
     holding = [
         row for row in told if len(asked) >= (_FEWEST if row.under else _FEWEST_OF_A_SENTENCE) and asked <= row.terms
     ]

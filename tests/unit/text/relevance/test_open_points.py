@@ -70,6 +70,14 @@ def test_the_heading_of_a_section_is_said_in_each_of_its_sentences() -> None:
     assert left_open("What the inn of Larch costs.", [Told(sentence, heading="The inn of Larch")])
 
 
+def test_the_default_value_of_a_setting_is_what_a_cell_below_default_says() -> None:
+    told = [Told("none, guests wait", "gate_wait. Default", "The inn of Larch"), Told("5 s", "gate_wait. Value")]
+    asked = "The {} value of gate_wait in the inn"
+    assert left_open(asked.format("default"), told) == ""
+    assert left_open(asked.format("largest"), told)
+    assert left_open("The default value of room_wait in the inn", told)
+
+
 def test_the_title_of_a_source_asks_for_nothing_but_a_name_that_is_a_title_does() -> None:
     told = [Told("By default the lock wait of Spruce is 5 s.")]
     assert is_answered("The default lock wait is not in 'Spruce for sailors'.", told, ["Spruce for sailors"])

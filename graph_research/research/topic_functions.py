@@ -119,11 +119,12 @@ def brought_new(sub_queries: Rows, topics: Rows, iteration: int) -> bool:
 
 def with_open_limits(topics: Rows, told: Sequence[str]) -> list[Row]:
     """The topics with their limits, of those that ask the same the one that asks most, without those that say no more
-    than what is `told` elsewhere, such as limits that findings answer: one that asks for more is still open."""
+    than what is `told` elsewhere, such as limits that findings answer: one that asks for more is still open, and none
+    that asks the same as one that is told and asks less."""
     limits = flatten(topics, "limits")
-    again = said_again(limits, told)
+    again = said_again(limits)
     left = [place for place in range(len(limits)) if place not in again]
-    again |= {left[n] for n in asked_again([limits[place] for place in left])}
+    again |= {left[n] for n in asked_again([limits[place] for place in left])} | said_again(limits, told)
     place = count()
     return [
         {**topic, "limits": [limit for limit in topic.get("limits") or [] if next(place) not in again]}

@@ -199,3 +199,10 @@ def test_a_limit_that_several_topics_tell_is_told_once_in_its_fullest_wording() 
     ]
     topics = with_open_limits([{"limits": own} for own in lacking], ["What a licence costs is not said."])
     assert [topic["limits"] for topic in topics] == [[], lacking[1]]
+
+
+def test_a_limit_that_asks_less_than_an_answered_one_that_asks_the_same_is_not_open() -> None:
+    short, long = "The default value of the inn's gate_wait", "The value of the inn's gate wait when none is set"
+    topics = [{"limits": [short]}, {"limits": [long]}]
+    assert [topic["limits"] for topic in with_open_limits(topics, [long])] == [[], []]
+    assert [topic["limits"] for topic in with_open_limits(topics, [])] == [[], [long]]

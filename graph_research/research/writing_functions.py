@@ -334,7 +334,7 @@ def parts_to_mend(
         section = DraftSection.model_validate(row)
         limits = (statement.id for statement in section.statements() if statement.kind is StatementKind.LIMIT)
         places = {statement.id: place for statement, place in _with_places(section)}
-        notes = {**_notes_on_cells(section), **misplaced, **dict.fromkeys(limits, _LOOKED_UP)}
+        notes = {**_notes_on_cells(section, places), **misplaced, **dict.fromkeys(limits, _LOOKED_UP)}
         notes |= notes_on_code(section)
         reasons = {
             name: [said[name] for said in (problems, objections, disagreements, notes) if name in said]
@@ -357,11 +357,11 @@ def parts_to_mend(
     return mending
 
 
-def _notes_on_cells(section: DraftSection) -> dict[str, str]:
+def _notes_on_cells(section: DraftSection, places: Mapping[str, Row]) -> dict[str, str]:
     """Notes on the cells that say no more than that what their row's label names is not, by id."""
-    cells = ((cell, place) for cell, place in _with_places(section) if cell.kind in _STATING and place.get("column"))
-    below = ((cell, place) for cell, place in cells if cell.text != place["row"])
-    empty = ((cell, place) for cell, place in below if only_denies(cell.text, place["row"]))
+    stating = ((row, places[row.id]) for row in section.statements() if row.kind in _STATING and row.id in places)
+    cells = ((cell, place) for cell, place in stating if place.get("column") and cell.text != place["row"])
+    empty = ((cell, place) for cell, place in cells if only_denies(cell.text, place["row"]))
     return {cell.id: _DENIES.format(column=place["column"]) for cell, place in empty}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import log, sqrt
@@ -187,17 +187,20 @@ class Query:
 
     def counts_what_is_asked(self, text: str, language: str) -> bool:
         """Whether it asks for a number of things and a text has a number of these."""
-        if self._asked_unit != "":
-            return False
-        asked = words(counted_words(self.own, self.language), language)[:_MOST_COUNTED]
-        counted = {word.term for word in asked if word.weight > 0.0}
-        ends = [value.end for value in values(text) if self.asks_for(value) and not value.unit]
-        return any(word.term in counted for end in ends for word in words(text[end:], language)[:_MOST_COUNTED])
+        return self._asked_unit == "" and self._counts(text, filter(self.asks_for, values(text)), language)
 
     def counts_other_things(self, text: str, language: str) -> bool:
         """Whether it asks for a number of things and a text has numbers, but none of these, and no share either."""
-        shares = any(value.unit for value in values(text) if self.asks_for(value))
-        return self._asked_unit == "" and not shares and not self.counts_what_is_asked(text, language)
+        if self._asked_unit != "":
+            return False
+        found = list(filter(self.asks_for, values(text)))
+        return not any(value.unit for value in found) and not self._counts(text, found, language)
+
+    def _counts(self, text: str, found: Iterable[Value], language: str) -> bool:
+        """Whether what stands behind one of the numbers that were found in a text is what is counted."""
+        counted = _counted_terms(self.own, self.language, language)
+        behind = (text[value.end :] for value in found if not value.unit)
+        return any(word.term in counted for rest in behind for word in words(rest, language)[:_MOST_COUNTED])
 
     @property
     def is_yes_no(self) -> bool:
@@ -232,6 +235,13 @@ def _weights(query: Query, language: str) -> dict[str, float]:
                 other = stem(query.text[word.start : word.end], language)
             found[other] = max(found.get(other, 0.0), value)
     return found
+
+
+@lru_cache(maxsize=256)
+def _counted_terms(question: str, asked_in: str, language: str) -> frozenset[str]:
+    """What a question asks the number of, as terms of a language: asked for each passage that is ranked."""
+    asked = words(counted_words(question, asked_in), language)[:_MOST_COUNTED]
+    return frozenset(word.term for word in asked if word.weight > 0.0)
 
 
 def _names(text: str, language: str) -> list[str]:

@@ -93,7 +93,7 @@ class Sentences:
         width = max([len(block.header), *map(len, block.rows)])
         header = [one_line(head) for head in block.header]
         caption = one_line(block.caption)
-        is_marked_once = bool(caption) and all(map(_is_analysis, block.rows))
+        is_marked_once = bool(caption and block.rows) and all(map(_is_analysis, block.rows))
         rows = [self._row(row, is_marked=not is_marked_once) for row in block.rows]
         return Table(
             tuple(header + [""] * (width - len(header))),

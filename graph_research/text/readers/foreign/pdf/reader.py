@@ -207,7 +207,7 @@ def _only_attachments_are_encrypted(reader: PdfReader) -> bool:
 def _facts(reader: PdfReader) -> dict[str, Any]:
     """Title, authors and date of the PDF's metadata, empty where they are missing or broken."""
     said: dict[str, str] = {}
-    with suppress(Exception):
+    with suppress(Exception):  # whatever pypdf raises on damaged metadata: the pages are read without them
         metadata: Any = reader.metadata or {}
         said = {
             name: str(metadata.get(f"/{name}") or "").strip()[:1000] for name in ("Title", "Author", "CreationDate")
@@ -223,7 +223,7 @@ def _facts(reader: PdfReader) -> dict[str, Any]:
 
 def _filled_fields(reader: PdfReader) -> int:
     """How many fields of the PDF's form hold text, which is no text of its pages."""
-    with suppress(Exception):
+    with suppress(Exception):  # whatever pypdf raises on a damaged form: the pages are read without it
         values = [field.get("/V") for field in (reader.get_fields() or {}).values()]
         return sum(isinstance(value, str) and value.strip() != "" and value[0] != "/" for value in values)
     return 0

@@ -31,7 +31,8 @@ async def test_the_work_of_one_user_keeps_no_other_waiting() -> None:
             group.create_task(turns.work("ada", gate.work))
         bert = group.create_task(turns.work("bert", other.work))
         assert await asyncio.to_thread(other.begun.wait, 10), "a place is left for him"
-        assert first.begun.is_set() and not any(gate.begun.is_set() for gate in others)
+        assert await asyncio.to_thread(first.begun.wait, 10)
+        assert not any(gate.begun.is_set() for gate in others)
         other.may_end.set()
         assert await bert == "done"
         for gate in (first, *others):

@@ -81,7 +81,7 @@ def _scored(
     by_id = {source.id: source for source in sources}
     finder = QuoteFinder(question, by_id, documents)
     by_origin = origins(sources, {source_id: document.text for source_id, document in documents.items()})
-    ground = Ground(sources=by_id, evidence={}, contradictions=(), origins=by_origin)
+    ground = Ground(question=question, sources=by_id, evidence={}, contradictions=(), origins=by_origin)
     findings: dict[str, Finding] = {}
     claims: dict[str, Claim] = {}
     evidence: dict[str, Evidence] = {}

@@ -251,6 +251,7 @@ async def _scored_if_changed(
     documents = await read_documents(sources, ctx)
     known = {row["id"]: Contradiction.model_validate(row) for row in handoff.get("contradictions") or []}
     ground = Ground(
+        question=handoff["original_query"],
         sources={source.id: source for source in sources},
         evidence={row["id"]: Evidence.model_validate(row) for row in handoff["evidence"]},
         contradictions=list({**known, **{row.id: row for row in changed}}.values()),

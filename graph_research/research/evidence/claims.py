@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.finding import Claim, Finding
 from graph_research.research.models.source import Source
 from graph_research.research.scoring.claim import claim_level, confidence_level, score_claim
 from graph_research.research.scoring.origin import independent
-from graph_research.research.scoring.tiers import documents_of_maker
+from graph_research.research.scoring.tiers import Makers
 from graph_research.text.language.words import language_of
 from graph_research.text.relevance.statements import Nature
 from graph_research.text.relevance.support import support as support_score
@@ -18,8 +19,9 @@ from graph_research.text.relevance.support import support as support_score
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:
-    """What claims stand on: sources, evidence and contradictions by id, and each source's origin."""
+    """What claims stand on: the question, sources, evidence and contradictions by id, and each source's origin."""
 
+    question: str
     sources: Mapping[str, Source]
     evidence: Mapping[str, Evidence]
     contradictions: Sequence[Contradiction]
@@ -45,8 +47,12 @@ class Ground:
         return [source_id for source_id in against if source_id not in self.supporting(finding)]
 
     def by_maker(self, text: str, source_ids: Iterable[str]) -> int:
-        """How many of the sources are authoritative documents of the maker of a thing that the text names."""
-        return documents_of_maker(text, (self.sources[name] for name in source_ids))
+        """How many of the sources are authoritative documents of the maker of what the text is about."""
+        return self._makers.documents(text, [self.sources[name] for name in source_ids])
+
+    @cached_property
+    def _makers(self) -> Makers:
+        return Makers(self.question, self.sources.values())
 
     def count_origins(self, source_ids: Iterable[str]) -> int:
         """How many independent origins the sources have."""

@@ -96,7 +96,13 @@ def analyse(answer: Mapping[str, Any], known: Known, documents: Mapping[str, Doc
         sources=known.sources,
         documents=documents,
     )
-    ground = Ground(sources=known.sources, evidence=all_evidence, contradictions=contradictions, origins=by_origin)
+    ground = Ground(
+        question=known.question,
+        sources=known.sources,
+        evidence=all_evidence,
+        contradictions=contradictions,
+        origins=by_origin,
+    )
     place_of = {one.id: place for place, one in places.items()}
     findings = _thinned(_joined(_restated(known.findings, answer.get("confidences") or []), fresh), place_of)
     findings = _united(findings, answer.get("same") or [])

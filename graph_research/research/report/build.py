@@ -50,6 +50,7 @@ from graph_research.research.report.run_metadata import RunFacts
 from graph_research.research.report.statistics import gathering_of, statistics_of
 from graph_research.research.retrieval.fidelity import content_fidelity_of
 from graph_research.research.scoring.origin import independent, origins
+from graph_research.research.scoring.tiers import Makers
 from graph_research.research.scoring.versions import newest_versions
 from graph_research.text.relevance.statements import Nature
 
@@ -315,6 +316,7 @@ def _report_claims(rows: _Rows, citations: Iterable[Citation], sources: Iterable
     evidence_of = {finding.id: finding.evidence_ids for finding in rows.findings}
     quotes = {row.id: row.quote for row in rows.evidence}
     by_id = {source.id: source for source in sources}
+    makers = Makers(rows.question, by_id.values())
     return [
         explained(
             ReportClaim(
@@ -322,6 +324,7 @@ def _report_claims(rows: _Rows, citations: Iterable[Citation], sources: Iterable
                 citations=[names[key] for key in evidence_of.get(claim.finding_id, ()) if key in names],
             ),
             by_id,
+            makers,
             [quotes[key] for key in evidence_of.get(claim.finding_id, ()) if key in quotes],
             rows.labels,
         )

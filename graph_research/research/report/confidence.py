@@ -16,7 +16,7 @@ from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import ConfidenceFactor, ReportClaim, ReportConfidence, ReportSource
 from graph_research.research.scoring.claim import ENOUGH_SOURCES, HIGH_FROM, MEDIUM_FROM, claim_level
 from graph_research.research.scoring.origin import independent
-from graph_research.research.scoring.tiers import CREDIBILITY, documents_of_maker
+from graph_research.research.scoring.tiers import CREDIBILITY, Makers
 
 Level = Literal["high", "medium", "low", "none"]
 
@@ -60,7 +60,7 @@ def confidence_of(
 
 
 def explained(
-    claim: ReportClaim, sources: Mapping[str, ReportSource], quotes: Sequence[str], labels: Labels
+    claim: ReportClaim, sources: Mapping[str, ReportSource], makers: Makers, quotes: Sequence[str], labels: Labels
 ) -> ReportClaim:
     """The claim with its word and the reasons for it: independent origins, each counted once, the best tier of its
     sources, origins against it, and how far the words of its `quotes` support it.
@@ -72,7 +72,7 @@ def explained(
         for names in (claim.support, claim.against)
     )
     score = support_by(quotes, claim.text)
-    by_maker = documents_of_maker(claim.text, (sources[name] for name in claim.support if name in sources))
+    by_maker = makers.documents(claim.text, [sources[name] for name in claim.support if name in sources])
     level = claim_level(claim.confidence, origins=behind, against=against, by_maker=by_maker, support=score)
     tiers = [sources[name].tier for name in claim.support if name in sources]
     best = max(tiers, key=lambda tier: CREDIBILITY[Tier(tier)], default=None)

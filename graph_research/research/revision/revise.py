@@ -173,6 +173,7 @@ def _rescored(state: State, texts: Mapping[str, str], gathered: Collection[str])
     findings = [Finding.model_validate(row) for row in state.get("findings") or []]
     behind = origins(sources, {row.id: texts[row.archive_hash] for row in sources if row.archive_hash in texts})
     ground = Ground(
+        question=state.get("question") or "",
         sources={row.id: row for row in sources},
         evidence={row.id: row for row in evidence},
         contradictions=[Contradiction.model_validate(row) for row in state.get("contradictions") or []],

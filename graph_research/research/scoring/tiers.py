@@ -104,11 +104,30 @@ class Document(Protocol):
     def url(self) -> str | None: ...
 
 
-def documents_of_maker(text: str, sources: Iterable[Document]) -> int:
-    """How many of the sources are authoritative documents of the maker of a thing that the text names."""
-    official = [source for source in sources if source.tier in (Tier.PRIMARY_SOURCE, Tier.AUTHORITATIVE)]
-    names = _NAME.findall(text) if official else []
-    return sum(is_maker(source.publisher, names) or is_makers_site(source.url, names) for source in official)
+class Makers:
+    """Which of a research's sources are authoritative documents of a maker about a thing of its own: one that a
+    statement names or, where it names nothing made by a maker of the sources, one that the question names."""
+
+    def __init__(self, question: str, sources: Iterable[Document]) -> None:
+        self._asked = _NAME.findall(question)
+        official = [source for source in sources if _is_official(source)]
+        self._one_of_each = {(source.publisher, site_of(source.url)): source for source in official}.values()
+
+    def documents(self, text: str, support: Iterable[Document]) -> int:
+        """How many of the sources that support a statement are such documents."""
+        official = [source for source in support if _is_official(source)]
+        named = _NAME.findall(text) if official else []
+        if official and not any(_is_by_maker(source, named) for source in self._one_of_each):
+            named = self._asked
+        return sum(_is_by_maker(source, named) for source in official)
+
+
+def _is_official(source: Document) -> bool:
+    return source.tier in (Tier.PRIMARY_SOURCE, Tier.AUTHORITATIVE)
+
+
+def _is_by_maker(source: Document, names: Collection[str]) -> bool:
+    return is_maker(source.publisher, names) or is_makers_site(source.url, names)
 
 
 def preliminary_quality(tier: Tier) -> Quality:

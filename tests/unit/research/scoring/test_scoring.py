@@ -143,6 +143,8 @@ def test_one_origin_is_never_more_than_medium() -> None:
     ("content", "sources", "level"),
     [
         ("SQLite has one writer.", [("sqlite3", "AUTHORITATIVE"), ("sqlite3", "AUTHORITATIVE")], Confidence.HIGH),
+        ("There is one writer.", [("sqlite3", "AUTHORITATIVE"), ("sqlite3", "AUTHORITATIVE")], Confidence.HIGH),
+        ("There is one writer.", [("larch", "AUTHORITATIVE"), ("larch", "AUTHORITATIVE")], Confidence.MEDIUM),
         ("SQLite has one writer.", [("sqlite3", "AUTHORITATIVE")], Confidence.MEDIUM),
         ("SQLite has one writer.", [("sqlite3", "UNVERIFIED"), ("sqlite3", "AUTHORITATIVE")], Confidence.MEDIUM),
         ("PostgreSQL has many.", [("sqlite3", "AUTHORITATIVE"), ("sqlite3", "AUTHORITATIVE")], Confidence.MEDIUM),
@@ -153,7 +155,14 @@ def test_two_authoritative_documents_of_a_maker_on_its_own_product_may_be_high(
 ) -> None:
     rows = [source(n, publisher=publisher, tier=tier) for n, (publisher, tier) in enumerate(sources)]
     by_id = {row.id: row for row in rows}
-    ground = Ground(sources=by_id, evidence={}, contradictions=(), origins=dict.fromkeys(by_id, "sqlite3"))
+    known = {**by_id, "other": source(len(rows), publisher="postgresql", tier="AUTHORITATIVE")}
+    ground = Ground(
+        question="SQLite or PostgreSQL?",
+        sources=known,
+        evidence={},
+        contradictions=(),
+        origins=dict.fromkeys(by_id, "sqlite3"),
+    )
     finding = Finding(id=finding_id(content), content=content, confidence=Confidence.HIGH, source_ids=list(by_id))
     claim = scored_claim(finding, list(by_id), [], ground).model_copy(update={"confidence": 0.99})
     assert levelled(finding, claim, ground).confidence is level

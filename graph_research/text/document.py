@@ -97,6 +97,10 @@ class Document:
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title[:MAX_TITLE_CHARS])
 
+    def __hash__(self) -> int:
+        """That of the text, which Python keeps: a large table has a hundred thousand blocks."""
+        return hash(self.text)
+
     @cached_property
     def hash(self) -> str:
         """`sha256:` and the hex digest of the canonical text in UTF-8."""
@@ -183,8 +187,7 @@ class Document:
         last = bisect_left(self.blocks, end, key=lambda block: block.start)
         read = list(range(first, last))
         if read and self.blocks[first].kind == "table":
-            while first > 0 and self.blocks[first - 1].kind == "table" and not self.blocks[first].level:
-                first -= 1
+            first = self._first_rows[first]
             read += [first, first - 1] if first > 0 else [first]
         elif first > 0 and announces(self.text[self.blocks[first - 1].start : self.blocks[first - 1].end]):
             read.append(first - 1)
@@ -204,6 +207,15 @@ class Document:
         while number in self._terms:
             number -= 1
         return self.blocks[number].start
+
+    @cached_property
+    def _first_rows(self) -> list[int]:
+        """Of each block the number of the first row of its table; of what is no row its own."""
+        first: list[int] = []
+        for number, block in enumerate(self.blocks):
+            goes_on = number > 0 and block.kind == self.blocks[number - 1].kind == "table" and not block.level
+            first.append(first[-1] if goes_on else number)
+        return first
 
     @cached_property
     def _terms(self) -> dict[int, str]:

@@ -242,10 +242,10 @@ class QuoteFinder:
         rarity = {term: inverse_frequency(len(read.units), len(read.postings.get(term, ()))) for term in weights}
         rest = sum(missing[term] * rarity[term] for term in missing)
         least = _LEAST_ADDED * sum(weights[term] * rarity[term] for term in weights)
-        own = {unit.block for unit in read.units if unit.start < end and start < unit.end}
         first = bisect_left(read.units, start - _NEAR_CHARS, key=lambda unit: unit.end)
-        for place in range(first, bisect_left(read.units, end + _NEAR_CHARS, key=lambda unit: unit.start)):
-            unit = read.units[place]
+        near = read.units[first : bisect_left(read.units, end + _NEAR_CHARS, key=lambda unit: unit.start)]
+        own = {unit.block for unit in near if unit.start < end and start < unit.end}
+        for place, unit in enumerate(near, first):
             held = [term for term in missing if term in read.counts[place]]
             worth = sum(missing[term] * rarity[term] for term in held)
             enough = max(least, rest * (_LEAST_IN_BLOCK if unit.block in own else _LEAST_NEAR))

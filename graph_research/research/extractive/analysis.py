@@ -270,9 +270,12 @@ def _weighed(
 def _is_earlier(item: Ranked, pool: Pool, older: _OlderRows) -> bool:
     """Whether a unit stands in an earlier mail that a mail quotes, or in a table of which there is a newer one beside
     it."""
-    return item.unit.start in older[item.source] or any(
-        block.is_earlier for block in pool.documents[item.source].blocks[item.unit.block :][:1]
-    )
+    return item.unit.start in older[item.source] or any(block.is_earlier for block in _block_of(item, pool))
+
+
+def _block_of(item: Ranked, pool: Pool) -> tuple[Block, ...]:
+    """The block that a unit stands in, if the text has blocks."""
+    return pool.documents[item.source].blocks[item.unit.block : item.unit.block + 1]
 
 
 def _near(items: Sequence[Ranked], query: Query, pool: Pool) -> list[Ranked]:
@@ -285,8 +288,7 @@ def _near(items: Sequence[Ranked], query: Query, pool: Pool) -> list[Ranked]:
 
 
 def _is_names_alone(item: Ranked, pool: Pool) -> bool:
-    block = pool.documents[item.source].blocks[item.unit.block :][:1]
-    return [one.kind for one in block] == ["paragraph"] and names_alone(item.unit.text)
+    return [block.kind for block in _block_of(item, pool)] == ["paragraph"] and names_alone(item.unit.text)
 
 
 def _about(items: Sequence[Ranked], parts: Sequence[Part], pool: Pool) -> list[Ranked]:

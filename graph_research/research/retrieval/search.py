@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import orjson
+
 from graph_research.graph.context import Context
 from graph_research.providers.call_kind import CallKind
 from graph_research.providers.errors import ProviderError, ProviderUnavailable
@@ -179,10 +181,10 @@ def _failure(provider: str, query: str, error: ProviderError) -> dict[str, str]:
 
 
 def _row(hit: SearchHit) -> dict[str, Any]:
-    """The hit as it is recorded."""
+    """The hit as it is recorded: its layout as a text, of which a run keeps one however often the document is found."""
     document = {
         "text": hit.document.text,
-        "layout": hit.document.layout(),
+        "layout": orjson.dumps(hit.document.layout()).decode(),
         "passages": [[passage.start, passage.end, passage.score] for passage in hit.passages],
     }
     head, tail = ({name: getattr(hit, name) for name in names} for names in (_HEAD, _TAIL))
@@ -193,6 +195,6 @@ def _hit(row: Mapping[str, Any]) -> SearchHit:
     facts = {name: row[name] for name in (*_HEAD, *_TAIL)}
     return SearchHit(
         **facts | {"authors": tuple(row["authors"]), "metadata": dict(row["metadata"])},
-        document=Document.from_layout(row["text"], row["layout"]),
+        document=Document.from_layout(row["text"], orjson.loads(row["layout"])),
         passages=tuple(Passage(start=start, end=end, score=score) for start, end, score in row["passages"]),
     )

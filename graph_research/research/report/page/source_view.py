@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from graph_research.research.report.formatting import clean
@@ -60,7 +61,7 @@ def paragraphs(
     end = len(text) if end is None else end
     shown = []
     begun: set[str] = set()
-    for kind, first, last in _spans(text, layout):
+    for kind, first, last in _spans(text, layout, start):
         if first >= end:
             break
         first, last = max(first, start), min(last, end)
@@ -72,10 +73,12 @@ def paragraphs(
     return shown
 
 
-def _spans(text: str, layout: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
-    """Every character once: blocks, and what stands between them."""
-    at = 0
-    for kind, first, last, *_ in layout.get("blocks") or ():
+def _spans(text: str, layout: Mapping[str, Any], start: int) -> Iterator[tuple[str, int, int]]:
+    """Every character once, from `start` on or from where its block begins: blocks, and what stands between them."""
+    blocks = layout.get("blocks") or ()
+    number = bisect_right(blocks, start, key=lambda block: block[2])
+    at = max(0, min([start, *(first for _, first, *_ in blocks[number : number + 1])]))
+    for kind, first, last, *_ in islice(blocks, number, None):
         if first < at or last > len(text):
             continue
         if at < first:

@@ -20,6 +20,7 @@ from graph_research.research.retrieval.excerpts import reading_of
 from graph_research.text.document import Document, source_id, text_hash
 from graph_research.text.locators import resolve
 from tests.support.research.harness import PlainContext, make_services
+from tests.support.virtual_time import in_virtual_time
 
 QUESTION = "How much did the renewal of the lagoon's gates cost?"
 FILLER = "Swimmers met at the northern pier and spoke of the weather and of the tide. "
@@ -68,7 +69,7 @@ def run(ctx: PlainContext, sources: list[Source], model: Model | None = None, **
     options = DigestOptions(**more.pop("options", {}))
     services = make_services([model or Condenser()], digest=options, **more.pop("settings", {}))
     handoff = {"original_query": QUESTION, "iteration": 1, "sources": [row.to_json() for row in sources], **more}
-    return dict(asyncio.run(digestor(services)(handoff, ctx)))
+    return in_virtual_time(digestor(services))(handoff, ctx)
 
 
 def events(ctx: PlainContext, name: str) -> list[dict[str, Any]]:

@@ -40,6 +40,7 @@ from tests.support.research.harness import (
     states_findings,
     verdict,
 )
+from tests.support.virtual_time import in_virtual_time
 
 START = ["dispatch_clarify", "clarify", "scout", "clarified", "dispatch_plan", "plan", "review_plan"]
 ONE_ROUND = [
@@ -777,6 +778,7 @@ async def test_cancelling_during_the_analysis_keeps_the_sources_and_says_where()
 
 
 @pytest.mark.requirement("6.2", "B39")
+@in_virtual_time
 async def test_a_run_whose_time_is_over_says_where() -> None:
     never = asyncio.Event()
 

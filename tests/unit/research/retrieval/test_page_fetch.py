@@ -20,6 +20,7 @@ from graph_research.research.retrieval.rank_fusion import fuse
 from graph_research.research.source_rules import SourceRules
 from graph_research.text.readers.plain import plain_document
 from tests.support.research.harness import Bench, FolderOfHits, PlainContext, hit, make_services
+from tests.support.virtual_time import in_virtual_time
 
 STOP = {"continue_searching": False, "refined_query": None, "research_complete": True, "rationale": "No more."}
 QUERY = "opening of the Tarn plant"
@@ -151,6 +152,7 @@ async def test_the_most_promising_pages_are_read_and_not_too_many_at_once() -> N
     assert shelf.most_at_once == 2
 
 
+@in_virtual_time
 async def test_a_page_that_cannot_be_read_leaves_its_snippet_and_says_why() -> None:
     pages = {"https://a.org/1": ProviderRefused("status 403", provider="fetch"), "https://a.org/2": "hangs"}
     hits = [

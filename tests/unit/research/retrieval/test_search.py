@@ -24,6 +24,7 @@ from tests.support.research.harness import (
     research_script,
     small_web,
 )
+from tests.support.virtual_time import in_virtual_time
 
 EVERY = ("web", "academic", "news")
 
@@ -63,6 +64,7 @@ async def test_where_no_search_has_such_sources_all_are_asked() -> None:
     assert (result.asked, result.skipped) == (("web", "papers"), ())
 
 
+@in_virtual_time
 async def test_one_that_hangs_or_fails_costs_its_own_hits_and_no_more_than_its_time() -> None:
     down = Serving("down", fails=ProviderUnavailable("out of order", provider="down"))
     result = await searched(Serving("slow", hangs=True), down, Serving("well"), seconds=0.01)
@@ -100,6 +102,7 @@ def report_of(state: Mapping[str, Any]) -> Any:
     return build_report(state, texts={}, run=facts)
 
 
+@in_virtual_time
 async def test_a_search_that_hangs_is_in_the_report_and_the_research_goes_on() -> None:
     bench = Bench(
         research_script(), others=[Serving("slow", hangs=True)], settings={"search_timeout": 0.01, "scouting": False}

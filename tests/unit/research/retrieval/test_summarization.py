@@ -37,6 +37,7 @@ from tests.support.research.harness import (
     make_services,
     research_script,
 )
+from tests.support.virtual_time import in_virtual_time
 
 LONG = (
     "The Tarn plant opened in March 2016. "
@@ -254,12 +255,13 @@ async def test_a_summary_that_takes_too_long_is_given_up(context: PlainContext) 
 
 
 @pytest.mark.requirement("9.1")
+@in_virtual_time
 async def test_the_time_of_a_summary_counts_all_models_that_are_tried(context: PlainContext) -> None:
     slow = [Counting(seconds=9.0, spec="first"), Counting(seconds=9.0, spec="second")]
     services = make_services(slow, source_chars=12_000, summarization_timeout=0.5)
     began = asyncio.get_running_loop().time()
     output = await source_summarizer(services)({"original_query": "q", "sources": [row(context, 1)]}, context)
-    assert asyncio.get_running_loop().time() - began < 0.99
+    assert asyncio.get_running_loop().time() - began == pytest.approx(0.5)
     assert output["sources"] == []
     assert "is shown as it is" in output["degraded"][0]["reason"]
 

@@ -4,6 +4,7 @@ can be cut."""
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import tempfile
@@ -17,7 +18,12 @@ from typing import Any
 
 import psycopg
 
+from tests.support.cli.cli_process import PATIENCE_SECONDS
+
 _SOCKET = ".s.PGSQL.5432"
+_MEMORY = Path("/dev/shm")
+_ROOM_BYTES = 1 << 30
+"""A server has a thousand files, which take seconds to make and to remove on a busy disk."""
 
 
 class PostgresServer:
@@ -41,7 +47,7 @@ class PostgresServer:
         process = self._server.get_postmaster_info().process
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGQUIT)
-        process.wait(10)
+        process.wait(PATIENCE_SECONDS)
 
     def start(self) -> None:
         """Start it again; it recovers what was committed."""
@@ -51,7 +57,8 @@ class PostgresServer:
 @contextmanager
 def postgres_server(*, durable: bool = False) -> Iterator[PostgresServer]:
     """An empty server, which is ended and removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="pg-") as folder:
+    has_room = os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM_BYTES
+    with tempfile.TemporaryDirectory(prefix="pg-", dir=_MEMORY if has_room and not durable else None) as folder:
         Path(folder).chmod(0o755)  # the server does not run as root
         server = PostgresServer(Path(folder) / "data", durable=durable)
         try:

@@ -8,6 +8,7 @@ import select
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 
 import orjson
@@ -45,11 +46,17 @@ def own_server() -> Iterator[PostgresServer]:
 
 @asynccontextmanager
 async def opened(url: str, schema: str, **options: float) -> AsyncIterator[PostgresCheckpointer]:
-    made = PostgresCheckpointer(url, schema=schema, **{"lease_seconds": 0.6, **options})  # type: ignore[arg-type]
+    made = PostgresCheckpointer(url, schema=schema, **options)  # type: ignore[arg-type]
     try:
         yield made
     finally:
         await made.close()
+
+
+async def undriven(store: PostgresCheckpointer) -> None:
+    """Wait until no lease of the run lasts any more, by the clock of the server."""
+    while await store.is_driven("a"):  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
 
 
 def step(number: int) -> Write:
@@ -60,27 +67,25 @@ class TestConformance(CheckpointerConformance):
     """On the fixture `store`."""
 
 
-async def test_an_owner_who_was_thought_dead_writes_nothing_any_more(
-    postgres: PostgresServer, schema: str, store: PostgresCheckpointer
-) -> None:
-    await store.create(run_row("a"), first("a", {"n": 0}))
-    await store.lease("a")
-    await store.write(step(1))
+async def test_an_owner_who_was_thought_dead_writes_nothing_any_more(postgres: PostgresServer, schema: str) -> None:
+    async with opened(postgres.url, schema, lease_seconds=0.6) as store:
+        await store.create(run_row("a"), first("a", {"n": 0}))
+        await store.lease("a")
+        await store.write(step(1))
 
-    async def take_over() -> None:
-        async with opened(postgres.url, schema) as other:
-            while await other.is_driven("a"):  # noqa: ASYNC110 -- the server's clock ends it
-                await asyncio.sleep(0.05)
-            await other.lease("a")
-            await other.write(step(2))
+        async def take_over() -> None:
+            async with opened(postgres.url, schema) as other:
+                await undriven(other)
+                await other.lease("a")
+                await other.write(step(2))
 
-    hanging = threading.Thread(target=lambda: asyncio.run(take_over()))
-    hanging.start()
-    hanging.join()  # the owner's event loop stands still meanwhile, and renews no lease
-    for late in (store.write(step(3)), store.lose_calls("a")):
-        with pytest.raises(RunBusy):
-            await late
-    assert await store.state("a") == {"n": 2}
+        hanging = threading.Thread(target=lambda: asyncio.run(take_over()))
+        hanging.start()
+        hanging.join()  # the owner's event loop stands still meanwhile, and renews no lease
+        for late in (store.write(step(3)), store.lose_calls("a")):
+            with pytest.raises(RunBusy):
+                await late
+        assert await store.state("a") == {"n": 2}
 
 
 async def test_a_write_takes_effect_as_a_whole_or_not_at_all(store: PostgresCheckpointer) -> None:
@@ -140,13 +145,19 @@ async def test_nothing_of_a_run_is_left_when_it_is_deleted(
     assert {name for name, count in rows.items() if count != (0,)} == {"runs_format"}
 
 
-async def test_a_lease_lasts_as_long_as_its_owner_lives(
-    postgres: PostgresServer, schema: str, store: PostgresCheckpointer
-) -> None:
-    await store.create(run_row("a"), first("a", {"n": 0}))
-    await store.lease("a")
-    async with opened(postgres.url, schema) as other:
-        await asyncio.sleep(1.5)
+async def test_a_lease_lasts_as_long_as_its_owner_lives(postgres: PostgresServer, schema: str) -> None:
+    async with (
+        opened(postgres.url, schema, lease_seconds=2.4) as store,
+        opened(postgres.url, schema) as other,
+        await psycopg.AsyncConnection.connect(postgres.url, autocommit=True) as looking,
+    ):
+        await store.create(run_row("a"), first("a", {"n": 0}))
+        await store.lease("a")
+        ends = set[datetime]()
+        while len(ends) < 3:  # it was renewed twice
+            await asyncio.sleep(0.05)
+            rows = await looking.execute(f"SELECT expires_at FROM {schema}.leases")
+            ends |= {end for (end,) in await rows.fetchall()}
         with pytest.raises(RunBusy):
             await other.lease("a")
 
@@ -247,7 +258,7 @@ async def test_texts_that_one_run_leaves_while_another_takes_them_stay(
 async def test_a_database_that_is_killed_and_started_again_loses_and_repeats_nothing(
     own_server: PostgresServer, schema: str
 ) -> None:
-    async with opened(own_server.url, schema, lease_seconds=15.0) as store:
+    async with opened(own_server.url, schema) as store:
         await store.create(run_row("a"), first("a", {"n": 0}))
         await store.lease("a")
 
@@ -268,19 +279,19 @@ async def test_a_database_that_is_killed_and_started_again_loses_and_repeats_not
 
 async def test_a_wire_that_is_cut_lets_another_take_over(postgres: PostgresServer, schema: str, tmp_path: Path) -> None:
     wire = Wire(postgres, tmp_path)
-    async with opened(wire.url, schema, patience_seconds=8.0) as lost, opened(postgres.url, schema) as other:
+    async with opened(wire.url, schema, lease_seconds=0.6) as lost, opened(postgres.url, schema) as other:
         await lost.create(run_row("a"), first("a", {"n": 0}))
         await lost.lease("a")
         wire.cut()
         writing = asyncio.create_task(lost.write(step(1)))
-        await asyncio.sleep(0.9)
+        await undriven(other)
         await other.lease("a")
         await other.write(step(1))
         wire.mend()
         with pytest.raises(RunBusy):
             await writing
         assert await other.state("a") == {"n": 1}
-        wire.close()
+    wire.close()
 
 
 async def test_a_wire_that_is_cut_in_the_middle_of_a_transaction_holds_nobody_up(
@@ -290,8 +301,8 @@ async def test_a_wire_that_is_cut_in_the_middle_of_a_transaction_holds_nobody_up
     shared, cut_off = sorted(["one text", "another text"], key=text_hash)  # the order in which they are written
     wire = Wire(postgres, tmp_path, cut_before=cut_off.encode())
     async with (
-        opened(wire.url, schema, patience_seconds=6.0, lock_seconds=2.0) as cut,
-        opened(postgres.url, schema, patience_seconds=6.0, lock_seconds=2.0) as other,
+        opened(wire.url, schema, patience_seconds=1.0, lock_seconds=1.0) as cut,
+        opened(postgres.url, schema, lock_seconds=1.0) as other,
     ):
         await cut.create(run_row("a"), first("a", {}))
         await other.create(run_row("b"), first("b", {}))
@@ -308,7 +319,7 @@ async def test_a_write_that_the_server_still_does_when_its_connection_is_lost_is
     postgres: PostgresServer, schema: str, tmp_path: Path
 ) -> None:
     wire = Wire(postgres, tmp_path)
-    async with opened(wire.url, schema, lease_seconds=15.0) as store:
+    async with opened(wire.url, schema) as store:
         await store.create(run_row("a"), first("a", {"n": 0}))
         await store.write(step(1))
         async with await psycopg.AsyncConnection.connect(postgres.url) as other:

@@ -119,7 +119,7 @@ class Application:
     async def fork(
         self,
         parent: str,
-        step: int,
+        step: int | None,
         *,
         assignments: Sequence[str] = (),
         graph: str | None = None,
@@ -128,9 +128,10 @@ class Application:
         accept_changes: bool = False,
         created_at: datetime | None = None,
     ) -> str:
-        """Store a run that begins where `parent` stood after `step`, with `PATH=JSON` edits of its state, another graph
-        or other models, and return its id. What the parent recorded is used again where the request is unchanged.
-        `accept_changes` agrees to what a run that came in a bundle asks, `created_at` is as for `create`."""
+        """Store a run that begins where `parent` stood after `step` (None: where it was stopped), with `PATH=JSON`
+        edits of its state, another graph or other models, and return its id. What the parent recorded is used again
+        where the request is unchanged. `accept_changes` agrees to what a run that came in a bundle asks, `created_at`
+        is as for `create`."""
         record = await self.store.run(check_name(parent, "run id"))
         request = request_of(record)
         if not accept_changes:

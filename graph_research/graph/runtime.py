@@ -152,7 +152,7 @@ class Runtime:
     async def fork(
         self,
         run_id: str,
-        step: int,
+        step: int | None,
         *,
         values: Mapping[str, Any] | None = None,
         new_run_id: str | None = None,

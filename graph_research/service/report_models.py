@@ -137,15 +137,15 @@ class FollowUpQuestion(_Limited):
 
 
 class ForkSubmission(_Limited):
-    """The step after which a new job goes on; values that are put into its state before, by dotted path, such as
-    `max_iterations` or `sub_queries.0.query`; another graph, models by the role that they take, and limits in place of
-    the old ones."""
+    """The step after which a new job goes on, without it where this one was stopped; values that are put into its state
+    after that step, by dotted path, such as `max_iterations` or `sub_queries.0.query`; another graph, models by the
+    role that they take, and limits in place of the old ones."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"step": 0, "set": {"plan_first": True}}]}
     )
 
-    step: int = Field(ge=0, le=2**31)
+    step: int | None = Field(None, ge=0, le=2**31)
     set: dict[Annotated[str, Field(max_length=500)], Any] = Field(default_factory=dict, max_length=100)
     graph: Name | None = Field(None, description="A graph that the operator offers")
     roles: Roles = {}

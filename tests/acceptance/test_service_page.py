@@ -130,7 +130,7 @@ def test_a_cancelled_job_goes_on_as_another_and_a_job_without_a_report_links_non
             page.get_by_text("the run pauses before look").wait_for()
             page.get_by_role("button", name="Cancel").click()
             page.get_by_text("More").click()
-            page.get_by_role("button", name="Go on from its last step").click()
+            page.get_by_role("button", name="Go on where it stopped").click()
             newest = page.locator("article").filter(has_not=page.locator(".CANCELLED"))
             newest.get_by_label("Your answer").fill("Go on.")
             newest.get_by_role("button", name="Answer").click()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -37,7 +37,7 @@ async def fork(
     store: Checkpointer,
     graph: Graph,
     parent: str,
-    step: int,
+    step: int | None,
     *,
     run_id: str,
     now: float,
@@ -48,19 +48,24 @@ async def fork(
     """Store the run `run_id`: it stands where `parent` stood after `step`, before the edges out of that step's node
     are tried, so that they see the edited `values` (whole channels). Nothing is run; it is paused, to be resumed.
 
+    `step` None: it stands where `parent` was stopped, and goes on as `resume` of that would, but pauses again where
+    that paused; it takes no `values` then.
+
     A step inside of a fan-out or a subgraph, or beside others, can be forked too: what had finished by then is kept.
     `now` and `created_at`, None: now, are in seconds since 1970; `metadata` None takes over the parent's. Raises
     `UnknownRun`, `RunExists`, `InputInvalid` for a step or a value that does not fit, `GraphChanged` where `graph`
     lacks a node it would stand on.
     """
     old = await store.run_row(parent)
-    place = await _fork_point(store, graph, parent, step)
-    if await _ended_by_failures(store, old, step):
-        place = replace(place, rows=[_without_failure(row) for row in place.rows])
+    if step is None:
+        place = await _standing_point(store, graph, old, values)
+    else:
+        place = await _fork_point(store, graph, old, step)
+    last = place.rows[-1].step
     texts: dict[str, str] = {}
-    edit = await _edit(store, graph, parent, step, values or {})
+    edit = await _edit(store, graph, parent, last, values or {})
     data = encode({"replace": edit}, texts) if edit else None
-    mark = _mark(place, step, data, now)
+    mark = _mark(place, last, data, now)
     stored, definition_texts = definition(graph)
     row = old._replace(
         run_id=run_id,
@@ -76,23 +81,19 @@ async def fork(
         updated_at=now,
         parent=parent,
     )
-    await store.create(row, await _first_write(store, row, [*place.rows, mark], {**texts, **definition_texts}))
-
-
-async def _first_write(store: Checkpointer, row: RunRow, steps: Sequence[StepRow], texts: Mapping[str, str]) -> Write:
-    parent = row.parent or ""
-    snapshot = await store.snapshot(parent, "", steps[-2].step)
-    last, events = await _events(store, parent, steps[:-1])
-    return Write(
-        run_id=row.run_id,
+    steps = [*place.rows, mark]
+    seq, events = await _events(store, parent, None if step is None else place.rows)
+    first = Write(
+        run_id=run_id,
         steps=steps,
         calls=_calls(await store.call_rows(parent, None), steps),
-        last_seq=last,
+        last_seq=seq,
         events=events,
-        texts=texts,
-        snapshot=snapshot,
+        texts={**texts, **definition_texts},
+        snapshot=await store.snapshot(parent, "", last),
         shares=parent,
     )
+    await store.create(row, first)
 
 
 async def _ended_by_failures(store: Checkpointer, run: RunRow, step: int) -> bool:
@@ -114,22 +115,24 @@ async def log_until(store: Checkpointer, run_id: str, step: int) -> list[StepRow
     return sorted(rows, key=lambda row: row.step)
 
 
-async def _fork_point(store: Checkpointer, graph: Graph, run_id: str, step: int) -> _ForkPoint:
-    rows = await log_until(store, run_id, step)
+async def _fork_point(store: Checkpointer, graph: Graph, run: RunRow, step: int) -> _ForkPoint:
+    rows = await log_until(store, run.run_id, step)
     if step < 0 or not rows or rows[-1].step != step:
-        last = await store.last_step(run_id)
+        last = await store.last_step(run.run_id)
         raise InputInvalid(
-            f"run {run_id} has no step {step}",
+            f"run {run.run_id} has no step {step}",
             help=f"its last is {last.step if last else 0}",
-            hint=Hint(Action.SHOW_STEPS, run_id),
+            hint=Hint(Action.SHOW_STEPS, run.run_id),
         )
+    if await _ended_by_failures(store, run, step):
+        rows = [*map(_without_failure, rows)]
     root = [row for row in rows if not row.scope]
     left = root[-1].step == step and root[-1].node and root[-1].updates
     placed = [row for row in (root[:-1] if left else root) if row.position is not None]
     base = Position.from_bytes(placed[-1].position or b"", placed[-1].hash)
     ended = _ended(base, root)
     order = {name: place for place, name in enumerate(graph.spec.nodes)}
-    _check_nodes(graph, run_id, base)
+    _check_nodes(graph, run.run_id, base)
     if len(ended) < len(base.active) or _conflict(ended):
         return _ForkPoint(position=base._replace(applied=None), applied=(), rows=rows)
     ended.sort(key=lambda row: order[row.node])
@@ -144,6 +147,24 @@ async def _fork_point(store: Checkpointer, graph: Graph, run_id: str, step: int)
     )
     rows = [row._replace(position=None) if row.step == step else row for row in rows]
     return _ForkPoint(position=position, applied=[row.step for row in ended], rows=rows)
+
+
+async def _standing_point(
+    store: Checkpointer, graph: Graph, run: RunRow, values: Mapping[str, Any] | None
+) -> _ForkPoint:
+    last = await store.last_step(run.run_id)
+    if last is None or run.status == RunStatus.COMPLETED or values:
+        why = "has not begun" if last is None else "is completed" if not values else "may go back to an earlier state"
+        raise InputInvalid(
+            f"run {run.run_id} {why}", help="name a step to fork", hint=Hint(Action.SHOW_STEPS, run.run_id)
+        )
+    rows = await log_until(store, run.run_id, last.step)
+    standing = next(row for row in reversed(rows) if not row.scope and row.position is not None)
+    base = Position.from_bytes(standing.position or b"", standing.hash)
+    _check_nodes(graph, run.run_id, base)
+    if base.interruption is None and await _ended_by_failures(store, run, last.step):  # else it returns and clears them
+        rows = [*map(_without_failure, rows)]
+    return _ForkPoint(position=base.before_pauses()._replace(applied=None), applied=(), rows=rows)
 
 
 def _ended(base: Position, root: Sequence[StepRow]) -> list[StepRow]:
@@ -204,9 +225,14 @@ def _calls(calls: Sequence[CallRow], steps: Sequence[StepRow]) -> list[CallRow]:
     return [call for call in calls if call.key in keys]
 
 
-async def _events(store: Checkpointer, run_id: str, steps: Sequence[StepRow]) -> tuple[int, bytes | None]:
+async def _events(store: Checkpointer, run_id: str, steps: Sequence[StepRow] | None) -> tuple[int, bytes | None]:
     """The events until those of the last of `steps`, as one batch, and the number of its last. Where that one's node
-    is done and not left, the edges that were taken then are left out."""
+    is done and not left, the edges that were taken then are left out. None: all, but that the run ended."""
+    if steps is None:
+        told = [event for batch in await store.event_batches(run_id, 0) for event in unpacked_events(batch)]
+        while told and told[-1]["type"] == EventType.RUN_ENDED:
+            told.pop()
+        return (told[-1]["seq"], orjson.dumps(told)) if told else (0, None)
     last = next((row for row in reversed(steps) if row.node), None)
     copied: list[dict[str, Any]] = []
     kept = 0

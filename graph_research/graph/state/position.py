@@ -81,6 +81,14 @@ class Position(NamedTuple):
         """The active nodes, and those that `resume` may return to."""
         return self.active + (self.interruption.active if self.interruption else ())
 
+    def before_pauses(self) -> Position:
+        """The same, with no pause over."""
+        back = self.interruption
+        return self._replace(
+            active=tuple(active._replace(passed=False) for active in self.active),
+            interruption=back and back._replace(active=tuple(active._replace(passed=False) for active in back.active)),
+        )
+
     def without(self, left: Iterable[ActiveNode]) -> Mapping[str, int]:
         """`abandoned` after an event edge has left these nodes."""
         return {**self.abandoned, **{active.node: active.visit for active in left if not active.done}}

@@ -95,7 +95,7 @@ function* moreOf(job, act) {
       button("Check sources for changes", () => refreshed(path)),
     );
   }
-  if (job.status !== "COMPLETED" && job.started_at) actions.append(button("Go on from its last step", () => goOn(path)));
+  if (job.status !== "COMPLETED" && job.started_at) actions.append(button("Go on where it stopped", () => goOn(path)));
   actions.append(button("Delete", removal));
   const question = form("A further question, whose answer joins the report", "Ask", async (text) => {
     await send(`${path}/questions`, { question: text });
@@ -159,8 +159,7 @@ function planForm(job, plan, act, answered) {
 
 // A job that has ended does not begin again: another one goes on with what it has.
 async function goOn(path) {
-  const { steps } = await read(`${path}/history`);
-  await send(`${path}/forks`, { step: steps.at(-1)?.step ?? 0 });
+  await send(`${path}/forks`, {});
   return "A job of its own goes on from there.";
 }
 

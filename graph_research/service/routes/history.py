@@ -89,8 +89,8 @@ async def fork(
     response: Response,
     idempotency_key: IdempotencyKey = None,
 ) -> JobResource:
-    """A new job that goes on from a step of this one. What this one's models and searches answered is used again where
-    the request is the same."""
+    """A new job that goes on from a step of this one, or where it was stopped. What this one's models and searches
+    answered is used again where the request is the same."""
     job = await backend.jobs.get(user.name, job_id)
     async with begun(job):
         return queued(response, *await submit_fork(backend, job, wanted, idempotency_key))

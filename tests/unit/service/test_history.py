@@ -104,9 +104,9 @@ async def test_a_job_that_was_cancelled_goes_on_as_a_fork_with_limits_of_its_own
     job_id = submitted.json()["id"]
     await service.drive()
     assert (await service.post(f"{JOBS}/{job_id}/cancel")).json()["status"] == "CANCELLED"
-    steps = (await service.get(f"{JOBS}/{job_id}/history")).json()["steps"]
-    at = next(step["step"] for step in steps if step["node"] == "plan")
-    forked = await service.post(f"{JOBS}/{job_id}/forks", {"step": at, "timeout_seconds": 600})
+    changed = await service.post(f"{JOBS}/{job_id}/forks", {"set": {"max_iterations": 1}})
+    assert (changed.status_code, changed.json()["code"]) == (422, "input-invalid"), "of which step?"
+    forked = await service.post(f"{JOBS}/{job_id}/forks", {"timeout_seconds": 600})
     fork = forked.json()["id"]
     await service.drive()
     assert (await service.get(f"{JOBS}/{fork}")).json()["status"] == "AWAITING_INPUT", "it was to wait with its plan"

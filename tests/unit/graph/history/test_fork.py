@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 from graph_research.graph.checkpoint.base import Checkpointer
 from graph_research.graph.context import Context
 from graph_research.graph.errors import InputInvalid, RunExists
-from graph_research.graph.events import EdgeTaken, Event
+from graph_research.graph.events import EdgeTaken, Event, RunEnded
+from graph_research.graph.history.replay import replay
+from graph_research.graph.runtime import Runtime
 from tests.support.graph.harness import collect, end_of, graph_of, runtime
 
 CHILD = """
@@ -166,6 +169,63 @@ async def test_a_fork_of_a_fork_outlives_both_its_ancestors(store: Checkpointer)
     assert len(await store.calls("f2")) == 9
 
 
+class Unlucky(Asker):
+    """An asker that fails for the words in `fails`."""
+
+    def __init__(self, *fails: str) -> None:
+        super().__init__()
+        self.fails = set(fails)
+
+    async def __call__(self, handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+        if handoff["word"] in self.fails:
+            raise RuntimeError("no luck")
+        return await super().__call__(handoff, ctx)
+
+
+OVER_AN_EDGE = PARENT.replace("      done:", "      aborted: {end: aborted}\n      done:") + (
+    '      - {from: "*", to: aborted, on: error}\n      - {from: "*", to: aborted, on: cancelled}\n'
+)
+
+
+@pytest.mark.parametrize("text", [OVER_AN_EDGE, PARENT], ids=["over an edge", "where it stood"])
+@pytest.mark.parametrize("word", ["first", "b", "left2"], ids=["in a node", "in an item's subgraph", "beside another"])
+async def test_a_fork_without_a_step_tries_again_what_its_parent_failed_at(
+    store: Checkpointer, word: str, text: str
+) -> None:
+    asker = Unlucky(word)
+    drive = runtime(graph_of(text, {"child": CHILD}, asks=asker), store)
+    stopped = await drive.run({}, run_id="p")
+    assert stopped.status in ("aborted", "failed")
+    asker.fails.clear()
+    await _goes_on(store, drive, asker, stopped.status)
+
+
+async def test_a_fork_without_a_step_goes_on_where_its_parent_was_cancelled(store: Checkpointer) -> None:
+    class Cancelling(Asker):
+        async def __call__(self, handoff: Mapping[str, Any], ctx: Context) -> Mapping[str, Any]:
+            if handoff["word"] == "left2" and ctx.run_id == "p":
+                await store.request_cancel("p")
+                await asyncio.Event().wait()
+            return await super().__call__(handoff, ctx)
+
+    asker = Cancelling()
+    drive = runtime(graph_of(OVER_AN_EDGE, {"child": CHILD}, asks=asker), store)
+    assert (await drive.run({}, run_id="p")).status == "aborted"
+    await _goes_on(store, drive, asker, "aborted")
+
+
+async def _goes_on(store: Checkpointer, drive: Runtime, asker: Asker, status: str) -> None:
+    """A fork of `p` as it stands is completed, asks for nothing again, and can be replayed; `p` stays as it is."""
+    with pytest.raises(InputInvalid, match="earlier state"):
+        await drive.fork("p", None, values={"n": 1}, new_run_id="f")
+    await drive.fork("p", None, new_run_id="f")
+    assert not any(isinstance(event, RunEnded) for event in await store.events("f"))
+    assert end_of(await collect(drive.resume("f"))).status == "completed"
+    assert sorted(asker.asked) == sorted(set(asker.asked))
+    assert (await store.run("p")).status == status
+    assert (await replay(store, drive.graph, "f")).identical
+
+
 async def test_what_cannot_be_forked_is_refused_and_nothing_is_stored(store: Checkpointer) -> None:
     await finished(store)
     drive = runtime(graph_of(PARENT, {"child": CHILD}, asks=Asker()), store)
@@ -177,6 +237,8 @@ async def test_what_cannot_be_forked_is_refused_and_nothing_is_stored(store: Che
         await drive.fork("p", 1, values={"n": "two"}, new_run_id="f")
     with pytest.raises(InputInvalid, match='"parts" cannot be set: upsert takes objects with an "id"'):
         await drive.fork("p", 1, values={"parts": [{"word": "a"}]}, new_run_id="f")
+    with pytest.raises(InputInvalid, match="is completed"):
+        await drive.fork("p", None, new_run_id="f")
     with pytest.raises(RunExists):
         await drive.fork("p", 1, new_run_id="p")
     assert [run.run_id for run in await store.runs()] == ["p"]

@@ -92,13 +92,19 @@ class JobSubmission(BaseModel):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"question": _QUESTION}, _PAUSING, _OWN]})
 
-    question: str = Field(min_length=1, max_length=QUESTION_CHARS)
+    question: str | None = Field(
+        None,
+        min_length=1,
+        max_length=QUESTION_CHARS,
+        description="Only a `definition` whose graph asks none needs none",
+    )
     graph: Name = Field("deep_research", description="A research graph that the operator offers")
     definition: str | None = Field(
         None,
         min_length=1,
         max_length=_DEFINITION_CHARS,
-        description="A graph of your own as YAML in place of one that is offered; its channel `question` is an input",
+        description="A graph of your own as YAML in place of one that is offered; its channel `question`"
+        " is an input where there is a question",
     )
     inputs: dict[Name, Any] = Field({}, max_length=100, description="Of a `definition`, its other input channels")
     model: ModelNames | None = Field(None, description=MODELS)
@@ -128,6 +134,8 @@ class JobSubmission(BaseModel):
 
     @model_validator(mode="after")
     def _of_one_graph(self) -> JobSubmission:
+        if self.question is None and self.definition is None:
+            raise ValueError("a question is needed")
         if self.definition is not None and "graph" in self.model_fields_set:
             raise ValueError("name a graph or bring a definition, not both")
         if self.inputs and self.definition is None:
@@ -144,7 +152,8 @@ class JobFailure(BaseModel):
 
 class JobResource(BaseModel):
     """A job. `progress` is 0 to 1 and never falls; `stage` is `decomposition`, `retrieval`, `scoring` or `synthesis`;
-    `waiting_for` is the question of one that awaits input; `has_report`: whether it has ended with a report."""
+    `question` is empty where a graph of one's own has none; `waiting_for` is the question of one that awaits input;
+    `has_report`: whether it has ended with a report."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_JOB]})
 

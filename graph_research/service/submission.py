@@ -56,7 +56,7 @@ def new_job(
     return NewJob(
         id=job_id,
         user=user,
-        question=submission.question,
+        question=submission.question or "",
         request={**request, _ASKED: _asked(submission)},
         idempotency_key=idempotency_key,
     )

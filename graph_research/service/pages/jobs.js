@@ -33,7 +33,7 @@ function title(job) {
   return element(
     "div",
     { className: "title" },
-    element("h3", {}, job.question),
+    element("h3", {}, job.question || job.id),
     element("span", { className: `status ${job.status}` }, status),
   );
 }

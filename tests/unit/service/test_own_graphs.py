@@ -107,6 +107,19 @@ async def test_a_graph_of_ones_own_searches_the_documents_and_says_what_it_found
     assert (await service.get(f"/v1/responses/{job_id}")).json()["output"] == []
 
 
+async def test_a_graph_that_asks_no_question_is_submitted_without_one(service: ServiceClient) -> None:
+    definition = COUNTING.replace("  question: {type: string, input: true}\n", "")
+    assert definition != COUNTING
+    answer = await service.post(JOBS, {"definition": definition, "inputs": {"n": 2}})
+    assert (answer.status_code, answer.json().get("question")) == (202, ""), answer.text
+    await service.drive()
+    outputs = (await service.get(f"{JOBS}/{answer.json()['id']}/outputs")).json()
+    assert (outputs["status"], outputs["outputs"]) == ("COMPLETED", {"seen": [2, 1, 0]})
+    nothing = await service.post(JOBS, {"graph": "deep_research"})
+    assert nothing.status_code == 422
+    assert "a question is needed" in nothing.json()["detail"]
+
+
 async def test_it_is_not_forked_to_a_graph_that_has_other_bounds(service: ServiceClient) -> None:
     """A state that it made would be worked through by the shipped graph, without the limits of graphs of one's own."""
     job_id = str((await service.post(JOBS, OWN)).json()["id"])

@@ -26,6 +26,10 @@ _CHARSETS = re.compile(
 _HEAD_BYTES = 2048
 _SAMPLE_BYTES = 20_000
 _NOT_IN_TEXTS = bytes({*range(32), 127} - {*b"\t\n\f\r\b\x1b"})
+_WORDS = re.compile(
+    r"""["'“‘«(\[]*[^\W\d_]+(?:['’/–—,，、。；：！？-]+[^\W\d_]+)*[.,:;!?…)"'”’»\]，、。；：！？）」』]*"""
+)
+"""A word with the punctuation around it, or several with nothing but punctuation between them."""
 _LATIN_LETTER = re.compile(rb"[A-Za-z]")
 
 
@@ -55,6 +59,16 @@ def is_text(head: bytes) -> bool:
     """Whether a file that begins with `head` is text: it begins with a byte order mark, or has no control characters
     other than those that texts have, such as tabs."""
     return head.startswith(tuple(mark for mark, _ in _MARKS)) or head == head.translate(None, _NOT_IN_TEXTS)
+
+
+def is_prose(head: bytes) -> bool:
+    """Whether a file that begins with `head` is text of which at least half is words, counted by what white space
+    parts; so is an empty one."""
+    if not is_text(head):
+        return False
+    whole = head[: head.rfind(b"\n") + 1] or head  # what follows the last line may end within a character
+    tokens = [token for token in decode(whole).split() if any(map(str.isalnum, token))]
+    return 2 * sum(_WORDS.fullmatch(token) is not None for token in tokens) >= len(tokens)
 
 
 def _likeliest(data: bytes) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import mimetypes
 import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from graph_research.text.decoding import is_text
+from graph_research.text.decoding import is_prose, is_text
 from graph_research.text.document import Document
 from graph_research.text.language.tags import is_known
 from graph_research.text.readers.code import code_document
@@ -59,6 +60,9 @@ HEAD_BYTES = 8192
 
 CHARSET_SUFFIX = re.compile(r"\.(?:utf-?8|iso-?\d+-\w+|euc-?(?:jp|kr)|big5|shift_?jis)$")
 """The end of a file's name, in lower case, that tells its character set."""
+
+_KNOWN_SUFFIXES = mimetypes.MimeTypes()
+"""Python's own list of suffixes, such as those of pictures, without that of the machine."""
 
 _ARCHIVE = Limits(bytes=50 * 1024 * 1024, unpacked_bytes=200 * 1024 * 1024, seconds=120.0)
 _BOOK = Limits(bytes=50 * 1024 * 1024, chars=5_000_000, seconds=60.0)
@@ -116,16 +120,31 @@ def media_type_of(name: str) -> str | None:
 
 
 def media_type_of_file(name: str, head: bytes) -> str | None:
-    """The media type of a file by its name, and where that has no suffix, as `README` and `changelog.gz`, plain text if
-    its content, which begins with `head`, is text."""
+    """The media type of a file by its name, and where that does not tell, plain text if its content, which begins with
+    `head`, is text: of one without a suffix, as `README` and `changelog.gz`, anything that is text; of one with a
+    suffix that stands for nothing, as `README.Debian`, what is written in words. Nothing counts against an empty
+    head."""
     media_type = media_type_of(name)
     path = PurePath(name)
-    if media_type is not None or path.suffix.lower() not in ("", ".gz") or PurePath(path.stem).suffix:
+    is_packed = path.suffix.lower() == ".gz"
+    inner = PurePath(path.stem if is_packed else name)
+    if media_type is not None or not _may_be_text(inner):
         return media_type
-    if path.suffix:
-        return GZIP if is_text(_unpacked(head)) else None
-    found = type_of_bytes(head, TEXT)
-    return found if found != TEXT or is_text(head) else None
+    if is_packed:
+        head = _unpacked(head) if head else head
+    elif (found := type_of_bytes(head, TEXT)) != TEXT:
+        return found
+    is_read = is_prose(head) if inner.suffix else is_text(head)
+    return (GZIP if is_packed else TEXT) if is_read else None
+
+
+def _may_be_text(name: PurePath) -> bool:
+    """Whether a name leaves open what the file is: it has no suffix, or one that stands for nothing behind a name that
+    has none, so that copies such as `policy.md.bak` are left."""
+    if not name.suffix:
+        return True
+    is_known = _KNOWN_SUFFIXES.guess_type(f"a{name.suffix}", strict=False) != (None, None)
+    return not is_known and not PurePath(name.stem).suffix
 
 
 def _unpacked(head: bytes) -> bytes:

@@ -52,7 +52,7 @@ def test_after_an_upgrade_that_needs_another_index_a_search_names_the_folders_to
 def test_each_file_of_another_type_is_listed_too(user: User) -> None:
     user.write("papers/notes.md", "The dam is five metres high.")
     for name in ("a.png", "b.png", "c.iso", "broken.docx"):
-        user.write(f"papers/{name}", "PK")
+        user.write(f"papers/{name}", "PK\3\4")
     done = user.run("library", "add", "papers")
     assert "1 added, 0 updated, 0 unchanged, 0 removed, 1 failed, 3 of types that are not read" in done.out
     assert "broken.docx: it is damaged" in done.err

@@ -18,7 +18,7 @@ from graph_research.providers.search.local.bibliography import (
     reference_file,
 )
 from graph_research.providers.search.local.catalog import CATALOG_NAME
-from graph_research.providers.search.local.records import UNSUPPORTED, Failure
+from graph_research.providers.search.local.records import NOT_IN_WORDS, UNSUPPORTED, Failure
 from graph_research.text.decoding import decode
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
@@ -122,7 +122,7 @@ def _found(path: Path, url: str, root: Path) -> FoundFile | Failure:
     references = reference_file(target)
     content_type = "" if references else _type_of(path.name, target)
     if content_type is None:
-        return _unsupported(path)
+        return _unsupported(path, NOT_IN_WORDS if _is_read(path.name) else UNSUPPORTED)
     return FoundFile(
         path=target,
         url=url,
@@ -142,9 +142,8 @@ def _type_of(name: str, file: Path) -> str | None:
     return media_type_of_file(name, head)
 
 
-def _unsupported(path: Path) -> Failure:
-    shown = os.fsencode(path).decode(errors="replace")
-    return Failure(path=shown, reason=UNSUPPORTED)
+def _unsupported(path: Path, reason: str = UNSUPPORTED) -> Failure:
+    return Failure(path=os.fsencode(path).decode(errors="replace"), reason=reason)
 
 
 def read_bytes(file: FoundFile) -> bytes:

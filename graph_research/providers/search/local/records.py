@@ -12,6 +12,7 @@ from graph_research.text.document import Document
 from graph_research.text.readers import media_type_of
 
 UNSUPPORTED = "unsupported file type"
+NOT_IN_WORDS = f"{UNSUPPORTED}: its name does not tell what it is, and its content is no text in words"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +27,7 @@ class Failure:
     @property
     def unsupported(self) -> bool:
         """Whether files of its type are not read at all."""
-        return self.reason == UNSUPPORTED and media_type_of(self.path) is None
+        return self.reason in (UNSUPPORTED, NOT_IN_WORDS) and media_type_of(self.path) is None
 
     def to_json(self) -> dict[str, str]:
         return {"path": self.path, "reason": self.reason}

@@ -221,9 +221,9 @@ def test_a_document_of_an_archive_is_cited_and_judged_by_a_model(user: User) -> 
 
 def test_each_file_of_the_library_that_was_not_read_is_named(user: User) -> None:
     user.write("quay/tower.md", "The tower of the quay is 12 metres high.")
-    user.write("quay/tower.xyz", "12")
+    user.write("quay/tower.png", "12")
     user.write("mine.md", "The tower of the quay is 12 metres high.")
     done = user.run("check", "mine.md", "--library", "quay", "--json")
-    reason = f"{user.folder / 'quay' / 'tower.xyz'}: unsupported file type"
+    reason = f"{user.folder / 'quay' / 'tower.png'}: unsupported file type"
     assert done.json["unread"] == [reason]
     assert f"not read: {reason}" in done.err

@@ -41,10 +41,14 @@ def test_a_file_is_known_by_its_name(name: str, media_type: str | None) -> None:
         ("program", b"\x7fELF\2\1\1", None),
         ("archive", b"PK\3\4", None),
         ("picture.png", b"The name tells its type.", None),
+        ("README.Debian", b"The gauge\n---------\n\nSee /usr/share/gauge/1.2 for more.\n", "text/plain"),
+        ("NEWS.lagune", "Die Schleuse öffnet früher.\nDie Schl".encode() + b"\xc3", "text/plain"),
+        ("gauge.key", b"-----BEGIN KEY-----\nMIGHAgEAMBMG\nByqGSM49AgEG\nCCqGSM49AwEHBG0w\n", None),
+        ("policy.md.bak", b"A copy of what is read itself.", None),
         ("notes.md", b"\0", "text/markdown"),
     ],
 )
-def test_a_file_whose_name_has_no_suffix_is_known_by_its_content(
+def test_a_file_whose_name_does_not_tell_is_known_by_its_content(
     name: str, head: bytes, media_type: str | None
 ) -> None:
     assert media_type_of_file(name, head) == media_type

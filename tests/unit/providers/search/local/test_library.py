@@ -577,19 +577,23 @@ async def test_an_archive_of_more_files_than_are_read_counts_as_read_in_part(tmp
         assert {one.reason for one in counts.failed} == {"unsupported file type"}
 
 
-async def test_files_without_a_suffix_are_read_where_they_are_text(tmp_path: Path, library: Library) -> None:
+async def test_files_whose_names_do_not_tell_are_read_where_they_are_text(tmp_path: Path, library: Library) -> None:
     folder = tmp_path / "works"
     folder.mkdir()
     (folder / "README").write_text("The sluices are opened at high water.\n")
+    (folder / "README.Debian").write_text("The gates are painted in autumn.\n")
+    (folder / "levels.dat").write_text("4.1 7.2\n3.9 8.0\n")
     (folder / "sluice").write_bytes(b"\x7fELF\2\1\1\0")
     (folder / "changelog.gz").write_bytes(gzip.compress(b"Gate 5 was painted in June."))
     (folder / "program.gz").write_bytes(gzip.compress(b"\x7fELF\2\1\1\0"))
     (folder / "torn.gz").write_bytes(b"torn")
     (folder / "notes.zip").write_bytes(packed({"CHANGES": "Gate 4 was painted in May.", "gate": b"\x7fELF\2\1\1\0"}))
     counts = await library.add([folder])
-    assert {facts.url for facts in await library.documents()} == {"README", "changelog.gz", "notes.zip/CHANGES"}
-    unread = {Path(failure.path).name for failure in counts.failed if failure.unsupported}
-    assert unread == {"sluice", "gate", "program.gz", "torn.gz"}
+    read = {facts.url for facts in await library.documents()}
+    assert read == {"README", "README.Debian", "changelog.gz", "notes.zip/CHANGES"}
+    unread = {Path(failure.path).name: failure.reason for failure in counts.failed if failure.unsupported}
+    assert unread.keys() == {"sluice", "levels.dat", "gate", "program.gz", "torn.gz"}
+    assert unread["levels.dat"].endswith("its name does not tell what it is, and its content is no text in words")
 
 
 async def test_documents_of_an_archive_are_found_by_their_paths_and_forgotten_with_it(

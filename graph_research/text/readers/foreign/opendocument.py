@@ -139,10 +139,12 @@ class _Reader:
                 continue
             self._builder.place("cell", "A1", name)
             self._builder.add("heading", name, level=2)
-            rows, number = SheetRows(self._builder, name), 1
+            rows, number, is_cut = SheetRows(self._builder, name), 1, False
             for row in _rows(sheet):
                 repeats = _number(row, f"{_TABLE}number-rows-repeated", 1 << 20)
-                texts = [text for text, times in _cells(row) for _ in range(times)]
+                read = list(_cells(row))
+                is_cut = is_cut or any(text.strip() and not times for text, times in read)
+                texts = [text for text, times in read for _ in range(times)]
                 cells = {column: text for column, text in enumerate(texts, start=1) if text.strip()}
                 for at in range(number, number + min(repeats, _MOST_REPEATS)) if cells else ():
                     rows.add(at, cells)
@@ -159,6 +161,8 @@ class _Reader:
                     )
                 number += repeats
             rows.end()
+            if is_cut:
+                self.warnings.append(f"read the first {_MOST_COLUMNS:,} columns of sheet {name}")
 
     def slides(self, body: etree._Element, limits: Limits) -> None:
         """The slides of a presentation."""
@@ -197,7 +201,7 @@ def _rows(table: etree._Element) -> Iterator[etree._Element]:
 
 
 def _cells(row: etree._Element) -> Iterator[tuple[str, int]]:
-    """The text of each cell and how often it is repeated; columns of a row beyond a thousand are left out."""
+    """The text of each cell and how often it is repeated, 0 for those beyond the first thousand columns."""
     cells = [cell for cell in row if local_name(cell) in ("table-cell", "covered-table-cell")]
     room = _MOST_COLUMNS
     for number, cell in enumerate(cells):

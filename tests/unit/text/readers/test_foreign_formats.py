@@ -675,6 +675,18 @@ def test_a_filled_row_of_a_spreadsheet_is_repeated_up_to_a_bound() -> None:
     assert document.warnings == ("read 1,000 of 5,000 equal rows from row 5 of sheet Output",)
 
 
+def test_columns_of_a_spreadsheet_that_are_not_read_are_named() -> None:
+    cell = "<table:table-cell{0}><text:p>{1}</text:p></table:table-cell>"
+    gap = '<table:table-cell table:number-columns-repeated="999"/>'
+    row = f"<table:table-row>{cell.format('', 'first')}{gap}{{0}}</table:table-row>"
+    end = '<table:table-cell table:number-columns-repeated="15384"/>'
+    sheets = {"Cut": row.format(cell.format("", "column 1001")), "Whole": row.format(end)}
+    tables = "".join(f'<table:table table:name="{name}">{rows}</table:table>' for name, rows in sheets.items())
+    document = read(foreign_files.open_document("spreadsheet", tables), "a.ods")
+    assert [text for _, text in blocks(document)] == ["Cut", "first", "Whole", "first"]
+    assert document.warnings == ("read the first 1,000 columns of sheet Cut",)
+
+
 @pytest.mark.parametrize(("data", "name"), [(foreign_files.slides(), "a.pptx"), (foreign_files.open_slides(), "a.odp")])
 def test_slides_are_read_in_their_order(data: bytes, name: str) -> None:
     document = read(data, name)

@@ -35,9 +35,9 @@ from graph_research.text.readers.stated_date import stated_date
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MAX_DEPTH = 3  # a mail may be attached to a mail
+_Read = Callable[[bytes, str], Document]
 _FOREIGN: Mapping[str, Callable[[bytes, Limits], Document]] = {
     registry.PDF: read_pdf,
-    registry.DOCX: read_docx,
     registry.PPTX: read_pptx,
     registry.XLSX: read_xlsx,
     registry.ODT: read_odt,
@@ -47,6 +47,11 @@ _FOREIGN: Mapping[str, Callable[[bytes, Limits], Document]] = {
     registry.RTF: read_rtf,
     registry.XML: read_xml,
 }
+_WITH_FILES: Mapping[str, Callable[[bytes, Limits, _Read], Document]] = {
+    registry.DOCX: read_docx,
+    registry.EML: read_eml,
+}
+"""Formats with files in them, which are read by the function that they are given."""
 
 
 def read_parts(data: bytes, media_type: str, name: str, limits: Limits) -> Iterator[FilePart]:
@@ -81,16 +86,17 @@ def _read(data: bytes, media_type: str, name: str, limits: Limits, depth: int = 
     media_type = type_of_bytes(data, media_type)
     if media_type == registry.GZIP:
         return _member(unpack_gzip(data, limits), PurePath(name).stem, depth + 1)
-    if media_type in _FOREIGN and data.startswith(_OLD_OFFICE):
+    if media_type not in READERS and data.startswith(_OLD_OFFICE):
         raise DocumentUnreadable("it is encrypted, or in a format of Office before 2007")
     try:
-        if media_type == registry.EML:
-            document = read_eml(data, partial(_member, depth=depth + 1))
-        elif media_type in _FOREIGN:
-            document = _FOREIGN[media_type](data, limits)
-            document = replace(document, date=stated_date(document) or document.date)
-        else:
+        if media_type in READERS:
             document = READERS[media_type](decode(data))
+        elif media_type in _WITH_FILES:
+            document = _WITH_FILES[media_type](data, limits, partial(_member, depth=depth + 1))
+        else:
+            document = _FOREIGN[media_type](data, limits)
+        if media_type not in READERS and media_type != registry.EML:
+            document = replace(document, date=stated_date(document) or document.date)
     except (DocumentUnreadable, MemoryError):
         raise
     except RecursionError as error:

@@ -6,7 +6,7 @@ import email
 import email.generator  # loaded late by a forwarded mail, when files may not be opened any more
 import email.policy
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from email.message import EmailMessage, MIMEPart
 from email.utils import getaddresses, parsedate_to_datetime
@@ -15,8 +15,10 @@ from itertools import groupby
 from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.readers.formats import media_type_of
+from graph_research.text.readers.foreign.archive import read_zip
+from graph_research.text.readers.formats import ZIP, media_type_of
 from graph_research.text.readers.html import html_document
+from graph_research.text.readers.limits import FilePart, Limits
 from graph_research.text.readers.plain import plain_document
 from graph_research.text.sentences import PROSE
 
@@ -28,7 +30,7 @@ _SIGNATURE = re.compile(r"^-- ?\n.*?(?=^>|\Z)", re.MULTILINE | re.DOTALL)
 """Marks of quoted lines, and a signature with the line that opens it, see RFC 3676, sections 4.5 and 4.3."""
 
 
-def read_eml(data: bytes, read: Callable[[bytes, str], Document]) -> Document:
+def read_eml(data: bytes, limits: Limits, read: Callable[[bytes, str], Document]) -> Document:
     """A mail; the lines of its body are counted from 1. `read` reads an attachment by its bytes and its name."""
     message = email.message_from_bytes(data, policy=email.policy.default)
     if not isinstance(message, EmailMessage) or not message.keys():
@@ -45,24 +47,37 @@ def read_eml(data: bytes, read: Callable[[bytes, str], Document]) -> Document:
     for number, part in enumerate(texts, start=1):
         builder.add_document(_body(part), within=f"part {number}" if number > 1 else "")
     warnings = []
-    for number, attachment in enumerate(attachments):
+    for number, file in enumerate(_files(attachments, limits, read)):
         if number == _MAX_ATTACHMENTS:
             warnings.append(f"read the first {_MAX_ATTACHMENTS} attachments")
             break
-        name = attachment.get_filename() or f"attachment {number + 1}"
+        if file.document is None:
+            warnings.append(f"the attachment {file.name} is not read: {file.error}")
+            continue
+        builder.place("attachment", file.name)
+        builder.add("heading", file.name, level=2)
+        builder.add_document(_below(file.document, level=2), within=file.name)
+    senders = tuple(name or address for name, address in getaddresses([_header(message, "From")]))
+    return replace(builder.document(subject), authors=senders, date=_date(message), warnings=tuple(warnings))
+
+
+def _files(
+    attachments: Sequence[MIMEPart], limits: Limits, read: Callable[[bytes, str], Document]
+) -> Iterator[FilePart]:
+    """The attachments with their names, and of an archive each file in it, by its path behind the archive's name."""
+    for number, attachment in enumerate(attachments, start=1):
+        name = attachment.get_filename() or f"attachment {number}"
         if attachment.get_content_type() == _MAIL and not name.lower().endswith(".eml"):
             name += ".eml"
         is_text = attachment.get_content_maintype() == "text" and media_type_of(name) is None
         try:
-            document = read(_content(attachment), f"{name}.txt" if is_text else name)
+            if media_type_of(name) == ZIP:
+                for part in read_zip(_content(attachment), limits, read):
+                    yield replace(part, name="/".join(filter(None, (name, part.name))))
+            else:
+                yield FilePart(name=name, document=read(_content(attachment), f"{name}.txt" if is_text else name))
         except DocumentUnreadable as error:
-            warnings.append(f"the attachment {name} is not read: {error.message}")
-            continue
-        builder.place("attachment", name)
-        builder.add("heading", name, level=2)
-        builder.add_document(_below(document, level=2), within=name)
-    senders = tuple(name or address for name, address in getaddresses([_header(message, "From")]))
-    return replace(builder.document(subject), authors=senders, date=_date(message), warnings=tuple(warnings))
+            yield FilePart(name=name, error=error.message)
 
 
 def _header(message: EmailMessage, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from typing import NamedTuple
@@ -33,9 +33,9 @@ _BOX = f"{_W}txbxContent"
 _NOT_SHOWN = _DELETED | {"{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
 
 
-def read_docx(data: bytes, limits: Limits) -> Document:
+def read_docx(data: bytes, limits: Limits, read: Callable[[bytes, str], Document]) -> Document:
     """A Word document, then its notes; paragraphs are counted from 1 as they follow each other outside of tables, rows
-    in each table."""
+    in each table. `read` reads a file that is inserted in it by its bytes and its name."""
     with Package(data, limits) as package:
         main = package.part("", "officeDocument", "word/document.xml")
         root = package.xml(main)
@@ -45,7 +45,7 @@ def read_docx(data: bytes, limits: Limits) -> Document:
         builder = DocumentBuilder()
         notes = list(_notes(package, main))
         numbers = {(local_name(note), note.get(f"{_W}id", "")): number for number, note in enumerate(notes, start=1)}
-        word = _Word(builder, package, main, numbers)
+        word = _Word(builder, package, main, numbers, read)
         word.read(body)
         for number, note in enumerate(notes, start=1):
             builder.place("paragraph", word.noted.get(number, word.paragraphs))
@@ -108,9 +108,17 @@ def _value(element: etree._Element | None) -> str:
 class _Word:
     """Walks the body of a Word document."""
 
-    def __init__(self, builder: DocumentBuilder, package: Package, main: str, notes: _Notes) -> None:
+    def __init__(
+        self,
+        builder: DocumentBuilder,
+        package: Package,
+        main: str,
+        notes: _Notes,
+        read: Callable[[bytes, str], Document],
+    ) -> None:
         self._builder = builder
         self._package = package
+        self._read = read
         self._styles = _heading_styles(package.xml(package.part(main, "styles", "word/styles.xml")))
         self._related = package.related(main)
         self._notes = notes
@@ -136,8 +144,19 @@ class _Word:
             elif name in _WRAPPERS:
                 self.read(element, is_box=is_box)
             elif name == "altChunk":
-                file = self._related.get(element.get(f"{_R}id", ""), "").rpartition("/")[2]
-                self.warnings.append(f"the file {f'{file} ' if file else ''}that is inserted in it is not read")
+                self._insert(self._related.get(element.get(f"{_R}id", ""), ""))
+
+    def _insert(self, part: str) -> None:
+        """Add the text of a file of any format that Word shows in this place."""
+        name = part.rpartition("/")[2]
+        try:
+            document = self._read(self._package.read(part), name)
+        except DocumentUnreadable as error:
+            file = f"the file {name} that is inserted in it" if name else "a file that is inserted in it"
+            self.warnings.append(f"{file} is not read: {error.message}")
+            return
+        self._builder.place("paragraph", max(1, self.paragraphs))
+        self._builder.add_document(document, within=name)
 
     def _add_apart(self, element: etree._Element) -> None:
         """Add the text boxes, charts and diagrams behind the paragraph or table that they are anchored in."""

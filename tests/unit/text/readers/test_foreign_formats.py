@@ -415,9 +415,35 @@ def test_how_a_word_is_pronounced_stands_above_it_and_not_in_the_text() -> None:
     assert {read(word, "a.docx").text, read(writer, "a.odt").text, read(page, "a.html").text} == {"閘門は八つある。"}
 
 
-def test_a_file_that_is_inserted_in_a_word_document_is_named() -> None:
+def test_a_file_that_is_inserted_in_a_word_document_and_not_read_is_named() -> None:
     document = read(foreign_files.word_document("<w:altChunk/><w:p><w:r><w:t>Text.</w:t></w:r></w:p>"), "a.docx")
-    assert document.warnings == ("the file that is inserted in it is not read",)
+    assert document.warnings == ("a file that is inserted in it is not read: it is empty",)
+
+
+@pytest.mark.parametrize(
+    ("name", "inserted", "place"),
+    [
+        ("part.html", b"<p>The seals last 18 months.</p>", "paragraph 1"),
+        ("part.txt", b"The seals last 18 months.", "part.txt, line 1"),
+        (
+            "part.docx",
+            foreign_files.word_document("<w:p><w:r><w:t>The seals last 18 months.</w:t></w:r></w:p>"),
+            "part.docx, paragraph 1",
+        ),
+    ],
+)
+def test_a_file_that_is_inserted_in_a_word_document_is_read_in_its_place(
+    name: str, inserted: bytes, place: str
+) -> None:
+    text = "<w:p><w:r><w:t>{0}</w:t></w:r></w:p>"
+    names = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" r:id="r1"'
+    word = foreign_files.word_document(text.format("Before.") + f"<w:altChunk {names}/>" + text.format("Behind."))
+    links = "http://schemas.openxmlformats.org/package/2006/relationships"
+    related = f'<Relationships xmlns="{links}"><Relationship Id="r1" Target="{name}"/></Relationships>'
+    members = members_of(word) | {"word/_rels/document.xml.rels": related.encode(), f"word/{name}": inserted}
+    document = read(foreign_files.packed(members), "a.docx")
+    assert [text for _, text in blocks(document)] == ["Before.", "The seals last 18 months.", "Behind."]
+    assert (where(document, "18 months"), document.warnings) == (place, ())
 
 
 def test_the_paragraphs_and_tables_of_a_box_stand_behind_the_paragraph_that_holds_it_and_once() -> None:
@@ -821,6 +847,23 @@ def test_a_forwarded_mail_is_read() -> None:
     document = read(outer.as_bytes(), "forwarded.eml")
     assert [unit.text for unit in units(document)] == ["See below.", "Seals last 18 months."]
     assert where(document, "18 months") == "attachment 1.eml, line 1"
+
+
+def test_each_file_of_an_archive_that_is_attached_to_a_mail_is_read_or_named() -> None:
+    message = EmailMessage()
+    message["Subject"] = "Seals"
+    message.set_content("See the archive.")
+    members = {"notes/seals.txt": "Seals last 18 months.", "photo.png": b"\x89PNG", "inner.zip": b"PK"}
+    message.add_attachment(foreign_files.packed(members), maintype="application", subtype="zip", filename="a.zip")
+    message.add_attachment(b"PK", maintype="application", subtype="zip", filename="torn.zip")
+    document = read(message.as_bytes(), "a.eml")
+    assert [unit.text for unit in units(document)] == ["See the archive.", "Seals last 18 months."]
+    assert where(document, "18 months") == "a.zip/notes/seals.txt, line 1"
+    assert document.warnings == (
+        "the attachment a.zip/inner.zip is not read: it is an archive in an archive",
+        "the attachment a.zip/photo.png is not read: unsupported file type",
+        "the attachment torn.zip is not read: it is damaged: it is not a complete zip file",
+    )
 
 
 def test_a_notebook_has_its_cells_and_what_they_printed() -> None:

@@ -124,16 +124,24 @@ def test_an_author_of_brackets_is_what_a_program_writes_for_none() -> None:
     assert named_authors(["(anonymous)", "Ann Writer", "anonymous", "(unspecified)"]) == ("Ann Writer",)
 
 
-def test_a_filled_form_is_said_to_be_left_out() -> None:
+def test_what_is_filled_in_a_form_stands_behind_the_text_of_its_page() -> None:
     made = io.BytesIO()
     sheet = canvas.Canvas(made, pagesize=A5)
     sheet.drawString(50, 500, "Application for a berth")
-    for name, value in (("Ship", "Aurora"), ("Remark", "")):
-        sheet.acroForm.textfield(name=name, value=value)
+    sheet.acroForm.textfield(name="f1", tooltip="Ship", value="Aurora")
+    sheet.acroForm.textfield(name="Remark", value="")
+    sheet.acroForm.textfield(name="Pin", value="1234", fieldFlags="password")
+    sheet.acroForm.choice(name="Engine", value="diesel", options=["diesel", "electric"])
+    sheet.acroForm.checkbox(name="insured", checked=True)
+    sheet.showPage()
+    sheet.drawString(50, 500, "The berth is 30 metres long.")
     sheet.save()
     document = read(made.getvalue())
-    assert "Application for a berth" in document.text
-    assert document.warnings == ("what is filled in its form is not read (fields with text: 1)",)
+    texts = [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
+    assert [text for kind, text in texts if kind == "item"] == ["Ship: Aurora", "Engine: diesel"]
+    place = document.text.index("Ship: Aurora")
+    assert make_locator(document, place, place + 12).startswith("page:1:char:")
+    assert document.warnings == ()
 
 
 async def test_one_child_reads_one_pdf_after_the_other() -> None:

@@ -55,14 +55,16 @@ _Block = tuple[BlockKind, list[PdfLine], list[list[str]]]
 """The kind and the lines of a block, and the cells of a table's row where they are known."""
 
 
-def pdf_document(pages: Sequence[Sequence[PdfLine]], title: str = "") -> Document:
-    """The pages as one document: whitespace collapsed inside a page, separators kept.
+def pdf_document(pages: Sequence[Sequence[PdfLine]], title: str = "", fields: Sequence[Sequence[str]] = ()) -> Document:
+    """The pages as one document: whitespace collapsed inside a page, separators kept, the filled `fields` of a page's
+    form behind its text.
 
     A word divided at a line's end is joined only where the document itself shows how it is written. Running headers,
     footers, page numbers and tables of contents stay in the text and are marked as boilerplate.
     """
     reader = _Reader(pages)
-    documents = [reader.page(number, lines) for number, lines in enumerate(pages)]
+    filled = [*fields, *[()] * (len(pages) - len(fields))]
+    documents = [reader.page(number, lines, filled[number]) for number, lines in enumerate(pages)]
     text, starts = join_pages([document.text for document in documents])
     blocks = [
         block._replace(start=block.start + start, end=block.end + start)
@@ -111,7 +113,7 @@ class _Reader:
         self._gap = _usual_gap(pages)
         self._words = Vocabulary(line.text for line in lines)
 
-    def page(self, number: int, lines: Sequence[PdfLine]) -> Document:
+    def page(self, number: int, lines: Sequence[PdfLine], fields: Sequence[str]) -> Document:
         builder = DocumentBuilder()
         outermost = _edges(lines, 1)
         running = frozenset(
@@ -127,6 +129,8 @@ class _Reader:
                 builder.add_lines([(None, marker[0], 0), ("item", text[marker.end() :], 0)])
             else:
                 builder.add(kind, text, level=self._level(group[0]) if kind == "heading" else 0)
+        for field in fields:
+            builder.add("item", field)
         return builder.document()
 
     def _blocks(self, lines: Sequence[PdfLine], running: frozenset[PdfLine]) -> list[_Block]:

@@ -24,6 +24,7 @@ from graph_research.text.pages import page_separator
 from graph_research.text.readers.foreign.package import named_authors
 from graph_research.text.readers.foreign.pdf.accents import composed, loose_accents
 from graph_research.text.readers.foreign.pdf.columns import in_columns
+from graph_research.text.readers.foreign.pdf.form import filled_fields
 from graph_research.text.readers.foreign.pdf.layout import PdfLine, has_table, pdf_document, style_of
 from graph_research.text.readers.foreign.pdf.notes import BEFORE_CHARS, is_note
 from graph_research.text.readers.foreign.pdf.pdfium_lines import page_lines
@@ -86,10 +87,10 @@ class _Extraction:
             reader._encryption = None
         readers = [_PypdfPage(reader, number) for number in range(len(reader.pages))]
         pages = self._placed(data, readers) or self._bounded(readers)
-        if filled := _filled_fields(reader):
-            self.warnings.append(f"what is filled in its form is not read (fields with text: {filled:,})")
+        room = self._limits.chars - sum(len(line.text) + 1 for lines in pages for line in lines)
+        fields = filled_fields(reader, len(pages), room)
         facts = _facts(reader)
-        return replace(pdf_document(pages, facts.pop("title")), **facts)
+        return replace(pdf_document(pages, facts.pop("title"), fields), **facts)
 
     def by_pdfium(self, data: bytes, damage: str) -> Document:
         """What PDFium reads of it; nothing where it reads nothing either."""
@@ -219,14 +220,6 @@ def _facts(reader: PdfReader) -> dict[str, Any]:
         "authors": named_authors(authors),
         "date": (iso_date("-".join(made.groups())) or "") if made else "",
     }
-
-
-def _filled_fields(reader: PdfReader) -> int:
-    """How many fields of the PDF's form hold text, which is no text of its pages."""
-    with suppress(Exception):  # whatever pypdf raises on a damaged form: the pages are read without it
-        values = [field.get("/V") for field in (reader.get_fields() or {}).values()]
-        return sum(isinstance(value, str) and value.strip() != "" and value[0] != "/" for value in values)
-    return 0
 
 
 class _Lines:

@@ -40,6 +40,14 @@ QUANTIFIERS = {word: number for number, words in enumerate(groups("quantifiers")
 """How much of something is meant: words of the same number mean the same."""
 
 
+def is_no(cell: str) -> bool:
+    """Whether the cell of a table says no and nothing else, in any language: `no`, `nein`, `None`. A single letter may
+    stand for anything."""
+    word = cell.strip(" .!").casefold()
+    is_word = len(word) > 1 or not word.isascii()
+    return is_word and any(word in negations for negations in NEGATIONS.values())
+
+
 def is_absolute(text: str, language: str) -> bool:
     """Whether a text denies something altogether, or says it of all cases, of one only, of what holds by default, or
     that things are the same or safe: one exception makes it wrong. In a language that is not listed no text is."""

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from graph_research.text.document import Document
-from graph_research.text.language.opposites import CAPITALISED_NOUNS, NEGATIONS, SCOPES
+from graph_research.text.language.opposites import CAPITALISED_NOUNS, NEGATIONS, SCOPES, is_no
 from graph_research.text.language.quantities import Value, agree, values
 from graph_research.text.language.tables import any_of
 from graph_research.text.language.units import SCALES
@@ -133,25 +133,28 @@ def statements(sentence: SourceSentence) -> list[Statement]:
         return list(_statements(sentence, sentence.text))
     return [
         row
-        for name, cell in _columns(sentence.cells)
+        for name, cell in ((f"{row}: {column}: ", cell) for row, column, cell in _columns(sentence.cells))
         for row in _statements(sentence, name + cell)
         if row.value.start >= len(name)
     ]
 
 
 def row_text(cells: Sequence[tuple[str, str]]) -> str:
-    """A row as a sentence, with the header and the unit of each cell: `Alder Dam | cost: 1,340 million euros.`"""
+    """A row as a sentence, with the header and the unit of each cell: `Alder Dam | cost: 1,340 million euros.` A cell
+    that says no and nothing else is a sentence of its own, which denies what the header says: `Alder Dam: no lock.`"""
     if not cells:
         return ""
-    columns = list(_columns(cells))
-    row = columns[0][0].partition(": ")[0] if columns else ""
-    return " | ".join([row, *(name.removeprefix(f"{row}: ") + cell for name, cell in columns if cell)]) + "."
+    row = _name_and_unit(cells[0][1])[0]
+    named = [(column, cell) for _, column, cell in _columns(cells) if cell]
+    said = " | ".join([row, *(f"{column}: {cell}" for column, cell in named if not is_no(cell))])
+    denied = [f"{row}: {cell.lower()} {column}" for column, cell in named if is_no(cell)]
+    return " ".join(f"{sentence}." for sentence in (said, *denied))
 
 
-def _columns(cells: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """For each cell behind the first, what names it and its text: `("Alder Dam: cost: ", "1,340 million euros")`. The
-    name is made of the cells that name the row and of the column's header; the text has the unit that the header gives,
-    else the one that a naming cell gives."""
+def _columns(cells: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """For each cell behind the first, what names the row, the column's header, and the cell's text: `("Alder Dam",
+    "cost", "1,340 million euros")`. The cells before the first value name the row; the text has the unit that the
+    header gives, else the one that a naming cell gives."""
     naming = [cells[0][1], *takewhile(lambda cell: not values(cell), (cell for _, cell in cells[1:]))]
     named = [_name_and_unit(cell) for cell in naming]
     row = ": ".join(name for name, _ in named)
@@ -159,7 +162,7 @@ def _columns(cells: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     for header, cell in cells[1:]:
         name, unit = _name_and_unit(header)
         name = name[:1].lower() + name[1:] if name[1:2].islower() else name
-        yield f"{row}: {name}: ", _with_unit(cell, unit or row_unit)
+        yield row, name, _with_unit(cell, unit or row_unit)
 
 
 def _name_and_unit(label: str) -> tuple[str, str]:

@@ -251,3 +251,19 @@ def test_a_row_is_compared_with_rows_of_its_label_and_with_the_name_of_an_untitl
     row: str, verdict: Verdict
 ) -> None:
     assert _verdict(OWN.format(row), FEES, "club/subscriptions-season-2024-25.csv") is verdict
+
+
+GLAZES = "Glaze,Base,Lead free,Food safe\nCeladon,iron,yes,yes\nBarium blue,barium,yes,no\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("Barium blue is food safe.", Verdict.CONTRADICTED),
+        ("Barium blue is not food safe.", Verdict.SUPPORTED),
+        ("Celadon is not food safe.", Verdict.CONTRADICTED),
+        ("Barium blue is lead free.", Verdict.SUPPORTED),
+    ],
+)
+def test_a_cell_that_says_no_denies_its_header(text: str, verdict: Verdict) -> None:
+    assert _verdict(text, GLAZES, "glazes.csv") is verdict

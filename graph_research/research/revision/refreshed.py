@@ -13,10 +13,12 @@ from graph_research.research.models.record import Record
 from graph_research.research.report.model import Report, ReportSource
 from graph_research.text.document import Document
 from graph_research.text.language.versions import says_it_is_retracted
+from graph_research.text.language.words import language_of
 from graph_research.text.locators import make_locator
 from graph_research.text.relevance.query import parse
 from graph_research.text.relevance.ranking import Pool, rank
 from graph_research.text.relevance.support import support
+from graph_research.text.sentences import sentence_spans
 
 _SAME_MATTER = 0.45
 """The share of a quotation's words, by weight, in a new passage that takes its place."""
@@ -53,7 +55,7 @@ class Reread:
 
 class QuoteNow(Record):
     """A quotation and the source as it is now: whether its words still stand, and where; else the `nearest` passage
-    that is new in the source and about the same, empty where there is none."""
+    that is new in the source, in part at least, and about the same, empty where there is none."""
 
     citation: str
     evidence_id: str
@@ -167,14 +169,37 @@ def _quote_now(citation: Citation, now: Reread, before: Document) -> QuoteNow:
         return row
     if place := find_quote(document.text, citation.quote):
         return row.model_copy(update={"stands": True, "locator": make_locator(document, *place)})
-    ranked = [item.unit for item in rank(Pool({"source": document}), parse(citation.quote))]
+    label = _row_label(before, citation)
+    nearest = _nearest_together(citation.quote, document, before) if not label else None
+    if nearest := nearest or _nearest_new(citation.quote, document, before, label):
+        start, end = nearest
+        return row.model_copy(
+            update={"nearest": document.text[start:end], "locator": make_locator(document, start, end)}
+        )
+    return row
+
+
+def _nearest_together(quote: str, document: Document, before: Document) -> tuple[int, int] | None:
+    """For a quotation of several sentences the passage of one block from the first to the last of them, each as it
+    still stands or by what is new in its place; None where a sentence has neither."""
+    parts = [quote[start:end] for start, end in sentence_spans(quote, language=language_of(quote))]
+    if len(parts) < 2:
+        return None
+    places = [find_quote(document.text, part) or _nearest_new(part, document, before) for part in parts]
+    found = [place for place in places if place]
+    start, end = min((low for low, _ in found), default=0), max((high for _, high in found), default=0)
+    is_one_block = any(block.start <= start and end <= block.end for block in document.blocks)
+    return (start, end) if len(found) == len(parts) and is_one_block else None
+
+
+def _nearest_new(text: str, document: Document, before: Document, label: str = "") -> tuple[int, int] | None:
+    """The best sentence or row that the old text has not and that is about the same; of rows one with the `label`."""
+    ranked = [item.unit for item in rank(Pool({"source": document}), parse(text))]
     new = [unit for unit in ranked if unit.text not in before.text]
-    if label := _row_label(before, citation):
+    if label:
         new = [unit for unit in new if label == next(filter(None, document.rows.get(unit.start, ())), "")]
-    if not new or not (label or support(citation.quote, [new[0].text]).features["coverage"] >= _SAME_MATTER):
-        return row
-    locator = make_locator(document, new[0].start, new[0].end)
-    return row.model_copy(update={"nearest": new[0].text, "locator": locator})
+    is_near = new and (label or support(text, [new[0].text]).features["coverage"] >= _SAME_MATTER)
+    return (new[0].start, new[0].end) if is_near else None
 
 
 def _row_label(before: Document, citation: Citation) -> str:

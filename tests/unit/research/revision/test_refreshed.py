@@ -40,6 +40,21 @@ def test_a_quotation_that_no_longer_stands_is_named_with_the_nearest_wording() -
     assert {row.text for row in found.sentences} == {study.COST_AUDIT["quote"]}
 
 
+def test_a_quotation_of_several_sentences_is_renewed_as_a_whole() -> None:
+    quote = study.AUDIT_TEXT[study.AUDIT_TEXT.index("The Chamber counts") :]
+    report = study.built()
+    citations = [
+        row.model_copy(update={"quote": quote}) if row.evidence_id == study.INTEREST["id"] else row
+        for row in report.citations
+    ]
+    document = replace(study.AUDIT, text=study.AUDIT_TEXT.replace("four of the five", "none of the nine"))
+    read = {name: Reread(document=other) for name, other in study.DOCUMENTS.items()}
+    read["src-audit00001"] = Reread(document=document)
+    found = freshness(report.model_copy(update={"citations": citations}), read, Archive(study.texts()))
+    [row] = [row for source in found.sources for row in source.quotes if row.quote == quote]
+    assert (row.stands, row.nearest) == (False, quote.replace("four of the five", "none of the nine"))
+
+
 def test_a_source_that_moved_with_its_text_touches_nothing_and_a_vanished_one_all_that_rests_on_it() -> None:
     moved = Reread(document=study.DOCUMENTS["src-report0001"], address="https://elsewhere.example/report.pdf")
     found = now(src_report0001=moved, src_forum00001=Reread(is_gone=True, reason="it answered 404"))

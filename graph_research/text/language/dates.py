@@ -40,7 +40,7 @@ _DATE = deferred(
     rf"|(?P<m2>{_NAME})\.?\s(?P<d2>{_DAY})(?:st|nd|rd|th)?\b(?:\s?,?\s(?P<y2>{_YEAR}))?"
     rf"|(?P<m3>{_ANY_NAME})\.?,?\s(?:of\s|de\s)?(?P<y3>{_YEAR})"
     rf"|(?P<y4>{_YEAR})[-/](?P<m4>{_MONTH})[-/](?P<d4>{_DAY})"
-    rf"|(?P<d5>{_DAY})[./](?P<m5>{_MONTH})[./](?P<y5>{_YEAR}))(?![\d/%]|[.,:]\d)"
+    rf"|(?P<d5>{_DAY})(?P<sign>[./-])(?P<m5>{_MONTH})(?P=sign)(?P<y5>{_YEAR}))(?![\d/%]|[.,:]\d)"
     rf"|(?P<y6>{_YEAR})(?![\w/%]|[.,:]\d))"
     rf"|(?<!\d)(?P<y7>\d{{4}})年(?:(?P<m7>{_MONTH})月(?:(?P<d7>{_DAY})日)?)?|(?<!\d)(?P<m8>{_MONTH})月(?P<d8>{_DAY})日",
     re.IGNORECASE,

@@ -20,13 +20,16 @@ _LAST_CHANGED = deferred(
 _AS_OF = deferred(
     rf"{_BEGINNING}(?:{any_of('as_of')})\s*([:：]?)\s*(?:(?:on|am|le|il|al|el|op|em|a)\s)?(?=\w)", re.IGNORECASE
 )
+_DATED = deferred(rf"\W*(?:{any_of('dated')})\s*[:：]?\s*(?=\w)", re.IGNORECASE)
+_BEFORE_OWN_DAY = re.compile(r"[^\w\s]\s*$")
 _MONTH = re.compile(r"(0?[1-9]|1[0-2])\s?[/.]\s?((?:19|20)\d\d)(?!\d)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_END = re.compile(r"[^\w.!?。]*")
+_END = re.compile(r"(?:\s?r\.)?[^\w.!?。]*")  # Polish has "r." for the word year behind a date
 _SHARE_CHARS = 1_500
 _AFTER_CHARS = 60
 _BEFORE_YEAR_CHARS = 120
 _LINE_CHARS = 80
+_DAY_CHARS = len("2024-05-03")
 _VERSION = re.compile(r"\d\.\d")
 
 
@@ -35,8 +38,10 @@ def stated_date(document: Document) -> str:
     one.
 
     That the document was changed then may stand in a sentence; "as of" ends a short block of its own, since a sentence
-    tells with it of what date a number is. Where neither is said, a day that is the whole block below a heading counts;
-    below one with a version, as in notes on a release, it does before both.
+    tells with it of what date a number is. Where neither is said, a line near the beginning counts that gives a date
+    and nothing else ("Published: 3 May 2024"), then a day that is the whole block below a heading, then one behind a
+    sign at the end of the title ("The Courier, 3 May 2024"). A day below a heading with a version, as in notes on a
+    release, counts before all of these.
     """
     text = document.text
     days = list(_below_headings(document))
@@ -48,9 +53,35 @@ def stated_date(document: Document) -> str:
             if date is not None and date.year and date.month:
                 return iso_from_parts(date.year, date.month, date.day or None) or ""
     near = [block for block in document.blocks if block.start < _SHARE_CHARS or block.end > len(text) - _SHARE_CHARS]
-    lines = (text[block.start : block.end] for block in near if block.end - block.start <= _LINE_CHARS)
+    lines = [text[block.start : block.end] for block in near if block.end - block.start <= _LINE_CHARS]
     as_of = next((date for line in lines if _YEAR.search(line) for date in _as_of(line)), "")
-    return as_of or next((day for _, day in days), "")
+    return as_of or _dated(document) or next((day for _, day in days), "") or _in_title(document)
+
+
+def _dated(document: Document) -> str:
+    """The date of a line near the beginning that says no more than that this is the date."""
+    for block in document.blocks:
+        line = document.text[block.start : min(block.end, block.start + _LINE_CHARS + 1)]
+        if block.start < _SHARE_CHARS and (match := _DATED.match(line)) and (found := _whole_date(line[match.end() :])):
+            return found
+    return ""
+
+
+def _in_title(document: Document) -> str:
+    """The day with which the first heading ends, behind a comma or another sign."""
+    title = next((document.text[row.start : row.end] for row in document.blocks if row.kind == "heading"), "")
+    date = next((one for one in dates_in(title) if one.year and one.month and one.day), None)
+    if date is None or not _BEFORE_OWN_DAY.search(title[: date.start]):
+        return ""
+    return _whole_date(title[date.start :])
+
+
+def _whole_date(text: str) -> str:
+    """The date of a text that has a year and a month or more, and nothing behind them."""
+    date = next(dates_in(text), None)
+    if date is None or date.start or not (date.year and date.month and _END.fullmatch(text, date.end)):
+        return ""
+    return iso_from_parts(date.year, date.month, date.day or None) or ""
 
 
 def _below_headings(document: Document) -> Iterator[tuple[str, str]]:
@@ -59,12 +90,8 @@ def _below_headings(document: Document) -> Iterator[tuple[str, str]]:
         if heading.start >= _SHARE_CHARS:
             return
         if heading.kind == "heading" and block.kind == "paragraph" and block.end - block.start <= _LINE_CHARS:
-            line = document.text[block.start : block.end]
-            date = next(dates_in(line), None)
-            if date is None or date.start or not (date.year and date.month and date.day):
-                continue
-            day = iso_from_parts(date.year, date.month, date.day)
-            if day and _END.fullmatch(line, date.end):
+            day = _whole_date(document.text[block.start : block.end])
+            if len(day) == _DAY_CHARS:
                 yield document.text[heading.start : heading.end], day
 
 

@@ -61,6 +61,7 @@ def test_dates_are_found_in_sentences() -> None:
         "3 de março de 2016",
         "3 maart 2016",
         "3 marca 2016 r.",
+        "3-3-2016",
         "2016年3月3日",
         "3° marzo 2016",
     ],

@@ -27,8 +27,15 @@ _NUMBER_ALONE = re.compile(r"\d{1,3}(?:\.\d{1,3})*\.")
 """The number of a section or an item, which belongs to what follows it."""
 _FOUND_BEFORE = 16  # characters that the longest of these may be
 _END = re.compile(r"[.!?][\"'”’)\]]{0,2}(?:\[\d{1,3}\])*\s(?=[^\Wa-z\d_])|[。！？｡][」』”’）]{0,2}(?=\w)")
-# A unit of one letter behind a number, which the splitter takes for an abbreviation: `33.7 mg/l. The`.
-_MEASURED = re.compile(r"\d[ \u00a0\u202f]?(?:[^\W\d_]{1,4}[23²³]?/)?[adghlmst]\.\s+(?=[^\W\da-z_](?:[^\W\d_]|\s))")
+# A unit of one letter, or of two with a prefix, behind a number, which the splitter takes for an abbreviation:
+# `33.7 mg/l. The`, `190 km. La`.
+_MEASURED = re.compile(
+    r"\d[ \u00a0\u202f]?(?:[^\W\d_]{1,4}[23²³]?/)?[cdkmµ]?[adghlmst]\.\s+(?=[^\W\da-z_](?:[^\W\d_]|\s))"
+)
+_BEFORE_DIGIT = re.compile(r"[。！？｡](?=\d)")
+"""Where the splitter takes what follows for a decimal place."""
+_DOTTED = re.compile(r"(?<![\w.-])[^\W\d_]{1,4}\.-?[^\W\d_]{1,4}(?:[.-]{1,2}[^\W\d_]{1,4})*\.$")
+"""An abbreviation with dots in it, as every language has many: `c.-à-d.`, `d.w.z.`, `m.in.`"""
 _UNSPACED_ENDS = "。！？｡"  # nothing stands between these and the next sentence
 
 
@@ -55,8 +62,8 @@ def _spans(part: str, offset: int, language: str) -> list[tuple[int, int]]:
         return [(offset + first, offset + last) for first, last in [_stripped(part, 0, len(part))] if first < last]
     spans: list[tuple[int, int]] = []
     starts = {boundary["start_index"] for boundary in get_sentence_boundaries(language, part)}
-    measured = {match.end() for match in _MEASURED.finditer(part)}
-    for first, last in pairwise([*sorted(starts | measured), len(part)]):
+    missed = {match.end() for pattern in (_MEASURED, _BEFORE_DIGIT) for match in pattern.finditer(part)}
+    for first, last in pairwise([*sorted(starts | missed), len(part)]):
         if spans and not _is_end(part, spans[-1][0], first, language):
             spans[-1] = (spans[-1][0], last)
         else:
@@ -72,12 +79,12 @@ def _is_end(text: str, start: int, boundary: int, language: str) -> bool:
         return False
     before, after = text[max(start, end - _FOUND_BEFORE) : end], text[next_start]
     spaced = text[boundary - 1].isspace() or text[boundary].isspace()
-    if not spaced and (after.isalnum() or after == "<"):  # `filter.<driver>.required`
+    if not spaced and (after.isalnum() or after in "<-"):  # `filter.<driver>.required`, `c.-à-d.`
         return before[-1:] in _UNSPACED_ENDS
     if _behind_dots("never_last", language).search(before):
         return False
     goes_on = after.islower() or after.isdigit()
-    if goes_on and _behind_dots("abbreviations", language, re.IGNORECASE).search(before):
+    if goes_on and (_DOTTED.search(before) or _behind_dots("abbreviations", language, re.IGNORECASE).search(before)):
         return False
     return not (after.islower() and _NUMBERED.search(before))
 

@@ -43,9 +43,12 @@ def test_a_dot_within_a_sentence_does_not_end_it(whole: str) -> None:
         ("de", "Das sind max. 5 Stück inkl. Rand nach Abs. 2."),
         ("es", "Cuesta aprox. 30 euros según el art. 5."),
         ("fr", "M. Dupont cite l'art. 5 à Mme. Martin."),
+        ("fr", "Elle a 422 kWh, c.-à-d. le double, soit plus qu'en 44 av. J.-C. selon lui."),
         ("it", "Il sig. Rossi cita pag. 12 e art. 3."),
         ("nl", "Dhr. Jansen en mevr. Smit lezen blz. 12."),
+        ("nl", "Er zijn 5 bussen, d.w.z. het dubbele, o.a. in Gent en o.a. Breda."),
         ("pl", "Zob. str. 12 i rys. 3 wg art. 5 ust. 2."),
+        ("pl", "O godz. 6 jest m.in. w Gdańsku tzw. zima, mówi dr hab. Nowak."),
         ("pt", "Ver pág. 12, da Sra. Lima, por aprox. 30 euros."),
     ],
 )
@@ -88,9 +91,9 @@ def test_chinese_and_japanese_sentences_end_without_a_space() -> None:
     assert [text[start:end] for start, end in sentence_spans(text, language="zh")] == [
         *("水厂于2015年投入运行。", "每吨1.85元！", "真的吗？", "是的。")
     ]
-    text = "「はい。」と言った。値段は3.5円です。"
+    text = "「はい。」と言った。値段は3.5円です。12月からです。"
     assert [text[start:end] for start, end in sentence_spans(text, language="ja")] == [
-        *("「はい。」と言った。", "値段は3.5円です。")
+        *("「はい。」と言った。", "値段は3.5円です。", "12月からです。")
     ]
 
 
@@ -109,3 +112,9 @@ def test_chinese_and_japanese_sentences_end_without_a_space() -> None:
 def test_a_sentence_ends_behind_a_unit_of_one_letter(text: str) -> None:
     plain = text.replace("| ", "")
     assert [plain[start:end] for start, end in sentence_spans(plain)] == text.split(" | ")
+
+
+@pytest.mark.parametrize("language", ["es", "it"])
+def test_a_sentence_ends_behind_a_unit_that_the_splitter_takes_for_an_abbreviation(language: str) -> None:
+    text = "Arriva a 190 km. La Dra. Lima lo dice."
+    assert len(sentence_spans(text, language=language)) == 2

@@ -185,7 +185,7 @@ def _asks(piece: str, language: str) -> bool:
 
 
 def _pieces(parts: Iterable[str]) -> list[str]:
-    return [piece for part in parts if (piece := part.strip(" \t\n,;:.?!？！。、，"))]
+    return [piece for part in parts if (piece := part.strip(" \t\n,;:.?!¿¡？！。、，"))]
 
 
 @cache
@@ -193,7 +193,7 @@ def _clause_ends(language: str) -> re.Pattern[str]:
     joining, asking = _either(_JOINING, language), _either(QUESTION_WORDS, language)
     ends = r"[?!;？！。]+|(?<=\w\w)\.\s"
     if asking:
-        ends += rf"|(?:[,:]\s+(?:(?:{joining})\s+)?|\s(?:{joining})\s+)(?=(?:[^\W\d_]+\s+){{0,2}}(?:{asking})\b)"
+        ends += rf"|(?:[,:]\s+(?:(?:{joining})\s+)?|\s(?:{joining})\s+)(?=¿?(?:[^\W\d_]+\s+){{0,2}}(?:{asking})\b)"
     return re.compile(f"{ends}|、" if language in ("ja", "zh") else ends, re.IGNORECASE)
 
 

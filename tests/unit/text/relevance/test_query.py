@@ -35,6 +35,11 @@ def test_names_dates_initials_and_identifiers_stay_whole(question: str, names: t
             ["at what cost", "with what effects on eels", "trout"],
         ),
         ("Wie hoch sind die Kosten, und wann wird gebaut?", ["Wie hoch sind die Kosten", "wann wird gebaut"]),
+        (
+            "¿Cuántas barcas hay, cuánto costaron y quién las pagó?",
+            ["Cuántas barcas hay", "cuánto costaron", "quién las pagó"],
+        ),
+        ("El faro: ¿cuánto costó y quién lo pagó?", ["cuánto costó", "quién lo pagó"]),
         ("駅は何年に建てられ、誰が設計しましたか", ["駅は何年に建てられ", "誰が設計しましたか"]),
         ("Who wrote Romeo and Juliet?", ["Who wrote Romeo and Juliet?"]),
         ("Does age predict pain in women, independently of weight?", None),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import hashlib
 import re
 from itertools import pairwise
@@ -126,6 +127,15 @@ def test_hostile_text_stays_text(text):
     assert "\u202e" not in page.html
 
 
+def test_a_judgement_is_told_apart_from_what_is_inferred():
+    draft = copy.deepcopy(written_report.DRAFT)
+    draft["conclusions"] = [
+        {"sentences": [{**written_report.INFERRED, "text": "Plan for 9 weeks.", "judged": ["9 weeks"]}]}
+    ]
+    page = parsed(rendered(written_report.built(draft=draft)))
+    assert [one.text() for one in page.css(".analysis .kind")] == ["(judgement)"]
+
+
 def test_sentences_by_a_model_are_laid_out_by_block_and_marked_by_kind():
     page = parsed(rendered(written_report.built()))
     assert [one.text() for one in page.css("main > section > h2, main > section > h3, main > section > h4")][1:4] == [
@@ -144,6 +154,7 @@ def test_sentences_by_a_model_are_laid_out_by_block_and_marked_by_kind():
     assert [one.text() for one in page.css("#section-3 ol.items > li:last-child")] == [
         "No figure for the cost of upkeep was found."
     ]
+    assert "(judgement)" not in page.html
     told = [one.text() for one in page.css("#section-1 .card .said")]
     assert any("Computed: 1.61 - 1.37" in one for one in told)
     assert len(page.css("#disagreements .sides")) == 1

@@ -35,6 +35,8 @@ _CLAUSE = re.compile(r"[,;:.()–—]")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w+")
 _NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*[\s/-]v?$")
+_LETTER = r"[^\W\u3040-\u9fff]"
+"""What may not stand right beside a number with its unit: Chinese and Japanese write no spaces between words."""
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\s$")
 _ONE_LESS = re.compile(r"(?<![^\s(/])1\s?[-−–]\s?[^\W\d]")
 """The 1 from which a formula takes a share: "u / (1 - u)"."""
@@ -440,7 +442,9 @@ def _without_judged(new: Sequence[Value], text: str, judged: Iterable[str]) -> l
     single = [value.strip() for value in judged if len(figures(value) or unstated(value, ())) == 1]
     written = [r"\s?".join(re.escape(piece) for piece in _NUMBER_OR_UNIT.split(value)) for value in single]
     spans = [
-        match.span() for value in written for match in re.finditer(rf"(?<![\w.,]){value}(?!(?<=\D)\w|\d|[.,]\d)", text)
+        match.span()
+        for value in written
+        for match in re.finditer(rf"(?<!{_LETTER})(?<![.,]){value}(?!(?<=\D){_LETTER}|\d|[.,]\d)", text)
     ]
     return [figure for figure in new if figure.date or not any(start <= figure.start < end for start, end in spans)]
 

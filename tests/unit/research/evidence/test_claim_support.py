@@ -390,6 +390,16 @@ def test_an_analysis_may_state_the_numbers_that_its_writer_judges_and_what_follo
     assert judged(text, held, judged=own).status is Status.UNSUPPORTED
 
 
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [("长线路冬季每次充电按180公里计算。", "180公里"), ("冬は充電ごとに180キロと見積もる。", "180キロ")],
+)
+def test_a_judged_number_stands_among_characters_that_no_space_parts(text: str, own: str) -> None:
+    held = "冬季续航里程缩短。"
+    assert judged(text, held, kind=StatementKind.ANALYSIS, judged=[own]).status is Status.ANALYSIS
+    assert judged(text, held, kind=StatementKind.ANALYSIS, judged=[own[1:]]).status is Status.UNSUPPORTED
+
+
 def test_a_judged_number_is_added_to_one_of_a_quote_in_its_unit() -> None:
     quotes = ["The default is 50 tuples.", "The default is 0.2 (20% of table size).", "A flush takes 5 ms."]
 

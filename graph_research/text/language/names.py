@@ -13,6 +13,7 @@ from graph_research.text.language.opposites import CAPITALISED_NOUNS
 from graph_research.text.language.units import UNITS
 from graph_research.text.language.words import MOST_WEIGHT, UNSPACED, language_of, read_sentence, stem, weight
 
+_OF_UNITS = frozenset(word for name in UNITS for word in name.split())
 _WORD = deferred(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;|•(\[“\"„«»–—/`*]|^\s*[-–]|\d[.)])\s*$")
 _LABEL = re.compile(r"\s*([^\W\d_]+)(?:[ -](?=[^\W\d_])[^A-Z\W]\w*){1,3}[:：]")
@@ -45,7 +46,7 @@ def new_names(
         name
         for name in dict.fromkeys(_names(text, language, translated=translated, at_start=at_start))
         if not (
-            name in UNITS
+            name in _OF_UNITS
             or name.lower() in MONTH_NUMBERS
             or stem(name, language) in stems
             or any(_is_form(name.lower(), word) for word in held)

@@ -16,6 +16,7 @@ from graph_research.text.language.tables import any_of, facts
 from graph_research.text.language.units import (
     CJK_SCALES,
     CURRENCIES,
+    EURO_SCALES,
     RATES,
     SCALES,
     SHORT_SCALES,
@@ -71,7 +72,8 @@ _NUMBER = deferred(
     r"(?P<currency>[€$£¥])?\s?(?:(?<![A-UW-Za-uw-zÀ-ӿ])(?:(?<![A-Za-zÀ-ӿ][-–])|(?=\d+\.\d))(?<![^A-Za-z][A-Z]/)(?<!\d)(?<!\d/)(?<!\d[.,])(?!(?<=[A-Za-z]\()\d\))"
     r"(?!\d{2,}(?-i:[A-Z])\d{2})(?P<digits>\d{1,3}(?:[\u00a0\u202f’']\d{3})+(?!\d)|\d+(?:[.,]\d+)*)|"
     rf"\b(?P<words>{_SPELLED})\b)(?:\s?(?P<cjk>[{_CJK}](?![瓦赫字])(?:\d+[{_CJK}])*)"
-    rf"|[\s-]?(?P<scale>{_SCALE})\b(?:(?<=mio|mrd|mln|mld|tys|tsd)\.)?)?(?:(?P<short>k|(?(currency)m|(?!)))\b)?(?(currency)\b)"
+    rf"|[\s-]?(?P<scale>{_SCALE})\b(?:(?<=mio|mrd|mln|mld|tys|tsd)\.)?)?(?:(?P<short>k|(?(currency)m|(?!)))\b"
+    rf"|\s?(?P<of_euro>{'|'.join(EURO_SCALES)})(?=\s?€))?(?(currency)\b)"
     rf"(?:\s(?P<scale2>{_SCALE})\b)?",
     re.IGNORECASE,
 )
@@ -320,6 +322,7 @@ def _numbers(text: str) -> Iterator[tuple[Value, bool]]:
 def _amount(match: re.Match[str]) -> Value:
     """The number, with half of the last place as slack; round numbers without a scale word may be 2.5 % off."""
     scale = SHORT_SCALES.get((match["short"] or "").lower(), 1.0)
+    scale *= EURO_SCALES.get((match["of_euro"] or "").lower(), 1.0)
     for name in ("scale", "scale2"):
         scale *= SCALES.get((match[name] or "").lower(), 1.0)
     first, *smaller = re.findall(rf"(\d*)([{_CJK}])", match["cjk"] or "") or [("", "")]

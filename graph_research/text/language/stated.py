@@ -12,8 +12,8 @@ from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.dates import months_alone, months_named
 from graph_research.text.language.quantities import THINGS, Value, figures, states
 from graph_research.text.language.tables import any_of, listed, numbered
-from graph_research.text.language.units import COUNTS, RATES, UNITS
-from graph_research.text.language.words import language_of, weight
+from graph_research.text.language.units import AMBIGUOUS, CJK_DIGITS, CJK_TENS, COUNTS, RATES, UNITS
+from graph_research.text.language.words import UNSPACED, language_of, weight
 
 _FOLLOWING = re.compile(rf"[.)]?[ \u00a0](?:(?P<times>{any_of('times')})\b|(?P<word>[^\W\d_]{{2,}}))")
 _WITH_UNITS = listed("numbers").keys()
@@ -21,6 +21,8 @@ _WITH_UNITS = listed("numbers").keys()
 _NAMES = sorted((name for name in UNITS if len(name) > 1 and name.isalpha()), key=len, reverse=True)
 _UNIT = deferred(rf"(?<=[\s(])(?P<name>{'|'.join(_NAMES)})(?:(?<=\w\w\w)[sn])?\b")
 _GLUED = re.compile(r"s\b")
+_CJK_NUMBER = re.compile(rf"[{''.join((*CJK_DIGITS, *CJK_TENS))}]+")
+_DEGREES = frozenset(word for words in listed("degrees").values() for word in words)
 _GROUPED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 
 _BY_ADVERB = numbered("periods")
@@ -101,7 +103,7 @@ def _stated(text: str) -> Sequence[Value]:
     """What a known text states, "zero" and "one" among it; several sentences often cite the same."""
     counted = {COUNTS[word] for word in re.findall(r"\w+", text.lower()) if word in COUNTS}
     counts = [Value(start=0, end=0, unit=THINGS, low=float(n), high=float(n)) for n in sorted(counted)]
-    written = [(form, figures(form, with_one=True)) for form in _spacings(text)]
+    written = [(form, figures(form, with_one=True)) for form in (*_spacings(text), *_in_digits(text))]
     given = (one for form, found in written for one in (*_with_things(form, found), *_in_seconds(form, found)))
     return (*given, *counts)
 
@@ -136,12 +138,37 @@ def _counts_what_follows(value: Value, text: str, language: str) -> bool:
     if value.unit or value.date or not value.low:
         return False
     following = _FOLLOWING.match(text, value.end)
-    return bool(following and (following["times"] or weight(following["word"], language)))
+    if not following or (following["word"] or "").lower() in _DEGREES:  # of temperature, which has no unit so
+        return False
+    return bool(following["times"] or weight(following["word"], language))
 
 
 def _spacings(text: str) -> list[str]:
     """The text, and where digits are grouped by spaces, the text with narrow ones there; each as long as the other."""
     return list(dict.fromkeys((text, _GROUPED.sub("\u202f", text))))
+
+
+def _in_digits(text: str) -> list[str]:
+    """The text with its Chinese numerals, or with number words of its language that may mean something else, as digits;
+    none where it has none."""
+    language = language_of(text)
+    if language in UNSPACED:
+        form = _CJK_NUMBER.sub(lambda match: str(_cjk_number(match[0])), text)
+    else:
+        words = AMBIGUOUS.get(language, {})
+        form = re.sub(r"[^\W\d_]+", lambda match: words.get(match[0].lower(), match[0]), text) if words else text
+    return [form] if form != text else []
+
+
+def _cjk_number(numeral: str) -> int:
+    """The number of a Chinese numeral such as `四十八`."""
+    total = digit = 0
+    for sign in numeral:
+        if sign in CJK_DIGITS:
+            digit = 10 * digit + CJK_DIGITS[sign]  # also `二〇二四`
+        else:
+            total, digit = total + max(digit, 1) * CJK_TENS[sign], 0
+    return total + digit
 
 
 def _periods_told(text: str) -> Iterator[Value]:

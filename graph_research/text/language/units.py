@@ -9,11 +9,23 @@ SCALES = {word: 10.0**power for word, power in numbered("scales").items()}
 CJK_SCALES = {"万": 1e4, "萬": 1e4, "亿": 1e8, "億": 1e8, "兆": 1e12}
 SHORT_SCALES = {"k": 1e3, "m": 1e6}
 """The letters after an amount of money: `£5m`."""
+EURO_SCALES = {"k": 1e3, "t": 1e3, "m": 1e6, "md": 1e9}
+"""The letters before the sign of an amount of euros, in French and German: `21,6 M€`."""
+CJK_DIGITS = {
+    sign: n
+    for n, signs in enumerate(("零〇", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"))
+    for sign in signs
+}
+CJK_TENS = {"十": 10, "百": 100, "千": 1_000}
 
 SPELLED = numbered("numbers")
 """Small numbers by their words."""
 TENS = {word: number for word, number in SPELLED.items() if number >= 20}
 UP_TO_NINE = tuple(word.split("=")[0] for word in listed("numbers")["en"][1:10])
+AMBIGUOUS = {
+    language: dict(word.split("=") for word in words) for language, words in listed("ambiguous_numbers").items()
+}
+"""By language small numbers whose words mean something else there or elsewhere: they are read in quotes only."""
 COUNTS = numbered("counts")
 """Words that say how many there are without being a number."""
 MULTIPLES = numbered("multiples")

@@ -16,6 +16,7 @@ DAM = ["The Severn lagoon in Wales was audited by the World Health Organization 
         "An SSD or a CPU is of no use.",
         "SSDs and CPUs are of no use.",
         "• Flushing helps (Caching, too).",
+        "In Wales it is 11 degrees Celsius.",
         "In Wales and on the Severn, 412 GWh and 5 kWh were made.",
     ],
 )

@@ -128,17 +128,17 @@ def attribution(source: ReportSource, labels: Labels, *, by_title: bool, heading
     """Who says it and when, short enough to stand behind a quote: `National Audit Chamber, 2018`. The pages of an
     installed package are named by their titles: `Write-Ahead Logging (sqlite3), 2022`. An old version is marked. With
     `by_title` the title says it, as where most sources of a report have one publisher. A title has the `heading` of
-    the passage behind it: `Release notes › 3.1.2`."""
+    the passage behind it: `Release notes › 3.1.2`. A year that is named already is not told again."""
     stated = one_line(source.publisher or "")
-    title = shortened(source_title(source), _SHORT_CHARS)
-    below = shortened(one_line(heading), _SHORT_CHARS)
-    place = f"{title} › {below}" if below and below.casefold() not in source_title(source).casefold() else title
+    title, below = source_title(source), one_line(heading)
+    named = [title] if below.casefold() in title.casefold() else [title, below]
+    place = " › ".join(shortened(name, _SHORT_CHARS) for name in named)
     is_package = _PACKAGE.fullmatch(stated) is not None
     by_title = by_title and bool(source.title)
-    named = "" if by_title or (is_package and source.title) else stated or _authors(source, labels)
-    who = shortened(named, _SHORT_CHARS) or (f"{place} ({stated})" if is_package and not by_title else place)
+    author = "" if by_title or (is_package and source.title) else stated or _authors(source, labels)
+    who = shortened(author, _SHORT_CHARS) or (f"{place} ({stated})" if is_package and not by_title else place)
     year = (source.published_at or "")[:4]
-    dated = f"{who}{labels.aside}{year}" if year.isdigit() else who
+    dated = f"{who}{labels.aside}{year}" if year.isdigit() and year not in who else who
     return dated if source.superseded is None else f"{dated}{labels.aside}{labels.superseded}"
 
 

@@ -47,6 +47,12 @@ def test_a_title_has_the_heading_of_the_passage_behind_it() -> None:
     assert named("VACUUM", "sqlite3", heading="Limits") == "VACUUM › Limits (sqlite3), 2022"
     assert named("Release notes", None, heading="Release notes") == "Release notes, 2022"
     assert named("Annual report", "National Audit Chamber", heading="Costs") == "National Audit Chamber, 2022"
+    title = "Ayuntamiento de Nortal: informe anual de los autobuses eléctricos"
+    assert named(title, None, heading=title).count("Ayuntamiento") == 1, "both are shortened behind a quote"
+
+
+def test_a_year_that_the_title_names_is_not_told_again() -> None:
+    assert named("The Courier, 14 December 2022", None) == "The Courier, 14 December 2022"
 
 
 def test_an_old_version_is_marked() -> None:

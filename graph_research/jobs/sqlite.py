@@ -65,7 +65,7 @@ class SqliteJobStore(SqlJobStore):
             try:
                 result = await work(_SqliteTransaction(stamp(self._clock()), self._execute))
                 await self._execute("COMMIT", {})
-            except BaseException:
+            except BaseException:  # also a cancellation leaves no transaction open
                 await self._run(self._roll_back)
                 raise
             return result
@@ -136,7 +136,7 @@ def _open(path: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             _migrate(connection, path)
-    except BaseException:
+    except BaseException:  # also Ctrl-C leaves no connection open
         connection.close()
         raise
     return connection

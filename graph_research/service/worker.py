@@ -71,7 +71,7 @@ class WorkerThread:
         self._thread.start()
         try:
             self._begun.wait()
-        except BaseException:
+        except BaseException:  # Ctrl-C while it waits: the thread is not left behind
             self._stop()
             raise
         return self

@@ -74,7 +74,7 @@ class LimitedReader(AbstractAsyncContextManager["LimitedReader"]):
             except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
                 await self._end()
                 parts.append(_rest_unread(parts, "it crashed its reader or went over its memory or time limit"))
-            except BaseException:
+            except BaseException:  # a cancellation: the child is in the middle of a file
                 await self._end()
                 raise
         return tuple(parts)

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.cli.cli_process import wait_until
 from tests.support.cli.cli_user import QUESTION, make_user
 from tests.support.service.service_client import JOBS
-from tests.support.service.service_process import serving
+from tests.support.service.service_process import said_in, serving
 
 CHROMIUM = Path("/usr/bin/chromium")
 SECONDS = 120
@@ -38,7 +37,9 @@ def opened(url: str) -> Iterator[Any]:
     """The page in a browser. At the end no script of it has failed, and nothing was asked of anyone but the service."""
     sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"], timeout=SECONDS * 1000
+        )
         page = browser.new_page()
         page.set_default_timeout(SECONDS * 1000)
         asked: list[str] = []
@@ -82,8 +83,7 @@ def test_a_user_asks_a_question_in_a_browser_and_gets_its_report(tmp_path: Path)
 
 def _opened(log: Path) -> str:
     """The address that the service says it has opened; it answers before it says so."""
-    wait_until(lambda: "has opened " in log.read_text())
-    return log.read_text().split("has opened ")[1].split()[0]
+    return said_in(log, r"has opened (\S+)\n")
 
 
 def test_a_user_changes_the_plan_watches_asks_on_and_deletes(tmp_path: Path) -> None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import httpx
 import hypothesis
 from hypothesis import strategies
 
-from tests.support.cli.cli_process import wait_until
+from tests.support.cli.cli_process import PATIENCE_SECONDS, wait_until
 from tests.support.cli.cli_user import QUESTION, make_user
-from tests.support.service.service_process import serving
+from tests.support.service.service_process import client_of, serving
 
 JOBS = "/api/research/jobs"
 CHECKS = (
@@ -45,10 +44,12 @@ def test_generated_requests_get_documented_answers(tmp_path: Path) -> None:
     checks = [KNOWN_CHECKS.get_one(name) for name in CHECKS]
     answers: Counter[str] = Counter()
     environ = {"GRAPH_RESEARCH_TOKENS_FILE": "tokens"}
-    with serving(user, "--library", "library", environ=environ) as (_, url):
-        job_id = httpx.post(f"{url}{JOBS}", json={"question": QUESTION}, headers=headers).json()["id"]
-        job = f"{url}{JOBS}/{job_id}"
-        wait_until(lambda: httpx.get(job, headers=headers).json()["finished_at"] is not None)
+    with (
+        serving(user, "--library", "library", environ=environ) as (_, url),
+        client_of(url, headers=headers) as http,
+    ):
+        job_id = http.post(JOBS, json={"question": QUESTION}).json()["id"]
+        wait_until(lambda: http.get(f"{JOBS}/{job_id}").json()["finished_at"] is not None)
         own = {"job_id": job_id, "other_id": job_id, "response_id": job_id}
         for found in schemathesis.openapi.from_url(f"{url}/openapi.json").get_all_operations():
             operation = found.ok()
@@ -59,7 +60,7 @@ def test_generated_requests_get_documented_answers(tmp_path: Path) -> None:
             def check(case: schemathesis.Case, names_own: bool) -> None:
                 if names_own and case.path_parameters and case.method != "DELETE":
                     case.path_parameters.update((name, own[name]) for name in own.keys() & case.path_parameters.keys())
-                response = case.call_and_validate(headers=headers, checks=checks, timeout=60)
+                response = case.call_and_validate(headers=headers, checks=checks, timeout=PATIENCE_SECONDS)
                 answers[f"{case.operation.label} {response.status_code}"] += 1
 
             check()

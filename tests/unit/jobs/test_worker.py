@@ -309,13 +309,17 @@ async def test_a_worker_that_gave_no_sign_of_life_stops_driving(
 
 
 async def test_a_run_whose_store_could_not_be_reached_goes_on_elsewhere(
-    store: SqliteJobStore, runner: ScriptedRunner, clock: HandClock
+    store: SqliteJobStore, runner: ScriptedRunner, clock: HandClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     await submit(store, "a")
     async with working(QuickWorker(store, runner, name="w")):
         await until_begun(runner, 1)
         await runner.end("a", End(status="PROCESSING", error=("store-unreachable", "the database does not answer")))
-        await asyncio.sleep(0.05)
+
+        async def left() -> bool:
+            return "worker w: job a is left" in caplog.text
+
+        await until(left)
         assert (await store.get("ann", "a")).status == JobStatus.PROCESSING
         clock.advance(Worker.lease_seconds)
         await until_begun(runner, 2)

@@ -104,14 +104,26 @@ async def test_a_window_that_is_too_small_is_an_error_of_its_own(make: Make) -> 
     assert caught.value.limit_tokens == 8
 
 
-async def test_a_program_that_takes_too_long_is_killed_with_its_children(make: Make, tmp_path: Path) -> None:
-    code = (
-        "child = subprocess.Popen(['sleep', '300'])\n"
-        f"open({str(tmp_path / 'pids')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
-        "time.sleep(60)"
-    )
-    with pytest.raises(ProviderUnavailable, match="did not answer in 1 s"):
-        await make(code, timeout_seconds=1.0).complete(asked())
+PARENT = """
+child = subprocess.Popen(['sleep', '300'])
+open(PIDS + '.part', 'w').write(f'{os.getpid()} {child.pid}')
+os.rename(PIDS + '.part', PIDS)
+time.sleep(60)
+"""
+
+
+async def test_a_program_that_takes_too_long_is_killed_with_its_children(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, seconds_ahead = asyncio.get_running_loop(), [0.0]
+    true_time = loop.time
+    monkeypatch.setattr(loop, "time", lambda: true_time() + seconds_ahead[0])
+    code = f"PIDS = {str(tmp_path / 'pids')!r}\n{PARENT}"
+    call = asyncio.create_task(make(code, timeout_seconds=300.0).complete(asked()))
+    await asyncio.to_thread(wait_for, tmp_path / "pids")
+    seconds_ahead[0] = 300.0
+    with pytest.raises(ProviderUnavailable, match="did not answer in 300 s"):
+        await call
     assert_gone(tmp_path / "pids")
 
 
@@ -167,12 +179,7 @@ async def test_a_daemon_does_not_outlive_the_answer(make: Make, tmp_path: Path) 
 
 
 async def test_a_call_that_is_cancelled_leaves_no_process_behind(make: Make, tmp_path: Path) -> None:
-    code = (
-        "child = subprocess.Popen(['sleep', '300'])\n"
-        f"open({str(tmp_path / 'part')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
-        f"os.rename({str(tmp_path / 'part')!r}, {str(tmp_path / 'pids')!r})\n"
-        "time.sleep(60)"
-    )
+    code = f"PIDS = {str(tmp_path / 'pids')!r}\n{PARENT}"
     call = asyncio.create_task(make(code).complete(asked()))
     await asyncio.to_thread(wait_for, tmp_path / "pids")
     call.cancel()

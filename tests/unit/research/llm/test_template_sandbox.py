@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -10,6 +11,7 @@ import pytest
 
 from graph_research.research.llm.prompt_templates import PromptInvalid
 from graph_research.research.llm.template_sandbox import ConfinedRenderer
+from tests.support.cli.cli_process import PATIENCE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,11 @@ def test_a_template_that_wants_more_than_a_prompt_needs_is_refused(text: str) ->
 
 
 async def test_the_event_loop_runs_while_a_foreign_template_is_rendered() -> None:
-    renderer = ConfinedRenderer(Own(), {"ask": "{{ text }}"})
-    rendering = asyncio.create_task(renderer.off_loop(lambda: renderer.render("ask", {"text": "so"})))
-    turns = 0
-    while not rendering.done():
-        await asyncio.sleep(0.001)
-        turns += 1
-    assert await rendering == "so"
-    assert turns > 3
+    renderer, has_run = ConfinedRenderer(Own(), {"ask": "{{ text }}"}), threading.Event()
+
+    def render() -> str:
+        assert has_run.wait(PATIENCE_SECONDS)
+        return renderer.render("ask", {"text": "so"})
+
+    asyncio.get_running_loop().call_later(0.01, has_run.set)
+    assert await renderer.off_loop(render) == "so"

@@ -18,6 +18,7 @@ from graph_research.app.runs.run import new_run_id
 from graph_research.app.runs.state_edits import edited
 from graph_research.app.runs.status import delete_run
 from graph_research.app.wiring.mcp_servers import mcp_names
+from graph_research.app.wiring.search import lacking_of
 from graph_research.app.wiring.services import source_rules
 from graph_research.app.workspace import Workspace
 from graph_research.jobs.job import Job, NewJob
@@ -114,7 +115,7 @@ def options_of(backend: Backend, user: str) -> Options:
         own_graphs=may_bring_graphs(backend),
         models=_offered_models(workspace),
         roles=[*ROLES, *PHASES],
-        searches=list(_offered_searches(workspace)),
+        searches=[name for name in _offered_searches(workspace) if not lacking_of(workspace, name)],
         libraries=list(libraries(workspace, user)),
         report_formats=list(REPORT_FORMATS),
     )

@@ -75,7 +75,7 @@ async def select_searches(workspace: Workspace, names: Sequence[str], folders: S
     _check_rates(workspace)
     if not names:
         return Selection(names=(LOCAL,)) if folders else await _automatic(workspace)
-    lacking = {name: _lacking(workspace, name) for name in _spelled_out(workspace, names)}
+    lacking = {name: lacking_of(workspace, name) for name in _spelled_out(workspace, names)}
     usable = tuple(name for name, without in lacking.items() if not without)
     skipped = tuple(_left_out(name, without) for name, without in lacking.items() if without)
     if not usable:
@@ -160,7 +160,7 @@ def _check_rates(workspace: Workspace) -> None:
             )
 
 
-def _lacking(workspace: Workspace, name: str) -> tuple[str, ...]:
+def lacking_of(workspace: Workspace, name: str) -> tuple[str, ...]:
     """The keys and settings that a search cannot be used without and that are not set."""
     if name.startswith(f"{MCP}:"):
         return unset_of_mcp(workspace, name)

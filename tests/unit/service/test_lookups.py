@@ -24,6 +24,8 @@ async def test_a_client_reads_what_it_may_submit(service: ServiceClient) -> None
     options = (await service.get("/api/research/options")).json()
     assert options["libraries"] == ["library", "uploads"]
     assert "deep_research" in options["graphs"] and options["models"] == ["extractive"]
+    assert {"local", "web", "arxiv"} <= set(options["searches"])
+    assert not {"tavily", "searxng"} & set(options["searches"]), "their key and address are not set"
     submission = {"question": "How high are tides?", "model": options["models"][0], "library": ["library"]}
     assert (await service.post(JOBS, {**submission, "graph": options["graphs"][0]})).status_code == 202
 

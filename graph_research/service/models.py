@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -286,12 +286,15 @@ class PlanBody(BaseModel):
 
 
 class PlanResource(BaseModel):
-    """The plan that a job waits with. `estimate` is what the whole is likely to take."""
+    """The plan that a job waits with, for these searches (`providers`) and models by role (`default` for the others).
+    `estimate` is what the whole is likely to take."""
 
     job_id: str
     research_brief: str | None
     sub_queries: list[Mapping[str, Any]]
     checklist: list[Mapping[str, Any]]
+    providers: Sequence[str]
+    models: Mapping[str, Sequence[str]]
     estimate: Mapping[str, Any]
 
 

@@ -22,7 +22,8 @@ _PLACE = "body"
 async def get_plan(job_id: str, backend: FromBackend, user: FromUser) -> PlanResource:
     """The plan that a job waits with which was submitted with `plan_first`, and what the whole is likely to take."""
     planned = await _planned(backend, await backend.jobs.get(user.name, job_id))
-    return PlanResource(job_id=job_id, **planned.plan.to_json(), estimate=planned.estimate.to_json())
+    shown = planned.to_json()
+    return PlanResource(job_id=job_id, **{name: shown[name] for name in PlanResource.model_fields if name in shown})
 
 
 @router.put("/jobs/{job_id}/plan", responses=problems(401, 404, 409, 413, 422))

@@ -405,6 +405,7 @@ async def test_a_plan_is_looked_at_changed_and_approved(service: ServiceClient) 
     plan = (await service.get(f"{job}/plan")).json()
     assert plan["sub_queries"]
     assert plan["estimate"]
+    assert (plan["providers"], plan["models"]) == (["local"], {"default": ["extractive"]})
     changed = {"sub_queries": [{"query": "How did tide mills grind grain?", "priority": 1}]}
     put = await service.http.put(f"{job}/plan", json=changed)
     assert [row["query"] for row in put.json()["sub_queries"]] == ["How did tide mills grind grain?"]

@@ -237,6 +237,14 @@ class AuditRequest(BaseModel):
     roles: Roles = {}
 
 
+class AuditFormat(StrEnum):
+    """What an audit is written as."""
+
+    JSON = "json"
+    MARKDOWN = "md"
+    HTML = "html"
+
+
 class Drawing(StrEnum):
     """What a graph is drawn as. Not as PNG: its renderer lets nothing else of the process run for seconds."""
 

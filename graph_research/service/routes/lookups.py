@@ -11,6 +11,7 @@ from graph_research.app.check import check_report
 from graph_research.app.graphs import GraphFormat
 from graph_research.app.graphs.render import draw
 from graph_research.app.library import search_passages
+from graph_research.research.audit.formats import html, markdown
 from graph_research.research.audit.model import Audit
 from graph_research.service.backend import FromBackend, FromUser
 from graph_research.service.http.problems import problems
@@ -18,6 +19,7 @@ from graph_research.service.libraries import naming_folders, require_library, wi
 from graph_research.service.models import Name
 from graph_research.service.rate_limit import count_within_limit
 from graph_research.service.report_models import (
+    AuditFormat,
     AuditRequest,
     Drawing,
     GraphCheck,
@@ -42,6 +44,7 @@ Searched = Annotated[
     Query(min_length=1, max_length=_MOST_CHARS, examples=["high tide"], description="What the passages are about"),
 ]
 Libraries = Annotated[list[Name] | None, Query(max_length=20, description="As in a submission; all without it")]
+Written = Annotated[AuditFormat, Query(description="As JSON, as Markdown, or as a page to read")]
 Most = Annotated[int, Query(ge=1, le=100, description="Passages at most")]
 _PICTURES = {
     Drawing.SVG: "image/svg+xml",
@@ -52,6 +55,10 @@ _PICTURES = {
 }
 _FILES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file", "content": {media_type: {"schema": {}} for media_type in _PICTURES.values()}}
+}
+_WRITTEN = {AuditFormat.MARKDOWN: ("text/markdown", markdown), AuditFormat.HTML: ("text/html", html)}
+_TEXTS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {media_type: {"schema": {"type": "string"}} for media_type, _ in _WRITTEN.values()}}
 }
 _SANDBOX = {"Content-Security-Policy": "sandbox allow-scripts"}
 
@@ -95,8 +102,10 @@ async def find_passages(
     return PassageList(passages=found)
 
 
-@router.post("/api/library/audits", responses=problems(401, 404, 413, 422, 429))
-async def audit(wanted: AuditRequest, backend: FromBackend, user: FromUser, response: Response) -> Audit:
+@router.post("/api/library/audits", response_model=Audit, responses=problems(401, 404, 413, 422, 429) | _TEXTS)
+async def audit(
+    wanted: AuditRequest, backend: FromBackend, user: FromUser, response: Response, format: Written = AuditFormat.JSON
+) -> Audit | Response:
     """Compare each sentence of a document, which may be anyone's report, with those of a library: supported,
     contradicted, unclear or not found, with the best passage. Counts as a submission."""
     workspace = backend.app.workspace
@@ -106,9 +115,14 @@ async def audit(wanted: AuditRequest, backend: FromBackend, user: FromUser, resp
     file = workspace.home.user_library(user.name) / document.name
     workspace = with_settings(workspace, {"default_provider": chosen_models(workspace, wanted.model)})
     roles = chosen_roles(workspace, wanted.roles)
-    response.headers.update((await count_within_limit(backend.jobs, user.name)).headers())
+    quota = (await count_within_limit(backend.jobs, user.name)).headers()
     with naming_folders(workspace, user.name):
         audited = partial(check_report, workspace, file, folders, roles=roles)
         found = await backend.turns.work(user.name, audited)
     unread = [without_folders(workspace, user.name, line) for line in found.unread]
-    return found.model_copy(update={"file": document.name, "run_id": "", "unread": unread})
+    named = found.model_copy(update={"file": document.name, "run_id": "", "unread": unread})
+    if format is AuditFormat.JSON:
+        response.headers.update(quota)
+        return named
+    media_type, write = _WRITTEN[format]
+    return Response(write(named), media_type=media_type, headers={**_SANDBOX, **quota})

@@ -80,6 +80,16 @@ async def test_a_report_is_audited_against_a_library(service: ServiceClient) -> 
     assert supported["quote"]["path"] == "power.html"
 
 
+@pytest.mark.parametrize(("format", "begin"), [("md", "# Audit of"), ("html", "<!doctype html>")])
+async def test_an_audit_is_written_to_be_read(service: ServiceClient, format: str, begin: str) -> None:
+    await service.http.put(f"{DOCUMENTS}/report.md", content=REPORT.encode())
+    written = await service.post(f"{AUDITS}?format={format}", {"document": "report.md", "library": "library"})
+    assert (written.status_code, written.text.lower().startswith(begin.lower())) == (200, True), written.text[:200]
+    assert "Locomotives burn coal" in written.text
+    assert written.headers["RateLimit"].startswith('"jobs";r=9;')
+    assert written.headers["Content-Security-Policy"].startswith("sandbox")
+
+
 async def test_an_audit_is_judged_by_an_offered_model(user: User) -> None:
     async with service_client(user, service_models=[user.script("judge.json", {"*": [{}]})]) as service:
         [judge, _] = (await service.get("/api/research/options")).json()["models"]

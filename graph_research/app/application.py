@@ -123,6 +123,7 @@ class Application:
         *,
         assignments: Sequence[str] = (),
         graph: str | None = None,
+        definition: str | None = None,
         roles: Sequence[str] = (),
         run_id: str | None = None,
         accept_changes: bool = False,
@@ -137,7 +138,7 @@ class Application:
         if not accept_changes:
             refuse_foreign(record, request)
         chosen = await self._free_id(run_id)
-        changed = changed_request(self.workspace, request, graph=graph, roles=roles)
+        changed = changed_request(self.workspace, request, graph=graph, definition=definition, roles=roles)
         async with self._assembled(chosen, changed, agreed=accept_changes or not is_foreign(record)) as (run, _):
             state = await self.store.state(parent, step)
             values = edited(state, assignments)

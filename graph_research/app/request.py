@@ -175,14 +175,20 @@ def request_for(
 
 
 def changed_request(
-    workspace: Workspace, request: RunRequest, *, graph: str | None = None, roles: Sequence[str] = ()
+    workspace: Workspace,
+    request: RunRequest,
+    *,
+    graph: str | None = None,
+    definition: str | None = None,
+    roles: Sequence[str] = (),
 ) -> RunRequest:
-    """The request of a fork: as its parent's, but for another graph (file or name) and the roles that are named."""
+    """The request of a fork: as its parent's, but for another graph (file, name or definition) and the roles that are
+    named."""
     all_roles = {**request.roles, **_roles_of(roles, workspace.folder)}
-    if graph is None:
+    if graph is None and definition is None:
         return replace(request, roles=all_roles, steps=False)
-    named = _graph_name(graph, workspace.folder)
-    return replace(request, graph=named, definition=None, roles=all_roles, pause_before=(), steps=False)
+    named = OWN_GRAPH if graph is None else _graph_name(graph, workspace.folder)
+    return replace(request, graph=named, definition=definition, roles=all_roles, pause_before=(), steps=False)
 
 
 def with_settings_of(workspace: Workspace, request: RunRequest, names: Sequence[str] = KEPT_SETTINGS) -> Workspace:

@@ -60,6 +60,7 @@ _OWN: JsonDict = {
     "inputs": {"also": "tidal range"},
     "pause_before": ["search"],
 }
+Definition = Annotated[str, Field(min_length=1, max_length=_DEFINITION_CHARS)]
 Name = Annotated[str, Field(min_length=1, max_length=128)]
 ModelNames = Annotated[str, Field(min_length=1, max_length=500)]
 MODELS = "A model that the operator offers; several with commas are a fallback order"
@@ -99,10 +100,8 @@ class JobSubmission(BaseModel):
         description="Only a `definition` whose graph asks none needs none",
     )
     graph: Name = Field("deep_research", description="A research graph that the operator offers")
-    definition: str | None = Field(
+    definition: Definition | None = Field(
         None,
-        min_length=1,
-        max_length=_DEFINITION_CHARS,
         description="A graph of your own as YAML in place of one that is offered; its channel `question`"
         " is an input where there is a question",
     )

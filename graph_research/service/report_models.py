@@ -15,7 +15,7 @@ from graph_research.providers.search.local.records import PassageHit
 from graph_research.research.report.verification import Verification
 from graph_research.research.revision.difference import ReportDifference
 from graph_research.research.revision.refreshed import SourceNow, TouchedSentence
-from graph_research.service.models import MODELS, ModelNames, Name, Roles
+from graph_research.service.models import MODELS, Definition, ModelNames, Name, Roles
 
 _TEXT_CHARS = 5_000
 _DEFINITION_CHARS = 200_000
@@ -148,6 +148,7 @@ class ForkSubmission(_Limited):
     step: int | None = Field(None, ge=0, le=2**31)
     set: dict[Annotated[str, Field(max_length=500)], Any] = Field(default_factory=dict, max_length=100)
     graph: Name | None = Field(None, description="A graph that the operator offers")
+    definition: Definition | None = Field(None, description="Another one in place of a graph of your own, as YAML")
     roles: Roles = {}
 
 

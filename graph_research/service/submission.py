@@ -233,21 +233,46 @@ async def submit_fork(
     """Queue a job that goes on from a step of another's run, and say what is left of the quota."""
     assignments = [f"{path}={json.dumps(value)}" for path, value in wanted.set.items()]
     roles = chosen_roles(backend.app.workspace, wanted.roles)
-    if wanted.graph is not None:
-        require_offered(backend.app.workspace, wanted.graph)
-        if JobRequest.from_json(job.request).run.has_own_graph:  # whose state is bounded by nothing but its own limits
-            raise RequestInvalid("a graph of your own is forked as it is", help="fork it without `graph`")
+    await _check_graph(backend, job, wanted)
     _check_size(await backend.app.store.state(job.run_id, wanted.step), assignments)
-    fork = partial(backend.app.fork, job.run_id, wanted.step, assignments=assignments, graph=wanted.graph, roles=roles)
-    asked = {"step": wanted.step, "set": assignments, "roles": roles, "limits": list(wanted.limits)}
+    fork = partial(
+        backend.app.fork,
+        job.run_id,
+        wanted.step,
+        assignments=assignments,
+        graph=wanted.graph,
+        definition=wanted.definition,
+        roles=roles,
+    )
+    asked: dict[str, Any] = {"step": wanted.step, "set": assignments, "roles": roles, "limits": list(wanted.limits)}
+    if wanted.graph is not None:
+        asked["graph"] = wanted.graph
+    if wanted.definition is not None:
+        asked["definition"] = _hash(wanted.definition)
     new = _Created(
         job=job,
         question=job.question,
-        asked=asked if wanted.graph is None else {**asked, "graph": wanted.graph},
+        asked=asked,
         idempotency_key=idempotency_key,
         limits=wanted.limits,
     )
     return await _submit_created(backend, new, lambda run_id, created_at: fork(run_id=run_id, created_at=created_at))
+
+
+async def _check_graph(backend: Backend, job: Job, wanted: ForkSubmission) -> None:
+    """Raise what is wrong with another graph for a fork. One of the user's own takes the place of such a one only: its
+    state is bounded by nothing but the limits of these."""
+    parent = JobRequest.from_json(job.request).run
+    if wanted.graph is not None:
+        require_offered(backend.app.workspace, wanted.graph)
+        if parent.has_own_graph:
+            raise RequestInvalid("a graph of your own is forked as one of your own", help="give another `definition`")
+    if wanted.definition is not None:
+        if parent.definition is None:
+            raise RequestInvalid("an offered graph is forked as one that is offered", help="name another `graph`")
+        await check_definition(backend, job.user, wanted.definition)
+        async with backend.app.prepared(replace(parent, definition=wanted.definition, pause_before=())) as run:
+            check_expressions(run.graph)
 
 
 def _check_size(state: Mapping[str, Any], assignments: Sequence[str]) -> None:
@@ -301,5 +326,9 @@ async def _submit_created(
 def _asked(submission: JobSubmission) -> dict[str, Any]:
     asked = submission.model_dump(mode="json", exclude_unset=True)
     if submission.definition is not None:  # which is kept once
-        asked["definition"] = hashlib.sha256(submission.definition.encode("utf-8", "surrogatepass")).hexdigest()
+        asked["definition"] = _hash(submission.definition)
     return asked
+
+
+def _hash(definition: str) -> str:
+    return hashlib.sha256(definition.encode("utf-8", "surrogatepass")).hexdigest()

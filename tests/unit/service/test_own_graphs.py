@@ -129,6 +129,25 @@ async def test_it_is_not_forked_to_a_graph_that_has_other_bounds(service: Servic
     assert "of your own" in refused.json()["detail"]
 
 
+async def test_it_is_forked_with_another_text_which_is_checked(service: ServiceClient) -> None:
+    broken = COUNTING.replace('last: {set: {seen: "[n]"}}', 'last: {set: {seen: "[1 / n]"}}')
+    job_id = await submitted(service, broken)
+    await service.drive()
+    assert (await service.get(f"{JOBS}/{job_id}")).json()["status"] == "FAILED"
+    forks = f"{JOBS}/{job_id}/forks"
+    wrong = await service.post(forks, {"definition": COUNTING.replace("start: tick", "start: tock")})
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "definition-invalid")
+    forked = await service.post(forks, {"definition": COUNTING})
+    assert forked.status_code == 202, forked.text
+    await service.drive()
+    outputs = (await service.get(f"{JOBS}/{forked.json()['id']}/outputs")).json()
+    assert (outputs["status"], outputs["outputs"]) == ("COMPLETED", {"seen": [2, 1, 0]})
+    offered = str((await service.post(JOBS, {"question": QUESTION})).json()["id"])
+    await service.drive()
+    refused = await service.post(f"{JOBS}/{offered}/forks", {"step": 0, "definition": COUNTING})
+    assert (refused.status_code, refused.json()["code"]) == (422, "request-invalid")
+
+
 async def test_its_text_is_kept_with_the_job_for_another_worker_its_forks_and_bundle(
     service: ServiceClient, user: User
 ) -> None:

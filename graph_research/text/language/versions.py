@@ -19,6 +19,7 @@ _NUMBER = deferred(rf"(?<![a-z]){_VERSION_WORD}[\s._-]*(\d{{1,4}}(?:\.\d{{1,4}})
 _LETTER = deferred(r"(?<![^\W_])(?i:revision|rev|version|release|ausgabe|fassung)[\s._-]*([A-Za-z])(?![^\W_]|\s+[a-z])")
 _ASKED_LETTER = deferred(r"(?<![^\W_])(?i:revision|rev|version|ausgabe|fassung)[\s._-]*([A-HJ-Z])(?![^\W_])")
 _WORD_BEFORE = deferred(rf"\b(?:{_VERSION_WORD}|{_VERSION_WORDS})\s$", re.IGNORECASE)
+_LABEL = deferred(rf"\W*{_VERSION_WORD}[\s._-]*(?:\d{{1,4}}(?:\.\d{{1,4}}){{0,3}}|[A-Za-z])\W*", re.IGNORECASE)
 _YEAR = deferred(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
 _POINTED = r"(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,]\d)"
 _ASKED = deferred(r"(?<![\w.])\d{1,4}(?:\.\d{1,4}){1,3}(?![\w%]|[.,]\d)")
@@ -105,6 +106,11 @@ def head_and_foot(paragraphs: Sequence[str]) -> list[str]:
     that a sentence names, as in `since SQLite version 3.9`, may be an older one, or one to come."""
     edges = [*_to_first_sentence(paragraphs), *_to_first_sentence(reversed(paragraphs))]
     return [paragraph for paragraph in edges if len(paragraph) <= _NAMED_WITHIN and not paragraph.endswith(_ENDS)]
+
+
+def is_version_label(text: str) -> bool:
+    """Whether a text names a version and nothing else: `Version 1,`, `Rev. B (`."""
+    return _LABEL.fullmatch(text) is not None
 
 
 def is_behind_version_word(text: str, place: int) -> bool:

@@ -11,6 +11,7 @@ from graph_research.text.deferred_patterns import deferred
 from graph_research.text.document import Document
 from graph_research.text.language.dates import dates_in, iso_from_parts
 from graph_research.text.language.tables import any_of
+from graph_research.text.language.versions import is_version_label
 
 _BEGINNING = r"(?<![^\W_])"
 _LAST_CHANGED = deferred(
@@ -25,6 +26,7 @@ _BEFORE_OWN_DAY = re.compile(r"[^\w\s]\s*$")
 _MONTH = re.compile(r"(0?[1-9]|1[0-2])\s?[/.]\s?((?:19|20)\d\d)(?!\d)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _END = re.compile(r"(?:\s?r\.)?[^\w.!?。]*")  # Polish has "r." for the word year behind a date
+_LETTERS = re.compile(r"\w")
 _SHARE_CHARS = 1_500
 _AFTER_CHARS = 60
 _BEFORE_YEAR_CHARS = 120
@@ -39,9 +41,9 @@ def stated_date(document: Document) -> str:
 
     That the document was changed then may stand in a sentence; "as of" ends a short block of its own, since a sentence
     tells with it of what date a number is. Where neither is said, a line near the beginning counts that gives a date
-    and nothing else ("Published: 3 May 2024"), then a day that is the whole block below a heading, then one behind a
-    sign at the end of the title ("The Courier, 3 May 2024"). A day below a heading with a version, as in notes on a
-    release, counts before all of these.
+    and nothing else ("Published: 3 May 2024"), then the one block there that is a version and its date ("Version 2, 4
+    May 2024"), then a day that is the whole block below a heading, then one behind a sign at the end of the title ("The
+    Courier, 3 May 2024"). A day below a heading with a version, as in notes on a release, counts before all of these.
     """
     text = document.text
     days = list(_below_headings(document))
@@ -55,7 +57,8 @@ def stated_date(document: Document) -> str:
     near = [block for block in document.blocks if block.start < _SHARE_CHARS or block.end > len(text) - _SHARE_CHARS]
     lines = [text[block.start : block.end] for block in near if block.end - block.start <= _LINE_CHARS]
     as_of = next((date for line in lines if _YEAR.search(line) for date in _as_of(line)), "")
-    return as_of or _dated(document) or next((day for _, day in days), "") or _in_title(document)
+    below = next((day for _, day in days), "")
+    return as_of or _dated(document) or _of_version(document) or below or _in_title(document)
 
 
 def _dated(document: Document) -> str:
@@ -65,6 +68,21 @@ def _dated(document: Document) -> str:
         if block.start < _SHARE_CHARS and (match := _DATED.match(line)) and (found := _whole_date(line[match.end() :])):
             return found
     return ""
+
+
+def _of_version(document: Document) -> str:
+    """The date of the one block near the beginning that is a version with its date; of several, as in a history of
+    versions, none."""
+    found = []
+    for block in document.blocks:
+        line = document.text[block.start : min(block.end, block.start + _LINE_CHARS + 1)]
+        if block.start >= _SHARE_CHARS or len(line) > _LINE_CHARS or not _YEAR.search(line):
+            continue
+        date = next(dates_in(line), None)
+        is_all = date is not None and is_version_label(line[: date.start]) and not _LETTERS.search(line, date.end)
+        if date and is_all and date.year and date.month:
+            found.append(iso_from_parts(date.year, date.month, date.day or None) or "")
+    return found[0] if len(found) == 1 else ""
 
 
 def _in_title(document: Document) -> str:

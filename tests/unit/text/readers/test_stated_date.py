@@ -74,3 +74,18 @@ def test_a_document_is_dated_by_a_line_about_itself(text: str, date: str) -> Non
 )
 def test_a_day_alone_below_a_heading_or_behind_its_title_is_the_documents_own(text: str, date: str) -> None:
     assert markdown_document(text).date == date
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("# Fees\n\nVersion 2, 4 April 2024.\n\nMembers pay 48 euros.", "2024-04-04"),
+        ("# Gebühren\n\nFassung B (4. April 2024)\n\nMitglieder zahlen 48 Euro.", "2024-04-04"),
+        ("Version 1.2 — April 2024\n\nMembers pay 48 euros.", "2024-04"),
+        ("# Fees\n\nVersion 2 replaces that of 4 April 2024.", ""),
+        ("# Fees\n\nVersion 2, 4 April 2024 to 5 May 2025", ""),
+        ("# Fees\n\nVersion 1, 4 April 2022\n\nVersion 2, 4 April 2024", ""),
+    ],
+)
+def test_a_version_with_its_date_and_nothing_else_dates_a_document(text: str, date: str) -> None:
+    assert markdown_document(text).date == date

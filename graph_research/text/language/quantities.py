@@ -61,6 +61,8 @@ class Value:
         return {(self.low, self.high), (self.low * self.grouped, self.high * self.grouped)}
 
 
+SPACED_LETTER = r"[^\W\u3040-\u9fff]"
+"""A letter or digit, but none of Chinese and Japanese, which may stand right behind a unit: `16 MB的`."""
 THINGS = "things"
 """In place of a unit, of a number that counts or numbers what the word behind it names."""
 _SPELLED = rf"(?:{'|'.join(TENS)})(?:[ -](?:{'|'.join(UP_TO_NINE)}))?|{'|'.join(SPELLED)}"
@@ -71,7 +73,7 @@ _CJK = "".join(CJK_SCALES)
 _NUMBER = deferred(
     r"(?P<currency>[€$£¥])?\s?(?:(?<![A-UW-Za-uw-zÀ-ӿ])(?:(?<![A-Za-zÀ-ӿ][-–])|(?=\d+\.\d))(?<![^A-Za-z][A-Z]/)(?<!\d)(?<!\d/)(?<!\d[.,])(?!(?<=[A-Za-z]\()\d\))"
     r"(?!\d{2,}(?-i:[A-Z])\d{2})(?P<digits>\d{1,3}(?:[\u00a0\u202f’']\d{3})+(?!\d)|\d+(?:[.,]\d+)*)|"
-    rf"\b(?P<words>{_SPELLED})\b)(?:\s?(?P<cjk>[{_CJK}](?![瓦赫字])(?:\d+[{_CJK}])*)"
+    rf"\b(?P<words>{_SPELLED})\b)(?:\s?(?P<cjk>[{_CJK}](?![瓦赫字])(?:\d+[{_CJK}])*)(?P<rest>\d{{1,4}}(?![\d.,]))?"
     rf"|[\s-]?(?P<scale>{_SCALE})\b(?:(?<=mio|mrd|mln|mld|tys|tsd)\.)?)?(?:(?P<short>k|(?(currency)m|(?!)))\b"
     rf"|\s?(?P<of_euro>{'|'.join(EURO_SCALES)})(?=\s?€))?(?(currency)\b)"
     rf"(?:\s(?P<scale2>{_SCALE})\b)?",
@@ -82,7 +84,7 @@ _WRITTEN_UNITS = sorted(UNITS, key=len, reverse=True)
 _UNIT = deferred(
     r"(?:[\s-]|\s(?:de|di)\s|\sd['’])?(?:(?P<name>(?<!\d)s|"
     + "|".join(re.escape(name) for name in _WRITTEN_UNITS if name[0].isalpha() and name[0] < "\u3000" and name != "s")
-    + r")(?:(?<=\w\w\w)[sn])?\b(?![²³'’])|(?P<symbol>"
+    + rf")(?:(?<=\w\w\w)[sn])?(?!{SPACED_LETTER}|[²³'’])|(?P<symbol>"
     + "|".join(re.escape(name) for name in _WRITTEN_UNITS if not name[0].isalpha() or name[0] > "\u3000")
     + r"))"
 )
@@ -117,7 +119,8 @@ _UNTIL = _before("until", "(?!)")
 ARTICLE_BEFORE = deferred(rf"\b(?:{any_of('articles')})\s$", re.IGNORECASE)
 """The end of a text before a number that says which things are meant ("the two"), and not how many there are."""
 _PERCENT_BEFORE = "百分之"
-_SELDOM_COUNTS = re.compile(r"(?:one|zero)\b", re.IGNORECASE)
+_SELDOM_COUNTS = re.compile(r"(?:one|zero)\b|(?!1[年月日号號位])1(?=[\u3040-\u9fff])", re.IGNORECASE)
+"""Chinese and Japanese count with 1 where others have an article: `1台`."""
 _TO = re.compile(r"\s?(?:to|[-–—]|bis|à)\s?[€$£]?")
 _AND = re.compile(r"\s(?:and|und|et|y)\s[€$£]?")
 BETWEEN_BEFORE = _before("between", "(?!)")
@@ -169,7 +172,12 @@ def figures(text: str, *, with_one: bool = False) -> list[Value]:
     are not among them.
     """
     found = [
-        one for one, _ in _figures(text) if with_one or one.scale > 1.0 or not _SELDOM_COUNTS.match(text, one.start)
+        one
+        for one, _ in _figures(text)
+        if with_one
+        or one.scale > 1.0
+        or (one.unit and text[one.start].isdigit())
+        or not _SELDOM_COUNTS.match(text, one.start)
     ]
     years = [(one, float(one.date.year)) for one in found if one.date and one.date.month and one.date.year]
     return [*found, *(Value(start=one.start, end=one.end, low=year, high=year) for one, year in years)]
@@ -341,6 +349,8 @@ def _amount(match: re.Match[str]) -> Value:
         return Value(start=0, end=0, unit="version", low=float(whole + "".join(part.zfill(4) for part in parts)))
     number = float(".".join((whole, *parts))) + sum(float(more) * CJK_SCALES[sign] for more, sign in smaller) / scale
     exact = place = CJK_SCALES[smaller[-1][1]] / scale if smaller else 10.0 ** -len("".join(parts))
+    if match["rest"]:
+        number, exact, place = number + float(match["rest"]) / scale, 1 / scale, 1 / scale
     if not parts:
         place = 10.0 ** (len(whole) - len(whole.rstrip("0")) if number else 0)
         place = place if scale > 1.0 else min(place, max(2 * _ROUNDED * number, 1.0))

@@ -26,10 +26,10 @@ AMBIGUOUS = {
     language: dict(word.split("=") for word in words) for language, words in listed("ambiguous_numbers").items()
 }
 """By language small numbers whose words mean something else there or elsewhere: they are read in quotes only."""
-COUNTS = numbered("counts")
-"""Words that say how many there are without being a number."""
 MULTIPLES = numbered("multiples")
 """Words that say how many times as much there is."""
+COUNTS = numbered("counts") | MULTIPLES
+"""Words that say how many, or how many times as much, there are without being a number."""
 
 UNITS: dict[str, tuple[str, float]] = {}
 """The dimension of a unit and its factor to the dimension's base unit, by every way to write it."""

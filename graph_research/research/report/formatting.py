@@ -8,6 +8,7 @@ from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
 from graph_research.providers.llm.model_spec import EXTRACTIVE
+from graph_research.providers.search.base import LOCAL, provider_name
 from graph_research.research.evidence.cited import Citation, CitedContradiction, CitedPlace, QuoteSelector
 from graph_research.research.llm.usage import Retries, RoleUse
 from graph_research.research.report.labels.table import Labels
@@ -113,6 +114,11 @@ def local_file(source: ReportSource, folders: Sequence[str]) -> str:
     path = url.removeprefix("file://")
     below = path.rsplit("/", 1)[-1] if path.startswith("/") or _DRIVE.match(path) else url
     return f"{one_line(source.folder)}/{below}" if source.folder and len(folders) > 1 else below
+
+
+def search_name(search: str, labels: Labels) -> str:
+    """What the readers of a report know a search as: a service by its name, the library as local files."""
+    return labels.local_search if search == LOCAL else provider_name(search)
 
 
 def identifiers(source: ReportSource) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph_research.providers.errors import TO_KEEP_WITHIN, BudgetReached
-from graph_research.providers.search.base import provider_name
 from graph_research.research.decision_log import EVALUATE_PHASE
 from graph_research.research.evidence.cited import Cited
 from graph_research.research.evidence.claim_support import Status
@@ -17,7 +16,7 @@ from graph_research.research.models.finding import Gap
 from graph_research.research.models.plan import SubQueryStatus
 from graph_research.research.models.report_options import ReportOptions, ReportType
 from graph_research.research.quality_gates import NO_SURE_FINDING, source_gate
-from graph_research.research.report.formatting import model_name, one_line
+from graph_research.research.report.formatting import model_name, one_line, search_name
 from graph_research.research.report.labels.languages import has_labels, labels_for
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import (
@@ -124,8 +123,8 @@ def _about_the_search(
     told_elsewhere = {FETCH, BudgetReached.__name__}
     failures = [failure for failure in failures if not {failure["provider"], failure["error"]} & told_elsewhere]
     if failures:
-        everyone = labels.comma.join(map(provider_name, search)) or labels.all_searches
-        who = {failure["provider"]: failure["provider"] for failure in failures} | {ALL: everyone}
+        everyone = labels.comma.join(search_name(name, labels) for name in search) or labels.all_searches
+        who = {failure["provider"]: search_name(failure["provider"], labels) for failure in failures} | {ALL: everyone}
         named = dict.fromkeys(
             labels.failed_search.format(provider=who[row["provider"]], query=row["query"], error=row["error"])
             for row in failures

@@ -115,4 +115,4 @@ def test_searches_that_nobody_chose_are_reported_with_the_reason(user: User) -> 
     assert "models: extractive" in done.err
     assert "searches: local (those with documents and with their keys set; --search chooses others)" in done.err
     report = (user.folder / "out" / "report.md").read_text()
-    assert "Models: no language model (sentences selected by code); Searches: local" in report
+    assert "Models: no language model (sentences selected by code); Searches: local files" in report

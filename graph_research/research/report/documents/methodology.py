@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.report.basis import how_proved, how_read, what_a_citation_shows
 from graph_research.research.report.documents.elements import Element, Paragraph, line
-from graph_research.research.report.formatting import in_one_line, one_line, retries_in_words, who_served
+from graph_research.research.report.formatting import in_one_line, one_line, retries_in_words, search_name, who_served
 from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import Report
 
@@ -29,7 +29,7 @@ def _run(report: Report, labels: Labels, *, for_print: bool) -> list[str]:
     proved, cited = sum(citation.valid for citation in report.citations), len(report.citations)
     lines = [
         (labels.models, labels.semicolon.join(who_served(report, labels)) or labels.none),
-        (labels.searches, labels.comma.join(report.search) or labels.none),
+        (labels.searches, labels.comma.join(search_name(name, labels) for name in report.search) or labels.none),
         (labels.retried_requests, labels.comma.join(retries_in_words(report.statistics.retries, labels))),
     ]
     if for_print or proved < cited:

@@ -267,6 +267,7 @@ class Labels:
     failures: Mapping[str, str]
     steps: Mapping[str, str]
     searches: str
+    local_search: str
     search_use: str
     search_use_failed: str
     models: str

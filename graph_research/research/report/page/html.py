@@ -157,11 +157,15 @@ def _searches(report: Report, labels: Labels) -> list[str]:
     asked = {use.provider: use for use in report.statistics.gathering.searches if use.asked}
     told = [
         (labels.search_use_failed if use.failed else labels.search_use).format(
-            provider=name, asked=use.asked, failed=use.failed
+            provider=formatting.search_name(name, labels), asked=use.asked, failed=use.failed
         )
         for name, use in asked.items()
     ]
-    return [labels.comma.join([*told, *(name for name in report.search if name not in asked)])]
+    return [
+        labels.comma.join(
+            [*told, *(formatting.search_name(name, labels) for name in report.search if name not in asked)]
+        )
+    ]
 
 
 def _breakable(text: str) -> Markup:

@@ -149,7 +149,7 @@ def test_what_was_dropped_degraded_and_failed_is_told_without_the_errors_own_wor
     assert "Quotes discarded because no archived text holds them: 1." in told
     assert "Citations discarded because they name no evidence: 2." in told
     assert "reduced quality: planning." in told
-    assert "local on “q” (ProviderUnavailable)" in told
+    assert "local files on “q” (ProviderUnavailable)" in told
     assert "/home" not in render_markdown(report) and "/srv" not in render_markdown(report)
 
 

@@ -16,13 +16,15 @@ from graph_research.text.language.units import AMBIGUOUS, CJK_DIGITS, CJK_TENS, 
 from graph_research.text.language.words import UNSPACED, language_of, weight
 
 _FOLLOWING = re.compile(rf"[.)]?[ \u00a0](?:(?P<times>{any_of('times')})\b|(?P<word>[^\W\d_]{{2,}}))")
+_UNCOUNTED = frozenset[str]().union(*listed("uncounted").values(), *listed("degrees").values())
+"""Words behind a number that join or qualify, and degrees of temperature, which has no unit so: in all languages, since
+a short text seldom shows which is its own."""
 _WITH_UNITS = listed("numbers").keys()
 """Languages whose units are known."""
 _NAMES = sorted((name for name in UNITS if len(name) > 1 and name.isalpha()), key=len, reverse=True)
 _UNIT = deferred(rf"(?<=[\s(])(?P<name>{'|'.join(_NAMES)})(?:(?<=\w\w\w)[sn])?\b")
 _GLUED = re.compile(r"s\b")
 _CJK_NUMBER = re.compile(rf"[{''.join((*CJK_DIGITS, *CJK_TENS))}]+")
-_DEGREES = frozenset(word for words in listed("degrees").values() for word in words)
 _GROUPED = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 
 _BY_ADVERB = numbered("periods")
@@ -138,9 +140,10 @@ def _counts_what_follows(value: Value, text: str, language: str) -> bool:
     if value.unit or value.date or not value.low:
         return False
     following = _FOLLOWING.match(text, value.end)
-    if not following or (following["word"] or "").lower() in _DEGREES:  # of temperature, which has no unit so
-        return False
-    return bool(following["times"] or weight(following["word"], language))
+    if following is None or following["times"]:
+        return following is not None
+    word = following["word"]
+    return word.lower() not in _UNCOUNTED and weight(word, language) > 0.0
 
 
 def _spacings(text: str) -> list[str]:

@@ -168,6 +168,28 @@ def test_a_k_behind_a_number_is_thousand_where_it_counts_something(claim: str, q
 
 
 @pytest.mark.parametrize(
+    "claim",
+    [
+        *(
+            f"raise it to 600 {word} ready"
+            for word in ("once", "until", "before", "unless", "while", "without", "under", "since", "later")
+        ),
+        "SECURE_HSTS_SECONDS = 60  # raise to 600 once all assets come by HTTPS",
+        "höchstens 600 sobald alles geprüft ist",
+        "TIMEOUT = 60  # 600 sobald geprüft",
+        "mettre 600 lorsque tout est prêt",
+        "subir a 600 mientras dure la prueba",
+        "portare a 600 finché dura la prova",
+        "op 600 zodra alles klaar is",
+        "ustawić 600 podczas próby",
+        "usar 600 enquanto durar o teste",
+    ],
+)
+def test_a_word_that_joins_what_follows_is_not_counted(claim: str) -> None:
+    assert unstated(claim, ["Wait 600 seconds.", "60"]) == []
+
+
+@pytest.mark.parametrize(
     ("claim", "beside", "stated"),
     [
         ("It waits 5 seconds.", "Timeout (seconds)\n5, unless set otherwise", True),

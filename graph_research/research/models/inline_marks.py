@@ -48,6 +48,11 @@ def marked(text: str, code: Collection[str], strong: Collection[str]) -> str:
     )
 
 
+def standing_in(text: str, names: Collection[str]) -> list[str]:
+    """Those of the names that stand in a text, as `cut_at` finds them."""
+    return [name for name in names if any(is_name for _, is_name in cut_at(text, [name]))]
+
+
 def plain_line(text: str) -> str:
     """The text without marks on one line, as headings, captions and titles are set."""
     return " ".join(unmarked(text).text.split())

@@ -26,6 +26,7 @@ from graph_research.research.models.draft import (
     is_checked_by_code,
 )
 from graph_research.research.models.evidence import Evidence
+from graph_research.research.models.inline_marks import standing_in
 from graph_research.research.models.report_options import report_language
 from graph_research.research.models.source import Source
 
@@ -257,7 +258,12 @@ def _says_instead(row: Statement, answer: _Answer) -> str:
 
 def _corrected(row: Statement, text: str, answer: _Answer, further: Evidence | None) -> _Correction:
     ids = [*row.evidence_ids, *([further.id] if further else [])]
-    statement = answered_statement({**row.to_json(), "text": text, "evidence_ids": ids, "place": row.place})
+    answered = answered_statement({**row.to_json(), "text": text, "evidence_ids": ids, "place": row.place})
+    marks = {
+        "code": [*answered.code, *standing_in(answered.text, row.code)],
+        "strong": [*answered.strong, *standing_in(answered.text, row.strong)],
+    }
+    statement = answered.model_copy(update={name: list(dict.fromkeys(found)) for name, found in marks.items()})
     model = answer.verdicts[row.id].model
     verdict = StatementVerdict(id=statement.id, verdict=VerdictWord.SUPPORTED, model=model)
     return _Correction(statement, verdict, further)

@@ -67,9 +67,10 @@ async def test_what_stands_around_a_quote_may_be_stated_and_is_then_cited() -> N
     source = Source(id="src-0000000001", title="Locks", archive_hash=document.hash, characters=len(document.text))
     finder = QuoteFinder("", {source.id: source}, {source.id: document})
     [evidence] = finder.evidence([{"source_id": source.id, "quote": "A lock file has room for 400 locks."}])
-    said = {"text": "A lock file holds 400 locks.", "kind": "fact", "evidence_ids": [evidence.id]}
+    marks = {"code": ["400", "file holds"], "strong": ["A lock"]}
+    said = {"text": "A lock file holds 400 locks.", "kind": "fact", "evidence_ids": [evidence.id], **marks}
     section = {"id": "s", "heading": "Locks", "blocks": [{"type": "paragraph", "sentences": [said]}]}
-    says = "A lock file holds 400 locks, in 2.6 and earlier 90."
+    says = "A lock file can hold 400 locks, in 2.6 and earlier 90."
     ctx = PlainContext()
     ctx.put_text(document.text)
     layout = ctx.put_text(orjson.dumps(document.layout()).decode())
@@ -88,6 +89,7 @@ async def test_what_stands_around_a_quote_may_be_stated_and_is_then_cited() -> N
     assert further["quote"] == earlier
     correction = output["checks"][0]["correction"]
     assert (correction["text"], correction["evidence_ids"]) == (says, [evidence.id, further["id"]])
+    assert (correction["code"], correction["strong"]) == (["400"], ["A lock"])
 
 
 def test_a_heading_far_above_a_quote_tells_what_it_is_about() -> None:

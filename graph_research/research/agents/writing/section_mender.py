@@ -114,7 +114,8 @@ class _Task:
         """What the prompt shows of it, numbered."""
         own = list(dict.fromkeys(_cited(self.failing, self.objections)))
         quotes = {row["id"]: row["quote"] for row in handoff["evidence"]}
-        offered = _lacking(self.failing, self.objections, quotes)
+        beside = _beside(self.failing, self.sections, handoff.get("findings") or [])
+        offered = list(dict.fromkeys([*beside, *_lacking(self.failing, self.objections, quotes)]))
         further = await read_passages(handoff, offered, ctx)
         after = {row["after"] for row in self.missing}
         within = self.passages.within(own)
@@ -327,6 +328,23 @@ def _answered(
                 for text in texts
             ]
     return {"answered_gaps": of_gaps, "answered_limits": of_limits}
+
+
+def _beside(
+    failing: Iterable[Statement], sections: Iterable[DraftSection], findings: Iterable[Mapping[str, Any]]
+) -> list[str]:
+    """The evidence of the findings that the sentences cite, and of the row of a cell: it may say what an objection
+    misses, in whatever language that is written. A block to copy stands beside all that its section cites."""
+    blocks = [block for section in sections for block in section.blocks if block.type is not BlockType.CODE]
+    rows = {cell.id: row for block in blocks for row in block.rows for cell in row}
+    stated = {row.id for row in statements_of(blocks)}
+    own = [row for row in failing if row.id in stated and row.kind is not StatementKind.LIMIT]
+    cited = {name for row in own for name in row.evidence_ids}
+    of_rows = [name for row in own for cell in rows.get(row.id, ()) for name in cell.evidence_ids]
+    of_findings = [
+        name for one in findings if not cited.isdisjoint(one["evidence_ids"]) for name in one["evidence_ids"]
+    ]
+    return list(dict.fromkeys([*of_rows, *of_findings]))
 
 
 def _lacking(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -22,7 +23,8 @@ class Turns:
         self._users: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def work(self, user: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What `work` gives, when it is the user's turn."""
+        """What `work` gives, when it is the user's turn. Where the caller is cancelled, so is the work, and the turn
+        lasts until that has ended."""
         turn = self._users.setdefault(user, asyncio.Lock())
         async with turn, self._places:
             return await _in_thread(work)
@@ -30,16 +32,22 @@ class Turns:
 
 async def _in_thread(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     under_way: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
+    given_up = threading.Event()
 
     async def tracked() -> T:
         task = asyncio.ensure_future(work())
         under_way.append((asyncio.get_running_loop(), task))
+        if given_up.is_set():  # before it stood there
+            task.cancel()
         return await task
 
+    thread = asyncio.ensure_future(asyncio.to_thread(lambda: asyncio.run(tracked())))
     try:
-        return await asyncio.to_thread(lambda: asyncio.run(tracked()))
+        return await asyncio.shield(thread)
     except asyncio.CancelledError:
+        given_up.set()
         for loop, task in under_way:
             with suppress(RuntimeError):  # it has ended meanwhile
                 loop.call_soon_threadsafe(task.cancel)
+        await asyncio.gather(thread, return_exceptions=True)
         raise

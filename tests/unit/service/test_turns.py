@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Coroutine
+from typing import Any
 
 import pytest
 
@@ -68,6 +70,31 @@ async def test_work_whose_request_is_given_up_ends() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await asyncio.to_thread(ended.wait, 10)
+
+
+async def test_work_that_is_given_up_while_it_begins_is_not_done_and_the_next_waits_for_its_end() -> None:
+    turns, gate, begins, may_go_on = Turns(), Gate(), threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def begin() -> Coroutine[Any, Any, str]:
+        begins.set()
+        may_go_on.wait(10)
+        order.append("first")
+        return gate.work()
+
+    async def follow() -> None:
+        order.append("second")
+
+    first = asyncio.create_task(turns.work("ada", begin))
+    assert await asyncio.to_thread(begins.wait, 10)
+    first.cancel()
+    second = asyncio.create_task(turns.work("ada", follow))
+    await asyncio.wait({second}, timeout=0.1)
+    may_go_on.set()
+    await second
+    assert first.cancelled()
+    assert order == ["first", "second"]
+    assert not gate.begun.is_set()
 
 
 async def test_an_error_is_that_of_the_work() -> None:

@@ -86,7 +86,7 @@ def test_a_signal_before_the_program_is_loaded_ends_it_at_once(
         assert process.stdout is not None
         assert process.stdout.readline() == "loading\n"
         process.send_signal(sent)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, err) == (code, said)
 
 

@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from tests.support.cli.cli_process import DEMO_LIBRARY, DEMO_QUESTION, SCRIPT, User
+from tests.support.cli.cli_process import DEMO_LIBRARY, DEMO_QUESTION, PATIENCE_SECONDS, SCRIPT, User, wait_until
 
 TOOLS = {
     *("search", "fetch", "research_start", "research_status", "research_result", "verify_report", "library_add"),
@@ -21,6 +21,11 @@ TOOLS = {
 def over_stdio(user: User) -> Client:
     command = StdioServerParameters(command=str(SCRIPT), args=["mcp"], env=user.environment(), cwd=user.folder)
     return Client(stdio_client(command))
+
+
+def is_listened_at(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> Any:
@@ -76,17 +81,10 @@ async def test_what_goes_wrong_is_told_to_the_agent(
 
 
 async def test_over_http_only_this_machine_is_served(user: User) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    below = range(20_000, 30_000)  # the ports that the system gives to other sockets meanwhile
+    port = next(port for port in below if not is_listened_at(port))
     with user.start("mcp", "--http", str(port)) as server:
-        assert server.stderr is not None
-        await asyncio.to_thread(server.stderr.readline)
-        for _ in range(100):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            await asyncio.sleep(0.1)
+        await asyncio.to_thread(wait_until, lambda: is_listened_at(port))
         async with Client(f"http://127.0.0.1:{port}/mcp") as client:
             assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -98,7 +96,7 @@ async def test_over_http_only_this_machine_is_served(user: User) -> None:
         writer.close()
         assert "another one" in user.run("mcp", "--http", str(port), expect=2).err
         server.terminate()
-        assert server.wait(20) == 0
+        assert server.wait(PATIENCE_SECONDS) == 0
 
 
 def test_the_skill_names_commands_that_there_are(user: User) -> None:

@@ -482,7 +482,7 @@ async def waits_for_a_search(bench: Bench, query: str) -> None:
 
     bench.web.answer = answer
     if query not in [request.query for request in bench.web.requests]:
-        await asyncio.wait_for(asked.wait(), 10)
+        await asyncio.wait_for(asked.wait(), 60)
 
 
 async def test_the_question_is_searched_for_while_the_clarifier_reads_it() -> None:

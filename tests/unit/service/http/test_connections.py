@@ -45,9 +45,8 @@ class Impatient(Connection):
 
 
 @pytest.fixture
-async def host(user: User, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[str]:
-    """Of a service without tokens that waits for a request for half a second."""
-    monkeypatch.setattr(Connection, "grace_seconds", 0.5)
+async def host(user: User) -> AsyncIterator[str]:
+    """Of a service without tokens."""
     workspace = open_workspace(user.environment(), user.folder, may_use=lambda _: None)
     service, is_ready = Service(workspace, Users(None), host="127.0.0.1", port=0), asyncio.Event()
     async with asyncio.TaskGroup() as group:
@@ -55,6 +54,13 @@ async def host(user: User, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[str
         await is_ready.wait()
         yield urlsplit(service.url).netloc
         service.stop()
+
+
+@pytest.fixture
+def impatient_host(monkeypatch: pytest.MonkeyPatch, host: str) -> str:
+    """Of one that waits for a request for half a second."""
+    monkeypatch.setattr(Connection, "grace_seconds", 0.5)
+    return host
 
 
 @contextmanager
@@ -100,8 +106,8 @@ class Client:
 
 
 @pytest.mark.parametrize("sent", UNFINISHED.values(), ids=UNFINISHED.keys())
-async def test_a_request_that_does_not_arrive_in_time_ends_its_connection(sent: str, host: str) -> None:
-    client = Client(host, sent)
+async def test_a_request_that_does_not_arrive_in_time_ends_its_connection(sent: str, impatient_host: str) -> None:
+    client = Client(impatient_host, sent)
     assert await client.received() == b""
     client.close()
 
@@ -147,9 +153,9 @@ async def test_an_answer_may_take_longer_than_its_request() -> None:
     silent.close()
 
 
-async def test_an_upload_that_breaks_off_is_no_failure_of_the_service(host: str, user: User) -> None:
+async def test_an_upload_that_breaks_off_is_no_failure_of_the_service(impatient_host: str, user: User) -> None:
     with logged("graph_research.service") as records:
-        client = Client(host, UPLOAD)
+        client = Client(impatient_host, UPLOAD)
         await client.received()
         client.close()
         async with asyncio.timeout(PATIENCE_SECONDS):

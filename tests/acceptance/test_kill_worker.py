@@ -28,6 +28,7 @@ from graph_research.graph.events import Event, RunEnded
 from graph_research.graph.statuses import CallStatus
 from graph_research.jobs.job import Job, JobStatus, NewJob
 from graph_research.jobs.sqlite import SqliteJobStore
+from graph_research.jobs.worker import Worker
 from graph_research.providers.call_kind import CallKind
 from graph_research.settings.home import Home
 from tests.support.cli.cli_process import PATIENCE_SECONDS, ROOT, User, stop_between_writes, wait_until
@@ -40,13 +41,22 @@ QUESTIONS = {
     "price": "Price of the lagoon's power: what does a megawatt hour cost?",
     "grid": "Grid and lagoon: how much power is fed in over a year?",
 }
+LEASE = 5.0
 PACE = {"model_seconds": 0.3, "search_seconds": 0.05, "page_seconds": 0.02}
 
 
 @contextlib.contextmanager
-def worker(shell: User, world: World, name: str, *, at_once: int) -> Iterator[subprocess.Popen[bytes]]:
+def worker(
+    shell: User,
+    world: World,
+    name: str,
+    *,
+    at_once: int,
+    ahead_seconds: float = 0.0,
+    lease_seconds: float = LEASE,
+) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
-        [sys.executable, str(WORKER), name, str(at_once)],
+        [sys.executable, str(WORKER), name, str(at_once), str(ahead_seconds), str(lease_seconds)],
         cwd=shell.folder,
         env={**shell.environment(), **world.environ()},
     )
@@ -111,14 +121,17 @@ def test_jobs_of_killed_workers_end_once_and_repeat_no_answered_call(shell: User
 
 
 def test_a_job_of_a_worker_that_hangs_is_taken_over_when_that_goes_on_or_dies(shell: User, tmp_path: Path) -> None:
-    """The run of a stopped process is locked by it: two workers never drive one run at once."""
+    """The run of a stopped process is locked by it: two workers never drive one run at once. Its lease is over by the
+    clock of the other; neither loses one because the machine is busy."""
+    lasting = Worker.lease_seconds
     with open_world(tmp_path / "calls", **PACE) as world:
         submit(shell, world, "lagoon")
-        with worker(shell, world, "hanging", at_once=1) as stopped:
+        with worker(shell, world, "hanging", at_once=1, lease_seconds=lasting) as stopped:
             wait_until(partial(is_at_work, shell, "hanging"))
             wait_until(partial(has_answered, world, 3))
             stop_between_writes(stopped, shell.home / "runs.db")
-            with worker(shell, world, "other", at_once=1) as other:
+            later = {"ahead_seconds": lasting, "lease_seconds": lasting}
+            with worker(shell, world, "other", at_once=1, **later) as other:
                 wait_until(partial(is_at_work, shell, "other"))
                 stopped.send_signal(signal.SIGCONT)
                 other.wait(PATIENCE_SECONDS)

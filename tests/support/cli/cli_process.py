@@ -33,7 +33,7 @@ DEMO_LIBRARY = ROOT / "examples" / "library"
 DEMO_QUESTION = (ROOT / "examples" / "question.txt").read_text().strip()
 
 
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS = 300.0
 """The longest wait for something that takes a second on a machine with nothing else to do."""
 
 Expected = int | Sequence[int] | None

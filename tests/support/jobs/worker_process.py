@@ -1,6 +1,6 @@
-"""A worker as a process of its own, whose leases are shorter than those of `graph-research worker`:
-`python worker_process.py NAME CONCURRENCY [SECONDS]` in a working folder, with the data home in the environment. Its
-clock is ahead by so many seconds."""
+"""A worker as a process of its own, which looks for jobs and gives signs of life more often than `graph-research worker`:
+`python worker_process.py NAME CONCURRENCY AHEAD LEASE` in a working folder, with the data home in the environment. Its
+clock is ahead by so many seconds, and its leases last so many."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from graph_research.graph.context import SystemClock
 from graph_research.jobs.worker import Worker
 
 
-class ShortLeases(Worker):
-    lease_seconds = 5.0
+class EagerWorker(Worker):
     beat_seconds = 0.5
     poll_seconds = 0.2
 
 
-async def work(name: str, concurrency: int) -> None:
+async def work(name: str, concurrency: int, lease_seconds: float) -> None:
     workspace = for_jobs(open_workspace(os.environ, Path.cwd(), may_use=lambda _: None))
     async with Application(workspace) as app, open_jobs(workspace.home) as jobs:
         await app.store.run_rows(None, 1)
-        worker = ShortLeases(jobs, ResearchJobRunner(app), name=name, concurrency=concurrency, at_most=100)
+        worker = EagerWorker(jobs, ResearchJobRunner(app), name=name, concurrency=concurrency, at_most=100)
+        worker.lease_seconds = lease_seconds
         await worker.run(until_idle=True)
 
 
@@ -40,5 +40,5 @@ def set_clock_ahead(seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    set_clock_ahead(float(sys.argv[3]) if len(sys.argv) > 3 else 0.0)
-    asyncio.run(work(sys.argv[1], int(sys.argv[2])))
+    set_clock_ahead(float(sys.argv[3]))
+    asyncio.run(work(sys.argv[1], int(sys.argv[2]), float(sys.argv[4])))

@@ -1,6 +1,6 @@
-"""A worker as a process of its own, which looks for jobs and gives signs of life more often than `graph-research worker`:
-`python worker_process.py NAME CONCURRENCY AHEAD LEASE` in a working folder, with the data home in the environment. Its
-clock is ahead by so many seconds, and its leases last so many."""
+"""A worker as a process of its own, which looks for jobs and gives signs of life more often than that of the command
+line: `python worker_process.py NAME CONCURRENCY AHEAD LEASE` in a working folder, with the data home in the
+environment. Its clock is ahead by so many seconds, and its leases last so many."""
 
 from __future__ import annotations
 

@@ -197,9 +197,9 @@ async def test_what_a_program_leaves_running_does_not_hold_up_its_answer(make: M
 
 async def test_what_left_its_process_group_holds_nothing_up_either(make: Make) -> None:
     began = time.monotonic()
-    code = "subprocess.Popen(['sleep', '20'], start_new_session=True)\nprint('done', flush=True)"
+    code = "subprocess.Popen(['sleep', '100'], start_new_session=True)\nprint('done', flush=True)"
     assert (await make(code).complete(asked())).text == "done"
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 80
 
 
 async def test_output_without_end_is_cut_off(make: Make) -> None:

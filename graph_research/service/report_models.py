@@ -152,6 +152,22 @@ class ForkSubmission(_Limited):
     roles: Roles = {}
 
 
+class StandingResource(BaseModel):
+    """Where the run of a job stands: its `phase` (in a graph without phases the node), how many sources and findings it
+    has, what models took so far by role and phase, and how much of the sources they were shown. `retries` counts
+    requests that were sent again."""
+
+    job_id: str
+    phase: str | None
+    iteration: int
+    step: int
+    sources: int
+    findings: int
+    retries: Sequence[Mapping[str, Any]]
+    usage: Sequence[Mapping[str, Any]]
+    content_fidelity: Mapping[str, Any]
+
+
 class _Visit(BaseModel):
     """A visit of a node."""
 

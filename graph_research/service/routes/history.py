@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from graph_research.app.runs.bundles import replay_any
 from graph_research.app.runs.history import diff_runs, show_step
-from graph_research.app.runs.status import run_history
+from graph_research.app.runs.status import run_history, run_status
 from graph_research.service.backend import FromBackend, FromUser, begun, ended_job
 from graph_research.service.http.problems import problems
 from graph_research.service.models import JobResource
@@ -20,6 +20,7 @@ from graph_research.service.report_models import (
     DifferenceResource,
     ForkSubmission,
     ReplayResource,
+    StandingResource,
     StateResource,
     StepList,
     StepResource,
@@ -32,6 +33,17 @@ _READING = problems(401, 404, 409, 422)
 Step = Annotated[int, Path(ge=0, le=2**31, description="A step's number, as the history has it")]
 At = Annotated[str, Query(pattern=r"^(v?\d{1,9})?$", description="A step, or `v` and a version of the report")]
 Current = Annotated[bool, Query(description="With the prompts and schemas that the service has now")]
+
+
+@router.get("/jobs/{job_id}/standing", responses=_READING)
+async def get_standing(job_id: str, backend: FromBackend, user: FromUser) -> StandingResource:
+    """Where a job's run stands, and what its models took until now."""
+    job = await backend.jobs.get(user.name, job_id)
+    async with begun(job):
+        run = await run_status(backend.app.workspace, job.run_id)
+    return StandingResource(
+        job_id=job_id, **{name: getattr(run, name) for name in StandingResource.model_fields if name != "job_id"}
+    )
 
 
 @router.get("/jobs/{job_id}/history", responses=_READING)

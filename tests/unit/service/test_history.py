@@ -23,6 +23,17 @@ async def test_every_step_has_its_state(service: ServiceClient, job: str) -> Non
     assert moment["state"]["sub_queries"] and not moment["state"].get("findings")
 
 
+async def test_it_is_said_where_a_run_stands(service: ServiceClient) -> None:
+    job_id = await service.submitted(QUESTION)
+    early = await service.get(f"{JOBS}/{job_id}/standing")
+    assert (early.status_code, early.json()["code"]) == (409, "nothing-yet")
+    await service.drive()
+    standing = (await service.get(f"{JOBS}/{job_id}/standing")).json()
+    assert (standing["job_id"], standing["phase"], standing["usage"]) == (job_id, "synthesis", [])
+    assert min(standing[name] for name in ("iteration", "step", "sources", "findings")) > 0
+    assert standing["content_fidelity"]["items"]
+
+
 async def test_a_step_that_is_not_there_is_said(service: ServiceClient, job: str) -> None:
     answer = await service.get(f"{JOBS}/{job}/history/100000")
     assert (answer.status_code, answer.json()["code"]) == (422, "input-invalid")

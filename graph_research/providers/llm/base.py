@@ -56,12 +56,13 @@ class ModelRequest:
 @dataclass(frozen=True, kw_only=True)
 class ModelReply:
     """The model's unchanged text with its usage. `model` is the spec that answered; `cut` is true if the answer
-    ended at a length limit."""
+    ended at a length limit, `shared` if it is that of an earlier call, which alone is counted."""
 
     text: str
     usage: Usage
     model: str
     cut: bool = False
+    shared: bool = False
 
 
 class Model(Protocol):

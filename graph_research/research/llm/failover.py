@@ -333,6 +333,7 @@ async def _complete(model: Model, request: ModelRequest) -> dict[str, Any]:
         "cached_input_tokens": usage.cached_input_tokens or None,
         "cost_usd": usage.cost_usd,
         "cut": reply.cut or None,
+        "shared": reply.shared or None,
     }
     recorded = {**origin, "text": reply.text, "model": reply.model, **counts}
     return recorded | {name: value for name, value in optional.items() if value is not None}

@@ -100,7 +100,8 @@ class Retries(Record):
 def spending_of(answer: Any, price: Price | None = None) -> Spending | None:
     """What the call with this answer took, as the journal has it; None where it was no answered model call.
 
-    Without `price` the recorded cost counts. What took no tokens, and what `extractive` did, costs nothing.
+    Without `price` the recorded cost counts. What took no tokens, and what `extractive` did, costs nothing; an answer
+    that an earlier call had is no call.
     """
     if not isinstance(answer, Mapping) or "input_tokens" not in answer:
         return None
@@ -111,7 +112,9 @@ def spending_of(answer: Any, price: Price | None = None) -> Spending | None:
         cost: float | None = answer.get("cost_usd", 0.0)
     else:
         cost = answer.get("cost_usd") if price is None else price(model, input_tokens, output_tokens, cached_tokens)
-    return Spending(input_tokens=input_tokens, output_tokens=output_tokens, cost_usd=cost)
+    return Spending(
+        calls=0 if answer.get("shared") else 1, input_tokens=input_tokens, output_tokens=output_tokens, cost_usd=cost
+    )
 
 
 def total(spendings: Iterable[Spending]) -> Spending:

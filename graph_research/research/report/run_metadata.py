@@ -138,7 +138,7 @@ def _role_use(calls: Sequence[CallRecord], price: Price) -> RoleUse:
     calls = [call for call in calls if call.status in ended and isinstance(call.answer, Mapping) and not _saving(call)]
     failures = Counter((_model(call), reason) for call in calls if (reason := _failure(call)))
     replies = [call for call in calls if call.status == CallStatus.ANSWERED and "exceeded" not in call.answer]
-    models = Counter(_model(call) for call in replies if "withheld" not in call.answer)
+    models = Counter(_model(call) for call in replies if not call.answer.keys() & {"withheld", "shared"})
     answers = [{"input_tokens": 0, **call.answer, "model": _model(call)} for call in replies]
     spent = total(filter(None, (spending_of(answer, price) for answer in answers)))
     return RoleUse(

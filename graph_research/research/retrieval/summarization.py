@@ -92,7 +92,7 @@ class _Sharing(WrappedModel):
         slot = self._slot
         async with slot.lock:
             if slot.reply is not None:
-                return replace(slot.reply, usage=Usage())
+                return replace(slot.reply, usage=Usage(), shared=True)
             if self.spec in slot.unavailable:
                 raise slot.unavailable[self.spec]
             try:

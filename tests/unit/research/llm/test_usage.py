@@ -37,6 +37,11 @@ def test_a_refused_prompt_took_nothing_and_costs_nothing() -> None:
     assert usage_rows([answer("report", 70, 0.1), answer("report", 0, None)], "write")[0]["cost_usd"] == 0.1
 
 
+def test_an_answer_that_an_earlier_call_had_is_no_call() -> None:
+    answers = [answer("report", 70, 0.1), {**answer("report", 0, None), "shared": True}]
+    assert usage_rows(answers, "gather")[0] | {"cost_usd": 0.1, "calls": 1} == usage_rows(answers, "gather")[0]
+
+
 async def test_calls_of_tasks_begun_inside_are_counted_and_others_are_not() -> None:
     async def one() -> None:
         count(answer("report", 1, 0.0))

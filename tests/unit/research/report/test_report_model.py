@@ -215,6 +215,7 @@ def test_who_served_a_role_what_it_cost_and_who_was_passed_over_is_read_from_the
         Journalled(first, {**reply, "model": "openai:a", "exceeded": {"limit_tokens": 10}}),
         Journalled(first, {**reply, "model": "openai:a", "output_tokens": 0, "withheld": "/home/somebody"}),
         Journalled(second, reply),
+        Journalled(first, {**reply, "input_tokens": 0, "output_tokens": 0, "shared": True}),
         Journalled({"query": "q"}, [], kind="search"),
         Journalled({**first, "role": "report", "model": "extractive"}, {**reply, "model": "extractive"}),
         Journalled(first, None, status="lost"),

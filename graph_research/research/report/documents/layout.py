@@ -239,9 +239,10 @@ class _Layout:
         first = group.sources[0]
         title, who = source_title(first), publisher(first, self.products)
         link = web_link(first.url) or ""
+        dated = day(first.published_at, self.labels)
         facts = [
             (Span(title, Style.PLAIN if link else Style.EMPHASIS, url=link),),
-            line(day(first.published_at, self.labels)) if first.published_at else (),
+            line(dated) if first.published_at and dated not in title else (),
             *(line(said) for said in identifiers(first) if said != who),
             *(self._place(source, first) for source in group.sources),
             *(line(remark) for source in group.sources for remark in remarks(source, self.labels)),
@@ -250,7 +251,7 @@ class _Layout:
             *joined(line(f"[{n}]", Style.NUMBER) for n in group.numbers),
             SPACE,
             *((Span(self.labels.pair.format(name=who, value="")),) if who and who != title else ()),
-            *joined(dict.fromkeys(facts), Span(self.labels.comma)),
+            *joined(dict.fromkeys(facts), Span(self.labels.aside)),
         )
 
     def _place(self, source: ReportSource, first: ReportSource) -> Spans:

@@ -239,6 +239,13 @@ def test_a_web_source_without_publisher_and_authors_is_its_host():
     assert "- [2] *Review of the tidal lagoon*, 22 November 2018, official/audit-review-2018.md\n" in text
 
 
+def test_a_date_that_the_title_names_is_not_listed_again():
+    sources = [{**source, "title": "The Courier, 4 March 2021"} for source in finished_research.SOURCES]
+    text = render_markdown(built(sources=sources))
+    assert "[The Courier, 4 March 2021](https://lagoon.example/report-2021.pdf), R. Vance" in text
+    assert "*The Courier, 4 March 2021*, 22 November 2018, official/audit-review-2018.md\n" in text
+
+
 def test_an_absolute_path_is_cut_to_the_files_name_and_only_web_addresses_are_links():
     urls = ["/home/somebody/notes.md", "javascript:alert(1)", "https://host.example/a|b<c>`d"]
     sources = [{**source, "url": url} for source, url in zip(finished_research.SOURCES, urls, strict=True)]

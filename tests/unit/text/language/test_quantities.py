@@ -92,6 +92,7 @@ def test_what_has_no_date_or_a_list_of_them_is_no_period() -> None:
         ("14.03.2016", "14 March 2016"),
         ("27.400 Besucher", "27,400 visitors"),
         ("1.200.000 Euro", "1.2 million euros"),
+        ("21,6 mln zł", "21.600.000 złotych"),
         ("5 has", "5"),
     ],
 )

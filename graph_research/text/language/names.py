@@ -16,8 +16,9 @@ from graph_research.text.language.words import MOST_WEIGHT, UNSPACED, language_o
 _OF_UNITS = frozenset(word for name in UNITS for word in name.split())
 _WORD = deferred(r"[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;|•(\[“\"„«»–—/`*]|^\s*[-–]|\d[.)])\s*$")
-_LABEL = re.compile(r"\s*([^\W\d_]+)(?:[ -](?=[^\W\d_])[^A-Z\W]\w*){1,3}[:：]")
-"""What a text is about, in two to four words before a colon, of which only the first has a capital."""
+_LABEL = re.compile(r"\s*([^\W\d_]+)((?:[ -][^\W\d_]\w*){1,3})\s?[:：]")
+"""What a text is about, in two to four words before a colon."""
+_PART = re.compile(r"[^\W\d_](?:(?<=[A-Z])[A-Z]+|[a-z]+)")
 _PLURAL = re.compile(r"[A-Z]{2,}s")  # of an abbreviation
 _DERIVED = re.compile(r"(?:ing|ed|ly|ness|ions?|able|ible|ers?|ism|less|ful|ity|ments?|[^s]s)$")
 _LEAST_COMMON = 4  # letters that the forms of a word share
@@ -34,7 +35,8 @@ def new_names(
 
     A name has a capital letter that neither the beginning of a sentence nor the language explains, or one after its
     first letter (`PostgreSQL`). Common abbreviations, units and months are not names. A name may have another ending
-    ("Italian", "Italy"). Texts of another language say nothing of most names, since these are translated.
+    ("Italian", "Italy"), and one with a capital within it may be parted there ("macOS", "Mac OS X"). Texts of another
+    language say nothing of most names, since these are translated.
     """
     language = language or language_of(text)
     if translated is None:
@@ -50,6 +52,7 @@ def new_names(
             or name.lower() in MONTH_NUMBERS
             or stem(name, language) in stems
             or any(_is_form(name.lower(), word) for word in held)
+            or _is_parted(name, known)
         )
     ]
 
@@ -62,7 +65,7 @@ def names_alone(text: str) -> bool:
 
 
 def _names(text: str, language: str, *, translated: bool, at_start: bool) -> Iterator[str]:
-    label = _LABEL.match(text)
+    end_of_lead = _end_of_lead(text)
     for match in _WORD.finditer(text):
         name = _singular(match[0])
         if not any(letter.isupper() for letter in name) or len(name) < 2 or name[0].isdigit():
@@ -79,16 +82,28 @@ def _names(text: str, language: str, *, translated: bool, at_start: bool) -> Ite
             if is_rare and not compound_parts(name, language):
                 yield name
         elif _SENTENCE_START.search(text[: match.start()]):
-            is_label = label is not None and match.end() == label.end(1)
-            if at_start and is_rare and not is_label and not _DERIVED.search(name):
+            if at_start and is_rare and match.end() != end_of_lead and not _DERIVED.search(name):
                 yield name
         elif weight(name, language) > 0.0:
             yield name
 
 
+def _end_of_lead(text: str) -> int:
+    """Where the first word of a label ends, if it has several words and only the first has a capital; -1 otherwise."""
+    label = _LABEL.match(text)
+    return label.end(1) if label and label[2].islower() else -1
+
+
 def _singular(word: str) -> str:
     """An abbreviation without the `s` of its plural, anything else as it is."""
     return word[:-1] if _PLURAL.fullmatch(word) else word
+
+
+def _is_parted(name: str, known: Sequence[str]) -> bool:
+    """Whether a known text has the parts of a name with a capital within it as words of their own."""
+    parts = _PART.findall(name)
+    parted = re.compile(rf"(?<!\w){'[ -]'.join(parts)}(?!\w)", re.IGNORECASE)
+    return len(parts) > 1 and "".join(parts) == name and any(map(parted.search, known))
 
 
 def _is_form(one: str, other: str) -> bool:

@@ -52,7 +52,14 @@ def test_a_rare_word_at_the_beginning_of_a_sentence_is_a_name_only_where_it_is_s
 def test_the_first_word_of_a_label_of_several_words_is_no_name() -> None:
     assert new_names("Unread damage: nobody sees it.", DAM) == []
     assert new_names("Fabrikam: nobody sees it.", DAM) == ["Fabrikam"]
+    assert new_names("Bouclage partiel : personne.", DAM, language="fr", translated=False) == []
+    assert new_names("Unread Élodie damage: it is.", DAM) == ["Unread", "Élodie"]
     assert new_names("Unread Fabrikam damage: Zylkreon sees it.", DAM) == ["Unread", "Fabrikam", "Zylkreon"]
+
+
+def test_a_name_with_a_capital_within_it_may_be_parted_there() -> None:
+    known = ["Mac OS X and Git Hub have it."]
+    assert new_names("On macOS and GitHub it is MacHub.", known) == ["MacHub"]
 
 
 def test_capitals_of_german_nouns_are_not_names() -> None:

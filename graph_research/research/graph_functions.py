@@ -17,6 +17,7 @@ from graph_research.research.models.phase import phase_of_node
 from graph_research.research.models.plan import SubQuery, SubQueryStatus
 from graph_research.research.models.source import Quality
 from graph_research.research.retrieval.query_novelty import asked_before
+from graph_research.text.relevance.open_points import is_rest_of
 from graph_research.text.relevance.statements import Nature
 
 Row = Mapping[str, Any]
@@ -257,9 +258,14 @@ def closed_gaps(gaps: Rows, answered: Collection[str], iteration: int) -> list[d
 def gaps_left(gaps: Rows, answered: Rows) -> list[Row]:
     """The gaps that no `{gap, statements, left}` answers whole, one that is answered in part with what is left of
     it as its description and, where a search may close it, as its query: those that were suggested ask for the rest,
-    too."""
+    too. An answer that leaves something else than a part of the gap, or all of it, is none."""
     whole = {row["gap"] for row in answered if not row.get("left")}
-    left = {row["gap"]: row["left"] for row in answered if row.get("left")}
+    asked = {row["id"]: row["description"] for row in gaps}
+    left = {
+        row["gap"]: row["left"]
+        for row in answered
+        if row.get("left") and row["gap"] in asked and is_rest_of(row["left"], asked[row["gap"]])
+    }
 
     def reworded(row: Row) -> Row:
         rest = left[row["id"]]

@@ -142,11 +142,20 @@ def test_the_gatherers_numbers_count_one_iteration() -> None:
 
 
 def test_what_is_left_of_a_gap_is_searched_for_with_its_own_words() -> None:
-    gaps = [{"id": name, "description": "Who, and why?", "suggested_queries": ["who"]} for name in ("a", "b", "c")]
+    asked, rest = "What do a ferry and a bridge cost?", "What does a bridge cost?"
+    gaps = [{"id": name, "description": asked, "suggested_queries": ["ferry"]} for name in ("a", "b", "c")]
     gaps.append({**gaps[0], "id": "d", "suggested_queries": []})
-    answered = [{"gap": name, "left": left} for name, left in (("a", "Why?"), ("b", ""), ("d", "Why?"))]
+    answered = [{"gap": name, "left": left} for name, left in (("a", rest), ("b", ""), ("d", rest))]
     left = [(row["id"], row["description"], row["suggested_queries"]) for row in gaps_left(gaps, answered)]
-    assert left == [("a", "Why?", ["Why?"]), ("c", "Who, and why?", ["who"]), ("d", "Why?", [])]
+    assert left == [("a", rest, [rest]), ("c", asked, ["ferry"]), ("d", rest, [])]
+
+
+def test_an_answer_that_leaves_something_else_than_a_part_of_the_gap_is_none() -> None:
+    asked, rest = "what a server answers when a limit on requests is exceeded", "what is answered beyond a limit"
+    gap = {"id": "a", "description": asked, "suggested_queries": []}
+    assert gaps_left([gap], [{"gap": "a", "left": "the status code"}]) == [gap]
+    [left] = gaps_left([gap], [{"gap": "a", "left": rest}, {"gap": "a", "left": "the status code"}])
+    assert left["description"] == rest
 
 
 def test_open_gaps_are_counted() -> None:

@@ -44,7 +44,6 @@ from graph_research.text.language.quantities import figures, states
 from graph_research.text.language.words import held_weight, term_weights
 from graph_research.text.relevance.alike import told_among
 from graph_research.text.relevance.leaning import leans_back
-from graph_research.text.relevance.open_points import is_rest_of
 from graph_research.text.wording import one_line
 
 _SECTIONS = (
@@ -267,18 +266,16 @@ def _words(sections: Iterable[DraftSection]) -> int:
 def _answered_gaps(
     result: AgentResult, gaps: Sequence[Mapping[str, Any]], parts: Mapping[str, DraftSection]
 ) -> list[dict[str, Any]]:
-    """The gap and the statements of each answer whose number was shown; of one below the title `HEADER`. What is
-    `left` of the gap has words of it; an answer that leaves something else, or all of it, is none."""
+    """The gap and the statements of each answer whose number was shown; of one below the title `HEADER`."""
     shown = len(result.shown.get("gaps") or [])
-    answered = [
-        (gaps[row["gap"] - 1], " ".join((row.get("left") or "").split()), row["place"])
+    return [
+        {
+            "gap": gaps[row["gap"] - 1]["id"],
+            "statements": _answering(row["place"], parts),
+            "left": one_line(row.get("left") or ""),
+        }
         for row in result.output.get("answered_gaps") or []
         if 0 < row["gap"] <= shown
-    ]
-    return [
-        {"gap": gap["id"], "statements": _answering(place, parts), "left": left}
-        for gap, left, place in answered
-        if not left or is_rest_of(left, gap["description"])
     ]
 
 

@@ -35,6 +35,7 @@ from graph_research.research.models.draft import (
 from graph_research.research.models.inline_marks import plain_line
 from graph_research.research.report.draft import cited_only, with_chosen_operands
 from graph_research.text.language.words import held_share, term_weights
+from graph_research.text.wording import one_line
 
 _SECTIONS = (
     Section(name="passages", noun="passage", text="text", least_chars=0, keep=ALL_ROWS, shorten=nearer),
@@ -317,11 +318,11 @@ def _answered(
         if row.get("action", "rewrite") == "rewrite":
             stated = [row, *(row.get("sentences") or []), *((row.get("row") or {}).get("cells") or [])]
             ids = [now[said].id for one in stated if (said := _words(one.get("text"))) in now]
-            named = [(one["gap"], one.get("left") or "") for one in row.get("answers") or [] if ids]
+            named = [(one["gap"], one_line(one.get("left") or "")) for one in row.get("answers") or [] if ids]
             of_gaps += [
                 {"gap": gaps[n - 1]["id"], "statements": ids, "left": left} for n, left in named if 0 < n <= len(gaps)
             ]
-            whole = [n - len(gaps) for n, left in named if not left.strip()]
+            whole = [n - len(gaps) for n, left in named if not left]
             texts = [limits[n - 1] for n in whole if 0 < n <= len(limits)]
             of_limits += [
                 {"limit": Statement(text=text, kind=StatementKind.LIMIT).id, "text": text, "statements": ids}

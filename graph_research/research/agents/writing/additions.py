@@ -12,10 +12,14 @@ from graph_research.research.agents.writing.section_text import answered_row, an
 from graph_research.research.code_blocks import repeats_default
 from graph_research.research.models.draft import EMPTY_CELL, Block, BlockType, DraftSection, Statement, words_of
 from graph_research.text.bm25 import rarer_more
-from graph_research.text.language.words import held_weight, term_weights
+from graph_research.text.language.words import held_share, held_weight, term_weights
+from graph_research.text.relevance.leaning import leans_back
 
 _MOST_WORDS = 110
 """A longer paragraph gets the sentences of one addition and no more: writers are asked for 70 words."""
+_LEAST_ALIKE = 0.3
+"""A paragraph below a table gets what is added to that if it has so much of its words, by weight: a sentence on ciphers
+had 0.21 in a paragraph on proxies, one on a size of requests 0.68 in that on uploads."""
 _LABEL = re.compile(r"[^.:;：。]{1,60}[:：]")
 
 
@@ -42,10 +46,10 @@ def with_additions(section: DraftSection, additions: Iterable[Addition]) -> Draf
     """The section with the additions, in their order: a row in the table that it belongs to, as wide as the table and
     behind the row most alike in its label, but none of a setting that keeps its default; sentences at the end of the
     list's item that they belong to, as an item of their own only where they say what they are about ("Night fares: …");
-    at the end of the paragraph that they belong to, whose sentences lead on from each other, or right behind it where
-    several would make it too long and where they begin with a bold topic of their own; of any other block at the end of
-    that of the paragraphs below it which has most of their words, else behind these paragraphs; several as items of a
-    list. Where the statement is not there, or a row does not fit, nothing is added."""
+    in the paragraph that they belong to behind their statement and what leans on that, or right behind the paragraph
+    where several would make it too long and where they begin with a bold topic of their own; of any other block at the
+    end of that of the paragraphs below it which has most of their words, else behind these paragraphs; several as items
+    of a list. Where the statement is not there, or a row does not fit, nothing is added."""
     of_blocks: dict[int, list[Addition]] = {}
     for addition in additions:
         number = _block_of(section.blocks, addition.after)
@@ -78,18 +82,21 @@ def _is_row_of(block: Block, addition: Addition) -> bool:
 def _nearest_below(blocks: Sequence[Block], number: int, addition: Addition) -> int | None:
     """The number of the paragraph right below a block that is none and no list, or below such a paragraph, which has
     most of the words of the sentences that are added, by weight and by rarity in these paragraphs and the rows of the
-    block; None where none has any, or a row has as much, since they are on that then, and for a row of a table."""
+    block; None where that has few, or a row has as much, since they are on that then, and for a row of a table."""
     if blocks[number].type in (BlockType.PARAGRAPH, BlockType.LIST) or _is_row_of(blocks[number], addition):
         return None
     below = takewhile(lambda n: blocks[n].type is BlockType.PARAGRAPH, range(number + 1, len(blocks)))
     words = {n: _terms(blocks[n].sentences) for n in below}
     rows = list(map(_terms, blocks[number].rows))
     holding = Counter(term for weights in (*words.values(), *rows) for term in weights)
-    wanted = rarer_more(_terms(addition.sentences), holding, len(words) + len(rows))
+    said = _terms(addition.sentences)
+    wanted = rarer_more(said, holding, len(words) + len(rows))
     held = {n: held_weight(wanted, weights) for n, weights in words.items()}
     nearest = max(held, key=lambda n: held[n], default=None)
     of_rows = max((held_weight(wanted, weights) for weights in rows), default=0.0)
-    return nearest if nearest is not None and held[nearest] > of_rows else None
+    if nearest is None or held[nearest] <= of_rows or held_share(said, words[nearest]) < _LEAST_ALIKE:
+        return None
+    return nearest
 
 
 def _terms(statements: Iterable[Statement]) -> Mapping[str, float]:
@@ -114,12 +121,22 @@ def _with_own(block: Block, additions: Sequence[Addition]) -> list[Block]:
         return [block.model_copy(update={"items": _inserted(items, [(row.after, row.sentences) for row in left])})]
     if block.type is BlockType.PARAGRAPH:
         fitting = _fitting(block.sentences, (row for row in said if not _has_topic(row.sentences)))
-        further = (sentence for addition in fitting for sentence in addition.sentences)
-        block = block.model_copy(update={"sentences": [*block.sentences, *further]})
+        block = block.model_copy(update={"sentences": _led_on(block.sentences, fitting)})
         said = [row for row in said if row not in fitting]
     if len(said) > 1:
         return [block, Block(type=BlockType.LIST, items=[row.sentences for row in said])]
     return [block, *(Block(sentences=row.sentences) for row in said)]
+
+
+def _led_on(sentences: Sequence[Statement], additions: Iterable[Addition]) -> list[Statement]:
+    """The sentences of a paragraph with each addition behind its statement and those that lean back on it, that of
+    another block at the end."""
+    ends = [n for n, _ in enumerate(sentences) if not any(leans_back(row.text) for row in sentences[n + 1 : n + 2])]
+    new = []
+    for addition in additions:
+        named = next((n for n, row in enumerate(sentences) if row.id == addition.after), len(sentences) - 1)
+        new.append((sentences[next(n for n in ends if n >= named)].id, addition.sentences))
+    return [one for line in _inserted([[row] for row in sentences], new) for one in line]
 
 
 def _fitting(sentences: Sequence[Statement], additions: Iterable[Addition]) -> list[Addition]:

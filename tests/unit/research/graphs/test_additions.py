@@ -232,14 +232,14 @@ def test_an_addition_stands_behind_its_statement_in_the_form_of_its_block() -> N
     assert with_new("a", row=True) == with_new("nowhere") == ["a b", "c d", "e f g h", "i = 1"]
 
 
-def test_additions_to_a_paragraph_stand_at_its_end_since_its_sentences_lead_on_from_each_other() -> None:
-    told = ("The relaxed mode may lose commits.", "The loss covers 600 ms.", "Keep the strict one.")
+def test_additions_to_a_paragraph_stand_behind_their_sentence_and_what_leans_on_it() -> None:
+    told = ("The relaxed mode may lose commits.", "This loss covers 600 ms.", "Keep the strict one.")
     first, *_, last = rows = [Statement(text=text) for text in told]
     section = DraftSection(heading="S", blocks=[Block(sentences=rows)])
     texts = ["A full disk gives an error.", "Oaks grow slowly."]
     new = [Addition(row.id, [Statement(text=text)], []) for row, text in zip((first, last), texts, strict=True)]
     [block] = with_additions(section, new).blocks
-    assert [row.text for row in block.sentences] == [*told, *texts]
+    assert [row.text for row in block.sentences] == [*told[:2], texts[0], told[2], texts[1]]
     long = Statement(text=f"{'It is so, and so it goes on. ' * 12}")
     [block, behind] = with_additions(section, [new[0], Addition(last.id, [long], [])]).blocks
     assert [len(block.sentences), [row.text for row in behind.sentences]] == [4, [long.text]]
@@ -288,6 +288,9 @@ def test_several_additions_to_a_table_are_a_list_behind_the_paragraphs_on_it() -
     on_a_row = Statement(text="A restore by hand needs the archive.")
     *before, last = with_additions(section, [Addition(cells[0].id, [on_a_row], [])]).blocks
     assert (before, last.sentences) == (section.blocks, [on_a_row]), "not with what has fewer of its words than a row"
+    other = Statement(text="A suite of ciphers, once lost, needs strong keys.")
+    *before, last = with_additions(section, [Addition(cells[0].id, [other], [])]).blocks
+    assert (before, last.sentences) == (section.blocks, [other]), "not with what has but one of its words"
 
 
 @pytest.mark.parametrize("labels", [("Night fares: they", "Dogs: they"), ("Night fares", "Dogs")])

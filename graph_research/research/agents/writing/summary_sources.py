@@ -159,8 +159,8 @@ def _nearness(one: Statement, other: Statement) -> float:
 
 
 def _computed(statement: Statement, computing: Iterable[Statement], quotes: Mapping[str, str]) -> Statement:
-    """The statement, with the computation, the evidence and the judged numbers of the nearest one of a section that
-    states a figure which its own evidence lacks."""
+    """The statement, with the evidence of the nearest one of a section that states a figure which its own evidence
+    lacks, and what of its computation and its judged numbers gives that figure."""
     own = [*(quotes.get(name, "") for name in statement.evidence_ids), *statement.judged]
     lacking = unstated(statement.text, own)
     if statement.kind not in (StatementKind.FACT, StatementKind.ANALYSIS) or statement.computed or not lacking:
@@ -174,14 +174,26 @@ def _computed(statement: Statement, computing: Iterable[Statement], quotes: Mapp
     share, nearest = max(giving, key=lambda row: row[0], default=(0.0, statement))
     if share < _LEAST_RELATED:
         return statement
+    nearest = _giving_only(nearest, [figure for figure in lacking if _gives(nearest, figure, quotes)], quotes)
     judged = nearest.judged if statement.kind is StatementKind.ANALYSIS else []
     return statement.model_copy(
         update={
-            "computed": list(nearest.computed),
+            "computed": nearest.computed,
             "evidence_ids": list(dict.fromkeys([*statement.evidence_ids, *nearest.evidence_ids])),
             "judged": list(dict.fromkeys([*statement.judged, *judged])),
         }
     )
+
+
+def _giving_only(statement: Statement, wanted: Sequence[Value], quotes: Mapping[str, str]) -> Statement:
+    """The statement with what of its computation gives these figures, and the judged numbers that stand in that."""
+    for name in ("computed", "judged"):
+        for entry in getattr(statement, name):
+            fewer = statement.model_copy(update={name: [one for one in getattr(statement, name) if one != entry]})
+            is_used = name == "judged" and not unstated(entry, statement.computed)
+            if not is_used and all(_gives(fewer, figure, quotes) for figure in wanted):
+                statement = fewer
+    return statement
 
 
 def _gives(statement: Statement, figure: Value, quotes: Mapping[str, str]) -> bool:

@@ -87,6 +87,21 @@ def test_a_number_that_a_section_computes_is_computed_in_the_summary_as_there() 
     assert summed_up("The crossings of a ferry take 20 hours.", StatementKind.FACT).judged == []
 
 
+def test_of_a_computation_the_summary_takes_what_gives_its_own_number() -> None:
+    text = "The locks of a ferry take 15 hours, and with 7 crossings, an assumed number, 35 hours."
+    said = Statement(
+        text=text,
+        kind=StatementKind.ANALYSIS,
+        evidence_ids=["ev-5"],
+        computed=["5 * 3", "5 * 7"],
+        judged=["7"],
+    )
+    sections = [DraftSection(heading="Ferry", blocks=[Block(sentences=[said])])]
+    item = Statement(text="The locks of a ferry take 15 hours.", kind=StatementKind.ANALYSIS)
+    [changed] = with_sources_of_sections([Block(sentences=[item])], sections, QUOTES)
+    assert (changed.sentences[0].computed, changed.sentences[0].judged) == (["5 * 3"], [])
+
+
 WAS = Statement(text="Inner gate: it is opened by hand, since the motor jams.", evidence_ids=["ev-hand"])
 NOW = Statement(text="Inner gate: at low tide it is opened by hand, since the motor jams.", evidence_ids=["ev-hand"])
 OUTER = Statement(text="Outer gate: a sensor and a guard see each ship that comes.", evidence_ids=["ev-1", "ev-2"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +19,7 @@ from graph_research.research.models.inline_marks import plain_line
 from graph_research.research.models.outline import OutlineSection, SectionAction
 from graph_research.research.models.report_options import ReportOptions, report_language
 from graph_research.text.language.tags import language_name, primary
-from graph_research.text.language.words import language_of, terms
+from graph_research.text.language.words import held_share, language_of, term_weights
 
 _MOST_SECTIONS = 16
 _MOST_LAID_OUT = 0.4
@@ -32,6 +31,10 @@ _MOST_SEARCHES = 3
 """So many queries of a section are sent."""
 _MOST_READ = 20
 """Quotes, to tell their language."""
+
+_LEAST_HELD = 0.2
+"""Of the words of a finding, by weight, in what its section is about: of what outlines of four plays named in a section
+most had 0.25 to 0.55 in that, a finding on names of files 0.15 in one on security and 0.13 in one on caches."""
 
 _SECTIONS = (
     Section(name="limits", noun="limit", keep=0),
@@ -214,18 +217,22 @@ def _free(previous: Mapping[str, Any], sections: Sequence[OutlineSection]) -> in
 def _with_every_finding(
     sections: Sequence[OutlineSection], findings: Sequence[Mapping[str, Any]]
 ) -> list[OutlineSection]:
-    """Findings that no section names go to the one that is written and shares most words with them. Those that a kept
-    section may already hold are left."""
+    """Findings that no section names go to the one that is written and holds most of their words, by weight, if that
+    holds enough, or the outline names none at all. Those that a kept section may already hold are left; the editor is
+    told of what no section tells."""
     named = {name for section in sections for name in section.finding_ids}
     written = [section for section in sections if section.action is not SectionAction.KEEP]
     has_kept = len(written) < len(sections)
+    about = {section.id: term_weights(_about(section)) for section in written}
     added: dict[str, list[str]] = {}
     for row in findings:
         if row["id"] in named or not written or (has_kept and row["iteration"] < findings[-1]["iteration"]):
             continue
-        words = Counter(_terms(row["content"]))
-        best = max(written, key=lambda section: (words & Counter(_terms(_about(section)))).total())
-        added.setdefault(best.id, []).append(row["id"])
+        said = term_weights(row["content"])
+        shares = {name: held_share(said, terms) for name, terms in about.items()}
+        best = max(shares, key=shares.__getitem__)
+        if shares[best] >= _LEAST_HELD or not named:
+            added.setdefault(best, []).append(row["id"])
     return [
         section.model_copy(update={"finding_ids": [*section.finding_ids, *added.get(section.id, ())]})
         for section in sections
@@ -234,10 +241,6 @@ def _with_every_finding(
 
 def _about(section: OutlineSection) -> str:
     return " ".join([section.heading, section.answers, *section.parts])
-
-
-def _terms(text: str) -> list[str]:
-    return terms(text, language_of(text))
 
 
 def _with_words(

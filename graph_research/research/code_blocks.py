@@ -99,8 +99,11 @@ def notes_on_code(section: DraftSection) -> dict[str, str]:
 def settings_in(code: str, language: str) -> list[str]:
     """The names that a block in a language sets, each once: those that it gives a value, but for a program's variables
     and the columns of a statement, or with which its lines begin where the language writes `Name value`."""
-    if language.lower() in _PROGRAMS:
-        return []
+    return [] if language.lower() in _PROGRAMS else names_set_in(code, language)
+
+
+def names_set_in(code: str, language: str) -> list[str]:
+    """What `settings_in` says, with a program's variables: a file of settings may be one."""
     names = _FIRST if language.lower() in _SPACED else _SET
     return list(dict.fromkeys(names.findall(_STATEMENT.sub("", _COMMENT.sub("", code)))))
 

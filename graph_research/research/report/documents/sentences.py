@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
+from graph_research.research.code_blocks import names_set_in
 from graph_research.research.evidence.cited import Citation, CitedBlock, CitedContradiction, CitedStatement
 from graph_research.research.evidence.claim_support import Status
 from graph_research.research.models.draft import EMPTY_CELL, BlockType, StatementKind, statements_of
@@ -42,6 +44,7 @@ _STYLES = {
     (True, True): Style.STRONG_CODE,
 }
 """By whether a stretch is code and in bold."""
+_NAME = re.compile(r"\w+(?:[.-]\w+)*")
 
 
 class Sentences:
@@ -125,18 +128,20 @@ class Sentences:
         """The caption of a block to copy: its sources, with the word for analysis where the writer composed it. Where
         several tell of its settings each stands with those that it tells of and no table of the section has, and one
         that tells of none where no sentence of the report cites it; else none stands where the `others` of its section
-        that are no such blocks have them all."""
+        that are no such blocks have them all and tell of all that it sets."""
         others = list(others)
         rows = {word for other in others for row in other.rows if row for word in row[0].text.split()}
         settings = settings_by_source(statement.text, block.language, statement.citations, self._citations, rows)
-        told = (row for block in others if block.type is not BlockType.CODE for row in block.statements())
+        told = [row for other in others if other.type is not BlockType.CODE for row in other.statements()]
         shown = self._sources_of(name for row in told for name in row.citations)
+        named = set(_NAME.findall(" ".join(row.text for row in told)))
         if sum(map(bool, settings.values())) > 1:
             numbers = self._with_settings(statement, settings)
         else:
-            numbers = () if settings.keys() <= shown else self.numbers(statement.citations)
-        named = (Span(self._labels.pair.format(name=self._labels.sources, value="")), *numbers) if numbers else ()
-        return joined([named, self._analysis(statement) if named else (), self._status(statement)])
+            is_told = settings.keys() <= shown and named.issuperset(names_set_in(statement.text, block.language))
+            numbers = () if is_told else self.numbers(statement.citations)
+        lead = (Span(self._labels.pair.format(name=self._labels.sources, value="")), *numbers) if numbers else ()
+        return joined([lead, self._analysis(statement) if lead else (), self._status(statement)])
 
     def _with_settings(self, statement: CitedStatement, settings: Mapping[int, Sequence[str]]) -> Spans:
         """The numbers of the sources, each once behind the settings that it tells of, those without any last and only

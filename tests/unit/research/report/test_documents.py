@@ -334,6 +334,14 @@ def test_a_block_to_copy_has_no_numbers_where_its_section_has_them_all() -> None
     assert "turbines = 16\n```\n\nThere are 16 turbines. [1]" in rendered("md", whole).decode()
 
 
+@pytest.mark.parametrize("language", ["ini", "python"])
+def test_a_block_to_copy_has_its_numbers_where_it_sets_what_its_section_does_not_tell_of(language: str) -> None:
+    sets = fact("turbines = 16\nHOURS = 412", TURBINES)
+    code = {"type": "code", "language": language, "sentences": [sets]}
+    whole = report(conclusions=[code, paragraph(fact("There are 16 turbines.", TURBINES))])
+    assert "HOURS = 412\n```\n\nSources: [1]" in rendered("md", whole).decode()
+
+
 @pytest.mark.parametrize("format", ["md", "pandoc", "docx", "pdf", "html"])
 def test_a_block_to_copy_stands_below_its_caption(format: str) -> None:
     code = {"type": "code", "language": "ini", "sentences": [fact("turbines = 16", TURBINES)], "caption": "lagoon.conf"}

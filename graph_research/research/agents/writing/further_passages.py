@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby, pairwise, takewhile
+from itertools import groupby, islice, pairwise, takewhile
 from typing import Any
 
 from graph_research.graph.context import Context
@@ -64,12 +64,17 @@ class FurtherPassages:
 
     def add(self, item: Ranked) -> None:
         """Add the stretch around a unit, if no text that is held has it, its own or another that says the same word for
-        word, and the stretch ends as a sentence or is a row of a table: titles, names in a list and declarations say
-        nothing."""
+        word, and the stretch ends as a sentence, is a row of a table or a whole example: titles, names in a list and
+        declarations say nothing."""
         document = self._finder.documents[item.source]
         place, unit = item.position, item.unit
-        if not self._is_told(item.source, unit) and not any(unit.text in text for text in self._texts()):
-            self._take(item.source, *_stretch(place, document, self._of(item.source)), is_row=unit.kind == "row")
+        if self._is_told(item.source, unit) or any(unit.text in text for text in self._texts()):
+            return
+        example = _example(place, document)
+        if example and not any(self._is_told(item.source, line) for line in example):
+            self._take(item.source, example[0].start, example[-1].end, is_whole=True)
+        else:
+            self._take(item.source, *_stretch(place, document, self._of(item.source)), is_whole=unit.kind == "row")
 
     def add_first(self, ranking: Iterable[Ranked], most: int) -> list[str]:
         """Add the first stretches of a ranking that are new, and give their ids. No more is ranked than is needed."""
@@ -106,7 +111,7 @@ class FurtherPassages:
             while told and told[-1].kind != "row" and not told[-1].text.endswith(SENTENCE_ENDS):
                 told.pop()
             if told and not known:
-                self._take(source, told[0].start, told[-1].end, is_row=told[-1].kind == "row")
+                self._take(source, told[0].start, told[-1].end, is_whole=told[-1].kind == "row")
 
     @property
     def documents(self) -> Mapping[str, Document]:
@@ -124,11 +129,11 @@ class FurtherPassages:
     def _is_told(self, source: str, unit: Unit) -> bool:
         return any(start <= unit.start < end or unit.start <= start < unit.end for start, end in self._of(source))
 
-    def _take(self, source: str, start: int, end: int, *, is_row: bool = False) -> None:
+    def _take(self, source: str, start: int, end: int, *, is_whole: bool = False) -> None:
         document = self._finder.documents[source]
         if self._finder.sources[source].tier == "FLAGGED":
             return
-        if not is_row:
+        if not is_whole:
             if not document.text[start:end].endswith(SENTENCE_ENDS):
                 return
             start, end = self._announced(source, start, end)
@@ -200,6 +205,34 @@ def _stretch(place: int, document: Document, told: Sequence[tuple[int, int]]) ->
             if max(units[last].end, units[step].end) - min(units[first].start, units[step].start) <= most:
                 first, last, grows = min(first, step), max(last, step), True
     return units[first].start, units[last].end
+
+
+def _example(place: int, document: Document) -> Sequence[Unit]:
+    """The lines of the block of code that a unit is a line of, where these are not too long, behind the sentence
+    right above them; nothing where none stands there, as in a listing."""
+    units = analysed(document).units
+    if units[place].kind != "line":
+        return ()
+    first, last = bisect_left(units, units[place].block, key=lambda unit: unit.block), place
+    while last + 1 < len(units) and units[last + 1].block == units[place].block:
+        last += 1
+    above = units[first - 1] if first else units[place]
+    is_led = above.kind == "sentence" and above.heading == units[place].heading
+    fits = units[last].end - units[first].start <= _DEFINITION_CHARS
+    return units[first - 1 : last + 1] if is_led and fits else ()
+
+
+def examples(pool: Pool, query: Query) -> Iterator[Ranked]:
+    """The lines nearest to a query of those blocks of code that hold enough of its words with what stands above them,
+    best first."""
+    lines = (item for item in rank(pool, query) if item.unit.kind == "line")
+    for item in islice(lines, _MOST_TRIED):
+        read = pool.read[item.source]
+        if example := _example(item.position, pool.documents[item.source]):
+            first = bisect_left(read.units, example[0].start, key=lambda unit: unit.start)
+            held = {term for counted in read.counts[first : first + len(example)] for term in counted}
+            if held_share(query.weights(read.language), held) >= _LEAST_COVERED:
+                yield item
 
 
 def _chars_of(units: Sequence[Unit], places: Iterable[int]) -> int:

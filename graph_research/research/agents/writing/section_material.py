@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from graph_research.research.agents.writing.further_passages import FurtherPassages, nearest, sought
+from graph_research.research.agents.writing.further_passages import FurtherPassages, examples, nearest, sought
 from graph_research.research.agents.writing.limiting_sentences import settling
 from graph_research.research.agents.writing.notes import Note, answered_by_words, latest, latest_limits, notes_of
 from graph_research.research.agents.writing.passages import (
@@ -41,9 +41,10 @@ _MOST_SOURCES = 120
 _MOST_OF_LIMITS, _OF_A_LIMIT = 4, 1
 _MOST_OF_GAPS, _OF_A_GAP = 4, 1
 _OF_A_CONFLICT, _OF_A_SEARCH, _WITHOUT_PARTS = 2, 2, 4
+_MOST_EXAMPLES = 4
 """Passages in which what a researcher did not find, or an open question asks for, may stand: of both so many in all,
 of each limit, and of each query for a question and each thing that it names; then of each conflict, of each search of
-the section, and of a section that has no parts."""
+the section, and of a section that has no parts; and the examples of a section that has a block to copy."""
 _MOST_EXPLAINING_CHARS, _MOST_OF_AN_ENTRY = 4_500, 600
 """So much is shown of what explains the things that the section names, and of each of them."""
 _MOST_NOTES = 8
@@ -314,7 +315,8 @@ def _passages(
     needs: SectionNeeds, sources: Mapping[str, Source], documents: Mapping[str, Document]
 ) -> tuple[list[Evidence], dict[str, list[str]]]:
     """Further stretches of the sources, none of them among the section's evidence: those that explain what it names,
-    those nearest to a contradiction that is open, those that its own searches are about, those that bear on each of
+    those nearest to a contradiction that is open, for a block to copy one example for each search and part of the
+    section, those that its own searches are about, those that bear on each of
     its parts, which may say no more than how the section is laid out, or where it has none those that bear on what it
     must answer and not more on another section, those nearest to what the researchers did not find, and to what is
     open. Also the ids of those near each contradiction, by its id."""
@@ -328,6 +330,9 @@ def _passages(
     def add(ranking: Iterable[Ranked], most: int) -> None:
         further.add_first((item for item in ranking if not needs.excludes(item, pool)), most)
 
+    most = len(further.chosen) + _MOST_EXAMPLES
+    for text in (*needs.section.searches, *needs.section.parts) if needs.section.has_block else ():
+        add(examples(pool, parse(text)), min(1, most - len(further.chosen)))
     for query in needs.section.searches:
         add(nearest(pool, parse(query)), _OF_A_SEARCH)
     parts = needs.section.terms or ([] if needs.section.searches else needs.section.parts)

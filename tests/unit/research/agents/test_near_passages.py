@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import pytest
@@ -136,6 +137,16 @@ def test_a_sentence_that_announces_what_is_told_or_does_not_follow_is_not_shown(
     assert announced(page, "replica", COMMAND) == [before]
     assert announced(f"<p>{before} {after}</p><h2>Others</h2><p>Nothing else is said of it.</p>", "replica") == [before]
     assert announced(f"<p>{after}</p><pre>{COMMAND}</pre>", "replica", COMMAND) == []
+
+
+def test_an_example_is_shown_whole_with_the_sentence_above_it() -> None:
+    host = "<VirtualHost *:443>\n  SSLEngine on\n  SSLCertificateFile /path/to/www.cert\n</VirtualHost>"
+    block = f"<p>Two lines are needed. They stand in a host.</p><pre>{escape(host)}</pre>"
+    shown = "They stand in a host.\n" + host
+    assert [" ".join(quote.split()) for quote in announced(block, "SSLCertificateFile")] == [" ".join(shown.split())]
+    assert announced(f"<pre>{escape(host)}</pre>", "SSLCertificateFile") == [], "a listing"
+    long = escape(host * 20)
+    assert announced(f"<p>They stand in a host.</p><pre>{long}</pre>", "SSLCertificateFile") == []
 
 
 def test_what_is_too_short_to_be_understood_by_itself_is_not_shown() -> None:

@@ -143,6 +143,22 @@ def test_a_part_that_only_says_how_the_section_is_laid_out_brings_no_passages() 
     assert found == ["Where a published file is locked, its writer waits."], "common words, with one of the section"
 
 
+def test_a_section_with_a_block_to_copy_is_shown_the_example_that_is_nearest_to_what_it_needs() -> None:
+    page = (
+        "<h1>Settings</h1><p>The page size of a database is set before the checkpoint of the log, in many pages.</p>"
+        "<p>The lines below set it.</p><pre>open --page-size 4096\nset checkpoint 500\nclose</pre>"
+    )
+    pages = {"src-0000000009": html_document(page)}
+    section = {**LOCKS, "searches": ["set checkpoint page size"]}
+    sources = {name: Source(id=name, title="Settings", archive_hash=pages[name].hash) for name in pages}
+    first = {}
+    for has_block in (True, False):
+        row = {**section, "has_block": has_block}
+        needs = SectionNeeds.of({"section": row, "outline": [row], "findings": [], "evidence": []})
+        first[has_block] = next(iter(section_material(needs, sources, pages).fresh.values())).quote
+    assert "set checkpoint 500" in first[True] and "set checkpoint 500" not in first[False]
+
+
 def test_pages_in_another_language_than_the_report_are_looked_up_by_the_terms_that_the_outline_gives() -> None:
     locks = {"id": "sec-1", "heading": "Sperren der Schreiber", "answers": "Wie viele Seiten fasst das Protokoll?"}
     told = {**locks, "terms": ["default of the checkpoint threshold in pages"]}

@@ -20,12 +20,12 @@ import orjson
 from graph_research.graph.checkpoint.sqlite_writer import connected
 from graph_research.providers.errors import ProviderError, ProviderRefused, ProviderUnavailable
 from graph_research.providers.search.base import LOCAL
-from graph_research.providers.search.local.build_dates import of_sets
 from graph_research.providers.search.local.passage_ids import first_id, next_id
 from graph_research.providers.search.local.query import without_accents
+from graph_research.providers.search.local.sets import shared
 from graph_research.providers.search.local.translations import pages
 from graph_research.providers.search.local.versions import superseded
-from graph_research.text.document import Document, source_id
+from graph_research.text.document import Block, Document, source_id
 from graph_research.text.language.versions import is_marked_as_retracted, says_it_is_superseded
 from graph_research.text.language.words import index_text, language_of
 from graph_research.text.passages import PassageSpan, passages
@@ -33,16 +33,18 @@ from graph_research.text.passages import PassageSpan, passages
 _VERSION = 39  # raise it with every change of the schema or of what is indexed: an older index is made anew
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.05
+_MOST_OF_FURNITURE = 200  # characters of a passage that may stand on each page of a set
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class IndexEntry:
-    """The columns of a row of `documents`, and of each passage its place, its length and its row of `words`."""
+    """The columns of a row of `documents`, and of each passage its place, its length, its row of `words`, and its text
+    if it is short."""
 
     columns: Mapping[str, Any]
-    passages: Sequence[tuple[PassageSpan, int, Mapping[str, str]]] = ()
+    passages: Sequence[tuple[PassageSpan, int, Mapping[str, str], str]] = ()
 
 
 def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
@@ -60,7 +62,7 @@ def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
         body = document.text[span.start : span.end]
         row = {"title": title, "heading": terms(f"{path} {span.heading}"), "body": terms(body)}
         length = 1 + sum(column.count(" ") + 1 for column in row.values() if column)  # an average of 0 would divide
-        spans.append((span, length, row))
+        spans.append((span, length, row, body if len(body) <= _MOST_OF_FURNITURE else ""))
     columns = {
         **values,
         "reason": None,
@@ -68,7 +70,7 @@ def document_entry(values: Mapping[str, Any], document: Document) -> IndexEntry:
         "own_title": document.title,
         "text_hash": document.hash,
         "passages": len(spans),
-        "length": sum(length for _, length, _ in spans),
+        "length": sum(length for _, length, *_ in spans),
         "language": language,
         "text": zlib.compress(document.text.encode()),
         "layout": zlib.compress(orjson.dumps(document.layout())),
@@ -157,9 +159,10 @@ class Index:
                 number = self._run("insert_document", **columns)
                 first, before = first_id(columns["folder"]), first_id(columns["folder"] + 1)
                 passage = max(first, self._one("last_passage", before=before)["id"])
-                for span, length, terms in entry.passages:
+                for span, length, terms, said in entry.passages:
                     passage = next_id(passage, length)
-                    self._run("insert_passage", id=passage, document=number, start=span.start, end=span.end)
+                    place = {"document": number, "start": span.start, "end": span.end}
+                    self._run("insert_passage", id=passage, **place, said=said)
                     self._run("insert_words", id=passage, **terms)
 
     def touch(self, number: int, *, path: str, mtime_ns: int, size: int) -> None:
@@ -180,20 +183,26 @@ class Index:
                 self._run("insert_omission", folder=folder, **omission)
 
     def relate(self, folder: int) -> None:
-        """Find anew the old versions in a folder, its pages in several languages or formats, and which
-        dates are those of sets."""
+        """Find anew the old versions in a folder, its pages in several languages or formats, the passages that stand on
+        most pages of a set, which no search finds from then on, and in all folders which dates are those of sets."""
         with self.snapshot():
             rows = self.rows("relations", folder=folder)
-            found, paged, dated = superseded(rows, self.text), pages(rows, self.text), of_sets(rows)
+            found, paged = superseded(rows, self.text), pages(rows, self.text)
+            short = self.rows("short_passages", folder=folder)
+            repeated = shared((row["id"], row["url"], row["said"]) for row in short)
+            dated = self.rows("dates")
+            of_sets = shared((row["id"], f"{row['root']}/{row['url']}", row["own_date"]) for row in dated)
         with self._transaction():
             for row in rows:
-                now = {
-                    "superseded": found.get(row["id"]),
-                    "page": paged.get(row["id"]),
-                    "date_of_set": int(row["id"] in dated),
-                }
+                now = {"superseded": found.get(row["id"]), "page": paged.get(row["id"])}
                 if any(row[name] != value for name, value in now.items()):
                     self._run("relate", id=row["id"], **now)
+            for number in (row["id"] for row in short if row["id"] in repeated and not row["furniture"]):
+                self._run("mark_furniture", id=number)
+                self._run("delete_words_of", id=number)
+            for row in dated:
+                if row["date_of_set"] != (row["id"] in of_sets):
+                    self._run("date", id=row["id"], date_of_set=int(row["id"] in of_sets))
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Forget these documents."""
@@ -211,10 +220,14 @@ class Index:
             self._run("delete_folder", folder=number)
 
     def document(self, number: int) -> Document:
-        """The stored document, without the date where that is of a set of documents."""
+        """The stored document, without the date where that is of a set of documents; what stands on most pages of a set
+        is boilerplate."""
         row = self._one("layout", id=number)
         document = Document.from_layout(self.text(number), orjson.loads(zlib.decompress(row["layout"])))
-        return replace(document, date="") if row["date_of_set"] else document
+        if row["date_of_set"]:
+            document = replace(document, date="")
+        furniture = self.rows("furniture", document=number)
+        return replace(document, blocks=tuple(_marked(document.blocks, furniture))) if furniture else document
 
     def text(self, number: int) -> str:
         """The text of the stored document."""
@@ -299,6 +312,12 @@ class Index:
             provider=LOCAL,
             help="see that its folder exists, is writable and has space",
         )
+
+
+def _marked(blocks: Iterable[Block], furniture: Sequence[Row]) -> Iterator[Block]:
+    for block in blocks:
+        is_within = any(row["start"] <= block.start and block.end <= row["end"] for row in furniture)
+        yield block._replace(kind="boilerplate") if is_within else block
 
 
 def _row(cursor: sqlite3.Cursor, values: Sequence[Any]) -> Row:

@@ -44,7 +44,7 @@ VALUES (:folder, :url, :path, :mtime_ns, :size, :bytes_hash, :reason, :source_id
 SELECT coalesce(max(id), 0) AS id FROM passages WHERE id < :before
 
 -- name: insert_passage
-INSERT INTO passages (id, document, start, end) VALUES (:id, :document, :start, :end)
+INSERT INTO passages (id, document, start, end, said) VALUES (:id, :document, :start, :end, :said)
 
 -- name: insert_words
 INSERT INTO words (rowid, title, heading, body) VALUES (:id, :title, :heading, :body)
@@ -98,10 +98,31 @@ FROM passages JOIN documents ON documents.id = passages.document JOIN folders ON
 WHERE passages.id IN (SELECT value FROM json_each(:ids)) ORDER BY url, documents.path, passages.start
 
 -- name: relations
-SELECT id, url, own_title, own_date, says_superseded, superseded, language, text_hash, page, date_of_set FROM documents WHERE folder = :folder AND reason IS NULL
+SELECT id, url, own_title, own_date, says_superseded, superseded, language, text_hash, page FROM documents WHERE folder = :folder AND reason IS NULL
 
 -- name: relate
-UPDATE documents SET superseded = :superseded, page = :page, date_of_set = :date_of_set WHERE id = :id
+UPDATE documents SET superseded = :superseded, page = :page WHERE id = :id
+
+-- name: dates
+SELECT documents.id AS id, folders.path AS root, url, own_date, date_of_set
+FROM documents JOIN folders ON folders.id = documents.folder WHERE own_date <> ''
+
+-- name: date
+UPDATE documents SET date_of_set = :date_of_set WHERE id = :id
+
+-- name: short_passages
+SELECT passages.id AS id, url, said, furniture
+FROM documents JOIN passages ON passages.document = documents.id WHERE folder = :folder
+UNION ALL SELECT 0, url, '', 0 FROM documents WHERE folder = :folder AND reason IS NULL AND passages = 0
+
+-- name: mark_furniture
+UPDATE passages SET furniture = 1 WHERE id = :id
+
+-- name: delete_words_of
+DELETE FROM words WHERE rowid = :id
+
+-- name: furniture
+SELECT start, end FROM passages WHERE document = :document AND furniture
 
 -- name: pages
 SELECT id, folder, page, url, language FROM documents

@@ -20,7 +20,7 @@ CREATE INDEX omissions_folder ON omissions (folder);
 -- an archive have its path, time, size and hash, and a URL below its own. warnings is a JSON list.
 -- passages and length count its passages and their terms. superseded is NULL, the URL of a newer version in the folder, or empty where the document says so itself.
 -- page is NULL, or the path without language or suffix of a page that the folder has in several languages or formats.
--- date_of_set is 1 where own_date stands in nearly all documents beside it.
+-- date_of_set is 1 where own_date is that of most dated documents of a folder that it stands in.
 CREATE TABLE documents (
     id           INTEGER PRIMARY KEY,
     folder       INTEGER NOT NULL REFERENCES folders (id),
@@ -54,12 +54,15 @@ CREATE INDEX documents_page ON documents (folder, page, url, language) WHERE pag
 CREATE INDEX documents_language ON documents (language, folder, passages, length);
 
 -- The id has the folder's id, a number and how many terms the passage has (passage_ids.py), so that a search ranks
--- passages by the ids that the index of words gives, without a look at each.
+-- passages by the ids that the index of words gives, without a look at each. said is the text of a short one, else
+-- empty; furniture is 1 where it stands in most documents of a folder, and has no row in words.
 CREATE TABLE passages (
     id       INTEGER PRIMARY KEY,
     document INTEGER NOT NULL REFERENCES documents (id),
     start    INTEGER NOT NULL,
-    end      INTEGER NOT NULL
+    end      INTEGER NOT NULL,
+    said     TEXT NOT NULL,
+    furniture INTEGER NOT NULL DEFAULT 0
 );
 
 CREATE INDEX passages_document ON passages (document);

@@ -37,6 +37,7 @@ from graph_research.text.relevance.ranking import MEANING, OLD_VERSION
 _CANDIDATES = 200  # passages, of which the best document may have many
 _TITLE = 4  # times that a word of the title counts
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
+_NAMED_VERSION = re.compile(r"[^\W\d_][\w-]*\s+\d+(?:\.\d+)+(?![\w%]|[.,]\d)")
 _RANKED_BY_MEANING = 30
 
 
@@ -81,7 +82,7 @@ def rank(
     rows = _best(index, values, max(_CANDIDATES, most * most_passages))
     if embedder is not None:
         rows = _by_meaning(index, text, rows, embedder)
-    rows = _old_versions_behind(rows, text)
+    rows = _other_releases_behind(_old_versions_behind(rows, text), text)
     share = max(_covered(counts, rows[0]["id"], one) for one in weights.values()) / rows[0]["value"] if rows else 0
     return [
         RankedDocument(
@@ -197,6 +198,29 @@ def _old_versions_behind(rows: Sequence[Row], text: str) -> list[Row]:
         return {**row, "value": min(row["value"], newer) * OLD_VERSION}
 
     return sorted(map(weighed, rows), key=lambda row: -row["value"])
+
+
+def _other_releases_behind(rows: Sequence[Row], text: str) -> list[Row]:
+    """Where titles hold a name with its version as the query does, passages of pages whose titles differ from these in
+    numbers alone are worth less than the best of these: 3.2 stands in 3.2.1 too, and in the title of each page of 3.2's
+    manual."""
+    asked = {match[0].casefold() for match in _NAMED_VERSION.finditer(text)}
+    exact = [row for row in rows if asked & {match[0].casefold() for match in _NAMED_VERSION.finditer(_title(row))}]
+    best: dict[str, float] = {}
+    for row in exact:
+        series = _VERSION.sub("", _title(row))
+        best[series] = max(row["value"], best.get(series, 0.0))
+    own = {row["document"] for row in exact}
+
+    def weighed(row: Row) -> Row:
+        most = best.get(_VERSION.sub("", _title(row))) if row["document"] not in own else None
+        return row if most is None else {**row, "value": min(row["value"], most) * OLD_VERSION}
+
+    return sorted(map(weighed, rows), key=lambda row: -row["value"])
+
+
+def _title(row: Row) -> str:
+    return row["own_title"] or ""
 
 
 def _is_asked(row: Row, text: str) -> bool:

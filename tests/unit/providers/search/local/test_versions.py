@@ -150,6 +150,20 @@ async def test_the_version_that_a_query_names_is_not_behind(
     assert {one.facts.url: one.facts.superseded for one in found} == {names[0]: names[1], names[1]: None}
 
 
+@pytest.mark.parametrize("query", ["Django 3.2 release notes", "What is new in Django 3.2?"])
+async def test_the_page_of_a_release_comes_before_the_other_pages_of_its_series(tmp_path: Path, query: str) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for version in ("3.1", "3.2", "3.2.1", "3.2.3"):
+        title = f"Django {version} release notes — Django 3.2.25 documentation"
+        said = f"Django {version} is new and fixes a bug." if version != "3.2" else "Signals are logged. " * 60
+        (folder / f"{version}.html").write_text(f"<title>{title}</title><h1>Release</h1><p>{said}</p>")
+    library = Library(tmp_path / "index.db")
+    await library.add([folder])
+    found = await library.find(query, limit=10)
+    assert (len(found), found[0].facts.url) == (4, "3.2.html")
+
+
 async def test_reports_of_several_years_and_other_documents_of_one_name_are_no_versions(tmp_path: Path) -> None:
     folder = tmp_path / "papers"
     folder.mkdir()

@@ -159,13 +159,22 @@ def _is_same(figure: _Figure, unit: Unit) -> bool:
 
 
 def _is_beside(document: Document, place: int, unit: Unit, terms: Container[str]) -> bool:
-    """Whether a unit stands below the same headings as a place, and explains no other term than that does, but one that
-    is among `terms`."""
+    """Whether a unit stands below the same headings as a place, and explains no other term than that does, nor is it a
+    row with another label than the row of that place, but one that is among `terms`."""
     if document.path_at(unit.start) != document.path_at(place):
         return False
-    term = document.term_at(unit.end - 1)
-    named = whole_word_weights(term, language_of(document.text))
-    return term in ("", document.term_at(place)) or held_weight(named, terms) > 0.0
+    label = _label_at(document, unit.start)
+    told = [(document.term_at(unit.end - 1), document.term_at(place)), (label, _label_at(document, place) or label)]
+    others = (name for name, own in told if name not in ("", own))
+    language = language_of(document.text)
+    return all(held_weight(whole_word_weights(name, language), terms) > 0.0 for name in others)
+
+
+def _label_at(document: Document, place: int) -> str:
+    """What the first cell of the row says that a place stands in; empty elsewhere."""
+    number = bisect_left(document.blocks, place, key=lambda block: block.end - 1)
+    cells = document.rows.get(document.blocks[number].start, ()) if number < len(document.blocks) else ()
+    return cells[0] if len(cells) > 1 else ""
 
 
 @dataclass

@@ -126,6 +126,19 @@ def test_figures_of_a_finding_are_quoted_from_the_same_section() -> None:
     assert both == ["It may be any number up to 4,000.", "The default is 0, which disables it."]
 
 
+def test_another_row_is_not_quoted_for_a_finding_that_does_not_name_it() -> None:
+    page = html_document(
+        "<h1>Proxy</h1><table><tr><th>Parameter</th><th>Default</th><th>Description</th></tr>"
+        "<tr><td>retry</td><td>60</td><td>How long a proxy waits after a failure.</td></tr>"
+        "<tr><td>receivebuffersize</td><td>0</td><td>Size of the buffer for proxied connections, or 0 for the system "
+        "default.</td></tr></table>"
+    )
+    added = adding(page, "How long?", "How long a proxy waits after a failure.")
+    row = "receivebuffersize 0 Size of the buffer for proxied connections, or 0 for the system default."
+    assert added("After a failure a proxy waits by its default; a retry of 0 takes connections of the system.") == []
+    assert added("A proxy waits after a failure; receivebuffersize takes the default of the system for 0.") == [row]
+
+
 def test_what_only_shares_a_figure_with_a_finding_is_not_quoted_for_it() -> None:
     page = html_document(
         "<h1>Copying a store</h1><p>A copy links the files, which is fast.</p>"

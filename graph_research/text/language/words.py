@@ -14,7 +14,7 @@ import snowballstemmer
 
 from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.compounds import compound_parts
-from graph_research.text.language.frequencies import COMMON_ZIPF, UNKNOWN_ZIPF, frequencies
+from graph_research.text.language.frequencies import COMMON_ZIPF, UNKNOWN_ZIPF, frequencies, frequency
 from graph_research.text.language.questions import QUESTION_WORDS, YES_NO
 from graph_research.text.language.tables import facts, listed
 
@@ -22,9 +22,13 @@ MOST_WEIGHT = COMMON_ZIPF - UNKNOWN_ZIPF
 """The weight of a word that wordfreq's list of some 30,000 words does not have."""
 
 _STEMMERS = facts("stemmer")
+_VERY_COMMONEST = 20  # words; a list of names has few of them
 _FREQUENT = listed("frequent")
-"""A few of the commonest words of each language written in Latin letters, enough to tell a paragraph's language."""
-_COMMONEST = {language: frozenset(words) for language, words in _FREQUENT.items()}
+"""The commonest words of each language written in Latin letters, the very commonest first: enough to tell a sentence's
+language."""
+_COMMONEST = {language: frozenset(words[:_VERY_COMMONEST]) for language, words in _FREQUENT.items()}
+_LETTERS = {language: frozenset(letters) for language, letters in facts("letters").items()}
+"""The letters of each language that English does not write."""
 _TELLING = {
     language: {*words, *QUESTION_WORDS.get(language, ()), *YES_NO.get(language, ())}
     for language, words in _FREQUENT.items()
@@ -33,20 +37,24 @@ _LANGUAGES_OF = {
     word: [language for language, others in _TELLING.items() if word in others]
     for telling in _TELLING.values()
     for word in sorted(telling)
-    if len(word) > 1  # letters are the names of variables and initials as often
+    if len(word) > 1 or not word.isascii()  # letters are the names of variables and initials as often
 }
 _IRREGULAR = {form: forms.split()[0] for forms in facts("irregular")["en"].split(",") for form in forms.split()[1:]}
 """English forms that no rule of endings brings to their first form."""
 _PARTICIPLES = {language: re.compile(pattern) for language, pattern in facts("participle").items()}
 """Participles with a prefix that no other form of the verb has, which no stemmer takes off; nouns that begin so are
 written with a capital."""
+_ASCII = frozenset(map(chr, range(128)))
 _SAMPLE_CHARS = 3_000
 _TELLING_MORE = 2
+_COMPARED_WORDS = 12  # where several languages are as likely
+_CHARS_OF_A_WORD = 2  # of Chinese or Japanese
 _LEAST_FREQUENT = 0.08  # of a text's words are its language's commonest; lists of names and formulas have fewer
 
 _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\u3005"
 _KANA = "\u3040-\u30ff\uff66-\uff9f"
 _UNSPACED = deferred(f"[{_IDEOGRAPHS}{_KANA}]+")
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f]{2,}")
 _WRITTEN_UNSPACED = deferred(f"[{_IDEOGRAPHS}\u30a0-\u30ff]+")
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
 _STEM = deferred(f"(?<![{_IDEOGRAPHS}])[{_IDEOGRAPHS}](?=[\u3040-\u309f])")
@@ -205,24 +213,41 @@ def stem(word: str, language: str = "en") -> str:
 
 
 def language_of(text: str) -> str:
-    """The likeliest ISO 639-1 code of a text by its script and its commonest words; `en` where nothing tells."""
+    """The likeliest ISO 639-1 code of a text by its script, its commonest words and its letters; of those that are as
+    likely that in which its words are the commoner ones, and `en` where nothing tells."""
     return _language_of(text[:_SAMPLE_CHARS])
 
 
 @lru_cache(maxsize=4096)
 def _language_of(sample: str) -> str:
+    if not sample.isascii() and (language := _language_by_script(sample)):
+        return language
+    written = _WORD.findall(sample.lower())
+    counts = language_counts(written)
+    most = max(counts.values())
+    if most <= len(written) * _LEAST_FREQUENT:
+        return "en"
+    likeliest = [language for language, count in counts.items() if count == most]
+    return likeliest[0] if len(likeliest) == 1 else _where_commonest(written[:_COMPARED_WORDS], likeliest)
+
+
+def _language_by_script(sample: str) -> str | None:
+    """The language of a text that is not in Latin letters for the most part; Chinese and Japanese by the words, since
+    one in Latin letters takes more room."""
+    unspaced = sum(len(run) for run in _UNSPACED.findall(sample))
+    if unspaced * 4 > len(sample) or (unspaced and unspaced >= _CHARS_OF_A_WORD * len(_LATIN.findall(sample))):
+        return "ja" if re.search(f"[{_KANA}]", sample) else "zh"
     if (len(sample) - len(sample.encode("ascii", "ignore"))) * 4 > len(sample):
-        unspaced = sum(len(run) for run in _UNSPACED.findall(sample))
-        if unspaced * 4 > len(sample):
-            return "ja" if re.search(f"[{_KANA}]", sample) else "zh"
         for language, letters in _SCRIPTS.items():
             if len(letters.findall(sample)) * 4 > len(sample):
                 others = [other for other, script in facts("alphabet_of").items() if script == language]
                 return next((other for other in others if _OF_ONE_SCRIPT[other].search(sample)), language)
-    written = _WORD.findall(sample.lower())
-    counts = language_counts(written)
-    likeliest = max(counts, key=counts.__getitem__)
-    return likeliest if counts[likeliest] > len(written) * _LEAST_FREQUENT else "en"
+    return None
+
+
+def _where_commonest(written: Sequence[str], languages: Sequence[str]) -> str:
+    """The language that has the words most often, by the sum of their Zipf frequencies."""
+    return max(languages, key=lambda language: sum(frequency(word, language) for word in written))
 
 
 def written_in(text: str, expected: str) -> str:
@@ -236,13 +261,20 @@ def written_in(text: str, expected: str) -> str:
 
 
 def language_counts(written: Iterable[str]) -> dict[str, int]:
-    """How many of these words, in lower case, are among the commonest of each language; the likeliest is the first of
-    those with the most."""
+    """How many of these words, in lower case, are among the commonest of each language, and how many have letters that
+    English has not, and the language has; the likeliest is the first of those with the most."""
     counts = dict.fromkeys(("en", *QUESTION_WORDS, *_FREQUENT), 0)
-    for word in filter(_LANGUAGES_OF.__contains__, written):
-        for language in _LANGUAGES_OF[word]:
+    for word in written:
+        for language in _LANGUAGES_OF.get(word, ()):
+            counts[language] += 1
+        for language in () if word.isascii() else _languages_with("".join(sorted({*word} - _ASCII))):
             counts[language] += 1
     return counts
+
+
+@lru_cache(maxsize=4096)
+def _languages_with(letters: str) -> Sequence[str]:
+    return tuple(language for language, own in _LETTERS.items() if own.issuperset(letters))
 
 
 def common_share(written: Sequence[str], language: str) -> float | None:

@@ -67,6 +67,15 @@ def test_terms_are_stems_without_the_commonest_words() -> None:
         ("Der Nitratgehalt des Grundwassers", "de"),
         ("how do beavers build lodges?", "en"),
         ("Wann darf gebaut werden?", "de"),
+        ("Komplexe oder besonders zuverlässige Anwendungen sollten aus Handlern keine Ausnahmen werfen.", "de"),
+        ("Threads unter Windows ohne Daemon", "de"),
+        ("Le verrou protège l'accès aux données.", "fr"),
+        ("Indica quante righe vengono lette.", "it"),
+        ("Wypisuje liczbę wierszy pliku.", "pl"),
+        ("Não há limite de tempo.", "pt"),
+        ("Toon wat er veranderd werd.", "nl"),
+        ("参见 force group 选项。", "zh"),
+        ("Lake Biwa (琵琶湖)", "en"),
     ],
 )
 def test_language_is_recognised_by_script_and_common_words(text: str, language: str) -> None:

@@ -25,6 +25,7 @@ from graph_research.text.language.units import (
     UNITS,
     UP_TO_NINE,
 )
+from graph_research.text.language.versions import is_behind_version_word
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,8 @@ class Value:
     dimension and the factor of what follows "per". `rounding` is how far off a round number may be, `grouped` the
     factor of its other reading: 1,000 where the point of `1.200` may group digits, 1/1,000 where the `K` of `300K` may
     be a unit. A date is in days, from the first that it may be to the last: 2016 has 366, 14 March 2016 is one,
-    14 March may be of any year.
+    14 March may be of any year. `parts` are those of a number with a point that nothing follows, which may be a
+    version, and `release` is 2 where a word such as "version" says so, and 1 behind a name.
     """
 
     start: int
@@ -51,6 +53,8 @@ class Value:
     scale: float = 1.0
     per: tuple[str, float] | None = None
     date: WrittenDate | None = None
+    parts: tuple[int, ...] = ()
+    release: int = 0
 
     @property
     def kind(self) -> Literal["number", "date"]:
@@ -137,6 +141,10 @@ _ITEM = re.compile(r"\(?\d+(?:\.\d+)*[.)]$")
 """The number of an item or a heading with what follows it, at the beginning of a text."""
 _COUNTED = re.compile(r"\s[^\W\d_]{4,}")
 """The word behind a number with a `K` that means thousand; otherwise it may be kelvin, or a size of a file."""
+_POINTED = re.compile(r"\d+\.\d+")
+_NAME_BEFORE = re.compile(r"\b[A-Z]\w*[a-z]\w*\s$")
+_RELEASES = 2
+"""Together with another number: a word for versions before one of the two, or names before both."""
 _FEWEST_OF_A_LIST = 3
 _ROUNDED = 0.025
 _ABOUT_SHARE = 0.05
@@ -212,6 +220,8 @@ def states(other: Value, one: Value) -> bool:
         return any(isclose(low, year.year * number.factor) for low, _ in number.readings)
     if one.unit and other.unit and one.unit != other.unit:
         return False
+    if one.parts and other.parts and one.parts != other.parts and one.release + other.release >= _RELEASES:
+        return False  # 3.10 is another version than 3.1
     factor = _rate(one, other) * (1.0 if one.unit and other.unit else one.factor / other.factor)
     return any(
         abs(one.low * scale - y * factor) <= scale * (one.slack + 1e-9 * abs(one.low))
@@ -298,6 +308,8 @@ def _numbers(text: str) -> Iterator[tuple[Value, bool]]:
         )
         if before.endswith(_PERCENT_BEFORE):
             dimension = "percent"
+        is_bare = not (dimension or per or value.scale > 1.0)
+        parts, release = _as_release(before, match["digits"] or "") if is_bare else ((), 0)
         slack = value.slack
         if _ABOUT.search(before):
             slack = max(slack, _ABOUT_SHARE * value.low)
@@ -322,9 +334,19 @@ def _numbers(text: str) -> Iterator[tuple[Value, bool]]:
                 rounding=value.rounding * factor,
                 factor=factor,
                 per=RATES[per["per"]] if per else None,
+                parts=parts,
+                release=release,
             ),
             comparable,
         )
+
+
+def _as_release(before: str, digits: str) -> tuple[tuple[int, ...], int]:
+    """The `parts` of a number with a point, and its `release` by what stands before it."""
+    if not _POINTED.fullmatch(digits):
+        return (), 0
+    release = _RELEASES if is_behind_version_word(before, len(before)) else int(bool(_NAME_BEFORE.search(before)))
+    return tuple(map(int, digits.split("."))), release
 
 
 def _amount(match: re.Match[str]) -> Value:

@@ -18,7 +18,9 @@ _VERSION_WORDS = r"(?:versions|versionen|versiones|versioni|versies|wersje|revis
 _NUMBER = deferred(rf"(?<![a-z]){_VERSION_WORD}[\s._-]*(\d{{1,4}}(?:\.\d{{1,4}}){{0,3}})(?![^\W_]|%)", re.IGNORECASE)
 _LETTER = deferred(r"(?<![^\W_])(?i:revision|rev|version|release|ausgabe|fassung)[\s._-]*([A-Za-z])(?![^\W_]|\s+[a-z])")
 _ASKED_LETTER = deferred(r"(?<![^\W_])(?i:revision|rev|version|ausgabe|fassung)[\s._-]*([A-HJ-Z])(?![^\W_])")
-_WORD_BEFORE = deferred(rf"\b(?:{_VERSION_WORD}|{_VERSION_WORDS})\s$", re.IGNORECASE)
+_WORD_BEFORE = deferred(
+    rf"\b(?:{_VERSION_WORD}|{_VERSION_WORDS}|versão|versões)\s$|\bv$|(?:バージョン|版本)\s?$", re.IGNORECASE
+)
 _LABEL = deferred(rf"\W*{_VERSION_WORD}[\s._-]*(?:\d{{1,4}}(?:\.\d{{1,4}}){{0,3}}|[A-Za-z])\W*", re.IGNORECASE)
 _YEAR = deferred(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
 _POINTED = r"(\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%]|[.,]\d)"

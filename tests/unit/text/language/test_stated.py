@@ -82,6 +82,11 @@ def stand_in(claim: str, quote: str) -> bool:
         ("It is sampled every hour.", "Flow (m3/h), as sampled"),
         ("It is sampled every year.", "Es wird jährlich geprüft."),
         ("It takes a month.", "It is slow."),
+        ("Python 3.10 has it.", "New in version 3.10."),
+        ("Version 2.5 has it.", "It came with 2.5."),
+        ("Der Faktor ist 3.5.", "By a Factor 3.50 it grew."),
+        ("The mean was 3.5.", "Mean 3.50"),
+        ("It is 3.1 %.", "Version 3.10: 3.10 %"),
     ],
 )
 def test_a_figure_may_be_written_in_another_way(claim: str, quote: str) -> None:
@@ -92,6 +97,12 @@ def test_a_figure_may_be_written_in_another_way(claim: str, quote: str) -> None:
     ("claim", "quote"),
     [
         ("It has 17 turbines.", "Sixteen bulb turbines turn."),
+        ("Python 3.10 has it.", "New in version 3.1."),
+        ("Python 3.2 hat es.", "Changed in version 3.20."),
+        ("Es gilt seit 3.20.", "New in version 3.2."),
+        ("Version 3.1 has it.", "It came with 3.10."),
+        ("Python 3.1 has it.", "Python 3.10 has it."),
+        ("バージョン3.1から使える。", "It came with 3.10."),
         ("It cost 3 million.", "It cost 3 euros."),
         ("It cost 3 euros.", "It cost 3 dollars."),
         ("It is 16 GiB large.", "It is 16 MiB large."),

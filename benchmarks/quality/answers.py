@@ -27,7 +27,7 @@ _SPLITS = ("check", "tune")
 _RULES: dict[str, Switch] = {
     "figures that count against a yes or no": (short_answer, "_OF_NUMBERS", 0.0),
     "what states nothing": (short_answer, "states_something", always),
-    "labels before values": (short_answer, "_LABELLED", NO_MATCH),
+    "labels before values": (short_answer, "LABELLED", NO_MATCH),
     "topics before a colon": (query_module, "_TOPIC_END", NO_MATCH),
 }
 """Of the choice of a short answer."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graph_research.text.language.quantities import values
 from graph_research.text.language.words import held_share, read_sentence, words
 from graph_research.text.relevance.query import Query
-from graph_research.text.relevance.units import UnitKind, asks
+from graph_research.text.relevance.units import LABELLED, UnitKind, asks
 
 _YES_NO_WORDS = 40
 _MOST_WORDS = 80
@@ -22,7 +21,6 @@ _FILLING = 0.1
 """Of the weight of a question's rarest word; a word of so little, such as "does", is none that it asks for."""
 _SAID = 1.5  # what words weigh that are no mere filling: a rare one, or several common ones
 _ALL_BUT_THE_LABEL = 0.9  # of the question's weight, for a value whose label is what is asked for
-_LABELLED = re.compile(r"([^\W\d_][^.:!?\n]{0,30}):\s+\S(?!.*[.!?。！？]$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +113,7 @@ def states_something(query: Query, candidate: Candidate) -> bool:
         return False
     language, written = read_sentence(candidate.text)
     asked = query.weights(language)
-    labelled = _LABELLED.match(candidate.text)
+    labelled = LABELLED.match(candidate.text)
     label = words(labelled[1], language) if labelled else []
     if labelled and not any(word.term in asked for word in label):
         is_asked_for = held_share(asked, {word.term for word in written}) >= _ALL_BUT_THE_LABEL

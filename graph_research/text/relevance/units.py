@@ -23,6 +23,8 @@ _MOST_WORDS = 0.85
 _WORD = re.compile(r"[\"'“‘(_*]*[^\W\d_]+(?:['’-][^\W\d_]+)*[\"'”’)_*]*[.,;:!?]?[\"'”’)]*(?=\s|$)")
 _LETTER = re.compile(r"[^\W_]")
 _NOTE_MARKS = re.compile(r"(?<=[.!?。！？\"”])(?:\[\d{1,3}\])+$")
+LABELLED = re.compile(r"([^\W\d_][^.:：!?\n]{0,30})(?::\s+|：)\S(?!.*[.!?。！？]$)")
+"""A value behind its label, such as `Payroll: Ines Okafor` or `电话：027`, which ends like no sentence."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,12 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
         is_sentence = is_sentence or asks(heading)  # the text below answers it
         is_prose = block.kind in PROSE or (block.kind == "heading" and is_sentence)
         if is_prose and not is_term:  # a term is a unit with the sentence that explains it
-            for position, (start, end) in enumerate(sentence_spans(text, block.start, block.end, language=language)):
+            spans = [
+                span
+                for begin, stop in _labelled_apart(document, block)
+                for span in sentence_spans(text, begin, stop, language=language)
+            ]
+            for position, (start, end) in enumerate(spans):
                 defined = term if position == 0 else None
                 kind: UnitKind = "definition" if defined else "heading" if block.kind == "heading" else "sentence"
                 end = start + len(_NOTE_MARKS.sub("", text[start:end]))
@@ -96,6 +103,21 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
                 for first_of, last_of in spans:
                     yield from _cut(text, first_of, last_of, "sentence" if is_text else "line", number, heading)
         before, term = block, block if is_term else None
+
+
+def _labelled_apart(document: Document, block: Block) -> Iterator[tuple[int, int]]:
+    """A block, cut before and behind each of several lines in a row that hold a labelled value each: a reader joins the
+    lines of a paragraph, but nobody reads these as one sentence."""
+    starts = [start for table in document.places if table.kind == "line" for start in table.starts]
+    within = [block.start, *starts[bisect_right(starts, block.start) : bisect_left(starts, block.end)], block.end]
+    lines = list(pairwise(within))
+    labelled = [bool(LABELLED.match(document.text[start:end].strip())) for start, end in lines]
+    begin = block.start
+    for (start, _), (before, here) in zip(lines[1:], pairwise(labelled), strict=True):
+        if (before or here) and sum(labelled) > 1:
+            yield begin, start
+            begin = start
+    yield begin, block.end
 
 
 def _lines(text: str, block: Block) -> Iterator[tuple[int, int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,3 +114,23 @@ def test_running_text_that_is_set_as_code_is_read_sentence_by_sentence() -> None
         ("sentence", "The branch stays as it was."),
         ("line", "git branch spare # keeps them"),
     ]
+
+
+@pytest.mark.parametrize("read", [markdown_document, plain_document])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Payroll: Ines Okafor, room 4", "First aid: room B12", "Directrice : Solange Perrault"],
+        ["馆长：陈立波", "咨询电话：027-8866-1234", "体育馆建于2009年，可容纳四千二百名观众。"],
+    ],
+)
+def test_values_behind_labels_on_lines_of_their_own_are_quoted_alone(
+    read: Callable[[str], Document], lines: list[str]
+) -> None:
+    document = read("\n".join(["Title", "=====", "", *lines, ""]))
+    assert [unit.text for unit in units(document)][-3:] == lines
+
+
+def test_a_sentence_that_goes_on_behind_a_line_with_a_colon_stays_whole() -> None:
+    sentence = "The valve is worn\nif one thing is seen: steam at the seal of\nthe wand, as in: old machines."
+    assert [unit.text for unit in units(markdown_document(sentence))] == [" ".join(sentence.split())]

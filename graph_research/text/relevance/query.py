@@ -25,7 +25,16 @@ from graph_research.text.language.questions import (
 from graph_research.text.language.superlatives import price_terms
 from graph_research.text.language.tables import any_of
 from graph_research.text.language.tags import question_language
-from graph_research.text.language.words import Word, language_counts, language_of, stem, terms, weight, words
+from graph_research.text.language.words import (
+    Word,
+    held_share,
+    language_counts,
+    language_of,
+    stem,
+    terms,
+    weight,
+    words,
+)
 
 _MOST_CHARS = 4_000
 MOST_PARTS = 8
@@ -38,6 +47,7 @@ SPECIFIC = 1.5
 ALL_COMMON = 0.1
 """The weight of each word of a question that has common words only."""
 RARE = 1.0  # a capital letter makes a word of at least this weight a name, wherever it stands
+_MOST_OF_IT = 0.5
 _TOPIC_END = re.compile(": |：")
 _NAME = re.compile(
     r"(?:\d{1,2}\s(?=[A-Z]))?(?:[A-Z]\.\s?)*(?:[A-Z]|\d+[A-Za-z]|[a-z]+[A-Z_]|\w+[._]\w)[\w.'’/-]*"
@@ -205,7 +215,15 @@ class Query:
     @property
     def is_yes_no(self) -> bool:
         """Whether it asks for yes or no, behind a topic that it names before a colon too ("Screening: is it safe?")."""
-        return is_yes_no(_TOPIC_END.split(self.text)[-1], self.language)
+        return is_yes_no(self._behind_topic, self.language)
+
+    def is_repeated_by(self, terms: Collection[str], language: str) -> bool:
+        """Whether a text with these terms holds most of what it asks, by weight, but for a topic before a colon."""
+        return held_share(parse(self._behind_topic, self.language).weights(language), terms) > _MOST_OF_IT
+
+    @cached_property
+    def _behind_topic(self) -> str:
+        return _TOPIC_END.split(self.text)[-1]
 
 
 @lru_cache(maxsize=64)

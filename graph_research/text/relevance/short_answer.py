@@ -9,6 +9,7 @@ from graph_research.text.language.quantities import values
 from graph_research.text.language.words import held_share, read_sentence, words
 from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.units import LABELLED, UnitKind, asks
+from graph_research.text.sentences import SENTENCE_ENDS
 
 _YES_NO_WORDS = 40
 _MOST_WORDS = 80
@@ -108,7 +109,7 @@ def states_something(query: Query, candidate: Candidate) -> bool:
     """Whether a text can answer: no heading, code or question, no labelled value (`From: Jo Ames`) whose label has no
     word of the question, unless the label says something and the value has all of these (who finds a caterer? `Jo
     Ames: find a caterer`), and nothing that only repeats the question: it has a value more, or further words that say
-    something together."""
+    something together. A sentence that repeats a question for yes or no answers it."""
     if candidate.kind in ("heading", "line") or asks(candidate.text):
         return False
     language, written = read_sentence(candidate.text)
@@ -120,6 +121,9 @@ def states_something(query: Query, candidate: Candidate) -> bool:
         if not is_asked_for or sum(word.weight for word in label) < _SAID:
             return False
     further = [word for word in written if word.term not in asked]
+    is_sentence = candidate.text.endswith(SENTENCE_ENDS)
+    if query.is_yes_no and is_sentence and query.is_repeated_by({word.term for word in written}, language):
+        return True
     return sum(word.weight for word in further) >= _SAID or any(
         value.start <= word.start < value.end for value in values(candidate.text) for word in further
     )

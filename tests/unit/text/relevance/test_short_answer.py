@@ -22,6 +22,24 @@ def test_what_states_nothing_is_not_the_answer(text: str) -> None:
     assert chosen(QUESTION, [Candidate(text, 1.0), ANSWER]) == [1]
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is a cat allowed in the flat?", "A cat is allowed."),
+        ("Flat: is a cat allowed?", "A cat is allowed."),
+        ("Ist eine Katze in der Wohnung erlaubt?", "Eine Katze ist erlaubt."),
+    ],
+)
+def test_a_question_for_yes_or_no_is_answered_by_the_sentence_that_repeats_it(question: str, answer: str) -> None:
+    assert states_something(parse(question), Candidate(answer, 1.0))
+    assert not states_something(parse(question), Candidate(answer.rstrip("."), 1.0))
+
+
+def test_to_repeat_the_topic_before_a_colon_answers_no_question() -> None:
+    question = parse("Regulated exercise intensity: does it improve the health of patients?")
+    assert not states_something(question, Candidate("Exercise intensity was regulated.", 1.0))
+
+
 def test_a_question_for_yes_or_no_is_answered_by_a_statement_before_figures() -> None:
     statement = Candidate("The lagoon kept more smolts alive than the weir did.", 0.9)
     figures = Candidate("Of the smolts in the lagoon 83 of 212 (39 %) died, 95 % CI 31 to 47.", 1.0)

@@ -145,8 +145,12 @@ class ForkSubmission(_Limited):
         extra="forbid", json_schema_extra={"examples": [{"step": 0, "set": {"plan_first": True}}]}
     )
 
-    step: int | None = Field(None, ge=0, le=2**31)
-    set: dict[Annotated[str, Field(max_length=500)], Any] = Field(default_factory=dict, max_length=100)
+    step: int | None = Field(
+        None, ge=0, le=2**31, description="As `history` has it; without one where this job stopped"
+    )
+    set: dict[Annotated[str, Field(max_length=500)], Any] = Field(
+        default_factory=dict, max_length=100, description="Values in the state after the step, by dotted path"
+    )
     graph: Name | None = Field(None, description="A graph that the operator offers")
     definition: Definition | None = Field(None, description="Another one in place of a graph of your own, as YAML")
     roles: Roles = {}

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from graph_research.app.runs.bundles import replay_any
 from graph_research.app.runs.history import diff_runs, show_step
+from graph_research.app.runs.state_edits import at_path, keys_of
 from graph_research.app.runs.status import run_history, run_status
 from graph_research.service.backend import FromBackend, FromUser, begun, ended_job
 from graph_research.service.http.problems import problems
@@ -31,6 +32,9 @@ from graph_research.service.submission import submit_fork
 router = APIRouter(prefix="/api/research", tags=["history"])
 _READING = problems(401, 404, 409, 422)
 Step = Annotated[int, Path(ge=0, le=2**31, description="A step's number, as the history has it")]
+ValuePath = Annotated[
+    str | None, Query(max_length=500, description="Of one value, such as `sub_queries.0.query`: `state` has it alone")
+]
 At = Annotated[str, Query(pattern=r"^(v?\d{1,9})?$", description="A step, or `v` and a version of the report")]
 Current = Annotated[bool, Query(description="With the prompts and schemas that the service has now")]
 
@@ -56,12 +60,16 @@ async def get_history(job_id: str, backend: FromBackend, user: FromUser) -> Step
 
 
 @router.get("/jobs/{job_id}/history/{step}", responses=_READING)
-async def get_state(job_id: str, step: Step, backend: FromBackend, user: FromUser) -> StateResource:
-    """The state after a step."""
+async def get_state(
+    job_id: str, step: Step, backend: FromBackend, user: FromUser, path: ValuePath = None
+) -> StateResource:
+    """The state after a step, or one value of it."""
     job = await backend.jobs.get(user.name, job_id)
     async with begun(job):
         moment = await show_step(backend.app.workspace, job.run_id, step)
     facts = {name: value for name, value in vars(moment).items() if name != "run_id"}
+    if path is not None:
+        facts["state"] = {path: at_path(moment.state, keys_of(path))}
     return StateResource(job_id=job_id, **facts)
 
 

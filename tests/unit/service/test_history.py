@@ -21,6 +21,11 @@ async def test_every_step_has_its_state(service: ServiceClient, job: str) -> Non
     moment = (await service.get(f"{JOBS}/{job}/history/{planned['step']}")).json()
     assert (moment["node"], moment["hash"]) == ("plan", planned["hash"])
     assert moment["state"]["sub_queries"] and not moment["state"].get("findings")
+    query = moment["state"]["sub_queries"][0]["query"]
+    path = f"{JOBS}/{job}/history/{planned['step']}?path="
+    assert (await service.get(f"{path}sub_queries.0.query")).json()["state"] == {"sub_queries.0.query": query}
+    wrong = await service.get(f"{path}sub_queries.99.query")
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "input-invalid")
 
 
 async def test_it_is_said_where_a_run_stands(service: ServiceClient) -> None:

@@ -358,4 +358,5 @@ async def _time_limit(endpoint: Endpoint, seconds: float) -> AsyncIterator[None]
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError:
-        raise endpoint.unavailable(f"no answer within {seconds:.3g} s") from None
+        rest = f", what was left of {endpoint.budget_seconds:g} s" if seconds < endpoint.timeout_seconds else ""
+        raise endpoint.unavailable(f"no answer within {seconds:.3g} s{rest}") from None

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import itertools
+import re
 import ssl
 import zlib
 from collections.abc import Callable
@@ -608,6 +609,12 @@ async def test_a_stream_that_breaks_off_is_reported_and_not_begun_again(bench: B
             lines.append(line)
     assert lines == ["one"] * 500
     assert len(server.received) == 1
+
+
+async def test_the_last_try_says_that_it_had_only_the_rest_of_the_time(bench: Bench, server: WireServer) -> None:
+    server.on("/x", Answer(body="x" * 1000, drip_seconds=0.01))
+    error = await failure_of(bench, endpoint_at(server, timeout_seconds=30.0, budget_seconds=0.1))
+    assert re.search(r"no answer within 0\.[01]\d* s, what was left of 0.1 s", error.message), error.message
 
 
 async def test_a_stream_that_falls_silent_is_given_up(bench: Bench, server: WireServer) -> None:

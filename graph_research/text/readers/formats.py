@@ -30,6 +30,7 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 ODT = "application/vnd.oasis.opendocument.text"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 ODP = "application/vnd.oasis.opendocument.presentation"
+FLAT_ODF = "application/vnd.oasis.opendocument.text-flat-xml"
 EPUB = "application/epub+zip"
 RTF = "application/rtf"
 EML = "message/rfc822"
@@ -89,6 +90,7 @@ FORMATS: Mapping[str, Format] = {
         Format(media_type=ODT, suffixes=(".odt",)),
         Format(media_type=ODS, suffixes=(".ods",), limits=Limits(chars=2_000_000)),
         Format(media_type=ODP, suffixes=(".odp",)),
+        Format(media_type=FLAT_ODF, suffixes=(".fodt", ".fods", ".fodp"), limits=Limits(chars=2_000_000)),
         Format(media_type=RTF, suffixes=(".rtf",)),
         Format(media_type=EML, suffixes=(".eml",), limits=Limits(bytes=50 * 1024 * 1024)),
         Format(media_type="application/x-ipynb+json", suffixes=(".ipynb",), read=notebook_document, limits=_TEXT),

@@ -23,7 +23,7 @@ from graph_research.text.readers.foreign.archive import read_zip, unpack_gzip
 from graph_research.text.readers.foreign.epub import read_epub
 from graph_research.text.readers.foreign.mail import read_eml
 from graph_research.text.readers.foreign.office import read_docx, read_pptx
-from graph_research.text.readers.foreign.opendocument import read_odp, read_ods, read_odt
+from graph_research.text.readers.foreign.opendocument import read_flat, read_odp, read_ods, read_odt
 from graph_research.text.readers.foreign.pdf.reader import read_pdf
 from graph_research.text.readers.foreign.pdf.reader import warm_up as warm_up_pdf
 from graph_research.text.readers.foreign.rtf import read_rtf
@@ -43,6 +43,7 @@ _FOREIGN: Mapping[str, Callable[[bytes, Limits], Document]] = {
     registry.ODT: read_odt,
     registry.ODS: read_ods,
     registry.ODP: read_odp,
+    registry.FLAT_ODF: read_flat,
     registry.EPUB: read_epub,
     registry.RTF: read_rtf,
     registry.XML: read_xml,

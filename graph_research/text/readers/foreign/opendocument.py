@@ -10,7 +10,7 @@ from lxml import etree
 from graph_research.text.canonical import DocumentBuilder
 from graph_research.text.document import Document
 from graph_research.text.errors import DocumentUnreadable
-from graph_research.text.readers.foreign.package import Package, dublin_core, local_name
+from graph_research.text.readers.foreign.package import Package, dublin_core, local_name, parse_xml
 from graph_research.text.readers.foreign.sheet_rows import SheetRows
 from graph_research.text.readers.limits import Limits
 
@@ -24,7 +24,17 @@ _PRESENTATION = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
 _CHART = "{urn:oasis:names:tc:opendocument:xmlns:chart:1.0}"
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _PASSED = frozenset(
-    {"tracked-changes", "forms", "annotation", "sequence-decls", "table-of-content", "settings", "ruby-text"}
+    {
+        "tracked-changes",
+        "forms",
+        "annotation",
+        "sequence-decls",
+        "table-of-content",
+        "settings",
+        "ruby-text",
+        "object",
+        "binary-data",
+    }
 )
 _MOST_COLUMNS = 1_000
 _MOST_REPEATS = 1_000
@@ -47,6 +57,17 @@ def read_odp(data: bytes, limits: Limits) -> Document:
     return _read(data, limits, lambda reader, body: reader.slides(body, limits))
 
 
+def read_flat(data: bytes, limits: Limits) -> Document:
+    """A file of any of these kinds as one XML text (`.fodt`, `.fods`, `.fodp`)."""
+    root = parse_xml(data)
+    kind = local_name(_content(root))
+    if kind == "spreadsheet":
+        return _document(root, root, lambda reader, body: reader.sheets(body, limits))
+    if kind == "presentation":
+        return _document(root, root, lambda reader, body: reader.slides(body, limits))
+    return _document(root, root, lambda reader, body: reader.text(body))
+
+
 def _read(data: bytes, limits: Limits, read: Callable[[_Reader, etree._Element], None]) -> Document:
     with Package(data, limits) as package:
         try:
@@ -55,18 +76,34 @@ def _read(data: bytes, limits: Limits, read: Callable[[_Reader, etree._Element],
             if b"encryption-data" in package.read("META-INF/manifest.xml"):
                 raise DocumentUnreadable("it is encrypted: it opens only with a password") from error
             raise
-        body = root.find(f"{_OFFICE}body") if root is not None else None
-        if body is None or not len(body):
-            raise DocumentUnreadable("it is damaged: it has no content.xml")
-        builder = DocumentBuilder()
-        reader = _Reader(builder, package, _hidden_tables(root))
-        read(reader, body[0])
-        title, authors, date = dublin_core(package.xml("meta.xml"))
+        return _document(root, package.xml("meta.xml"), read, package)
+
+
+def _document(
+    root: etree._Element | None,
+    meta: etree._Element | None,
+    read: Callable[[_Reader, etree._Element], None],
+    package: Package | None = None,
+) -> Document:
+    """The document whose content is below `root`, and its title, authors and date below `meta`; what is embedded in it
+    stands in the `package`, where it has one."""
+    body = _content(root)
+    builder = DocumentBuilder()
+    reader = _Reader(builder, package, _hidden_tables(body.getroottree().getroot()))
+    read(reader, body)
+    title, authors, date = dublin_core(meta)
     return replace(builder.document(title), authors=authors, date=date, warnings=tuple(reader.warnings))
 
 
+def _content(root: etree._Element | None) -> etree._Element:
+    body = root.find(f"{_OFFICE}body") if root is not None else None
+    if body is None or not len(body):
+        raise DocumentUnreadable("it is damaged: it has no content")
+    return body[0]
+
+
 class _Reader:
-    def __init__(self, builder: DocumentBuilder, package: Package, hidden: frozenset[str]) -> None:
+    def __init__(self, builder: DocumentBuilder, package: Package | None, hidden: frozenset[str]) -> None:
         self._builder = builder
         self._package = package
         self._hidden = hidden
@@ -112,7 +149,7 @@ class _Reader:
         for embedded in element.iter(_OBJECT):
             name = embedded.get(f"{_XLINK}href", "").removeprefix("./")
             try:
-                root = self._package.xml(f"{name}/content.xml")
+                root = self._package.xml(f"{name}/content.xml") if self._package else embedded
             except DocumentUnreadable as error:
                 self.warnings.append(f"the embedded {name} is not read: {error.message}")
                 continue

@@ -701,6 +701,23 @@ def test_a_filled_row_of_a_spreadsheet_is_repeated_up_to_a_bound() -> None:
     assert document.warnings == ("read 1,000 of 5,000 equal rows from row 5 of sheet Output",)
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "place"),
+    [("text", "a.fodt", "table 1, row 2"), ("spreadsheet", "a.fods", "sheet Output, A2:B2")],
+)
+def test_an_open_document_of_one_xml_text_is_read_as_a_packed_one(kind: str, name: str, place: str) -> None:
+    cells = [["Year", "GWh"], ["2021", "412"]]
+    cell = "<table:table-cell><text:p>{0}</text:p></table:table-cell>"
+    rows = "".join(f"<table:table-row>{''.join(map(cell.format, row))}</table:table-row>" for row in cells)
+    packed = foreign_files.open_document(kind, f'<table:table table:name="Output">{rows}</table:table>')
+    flat = members_of(packed)["content.xml"].replace(b"document-content", b"document")
+    image = "<draw:image><office:binary-data>iVBORw0KGgo=</office:binary-data></draw:image>"
+    flat = flat.replace(b"<text:p>412", f"<text:p>{image}412".encode())
+    document, whole = read(flat, name), read(packed, name.replace("f", "", 1))
+    assert (document.text, blocks(document)) == (whole.text, blocks(whole))
+    assert where(document, "2021", "412") == where(whole, "2021", "412") == place
+
+
 def test_columns_of_a_spreadsheet_that_are_not_read_are_named() -> None:
     cell = "<table:table-cell{0}><text:p>{1}</text:p></table:table-cell>"
     gap = '<table:table-cell table:number-columns-repeated="999"/>'

@@ -95,7 +95,8 @@ def _about_sources(
     cited = [source for source in sources if source.citations]
     undated = sum(source.published_at is None for source in cited)
     weak = sum(source.tier in ("UNVERIFIED", "FLAGGED") for source in cited)
-    flagged = [source.title for source in sources if source.tier == "FLAGGED" and not source.citations]
+    flagged = [source for source in sources if source.tier == "FLAGGED"]
+    unused = [] if any(source.citations for source in flagged) else [source.title for source in flagged]
     read = [source for source in sources if source.is_read]
     shortened = sum(source.fidelity != "full" for source in read)
     partly = labels.limit_fidelity if fidelity.score < LOW_FIDELITY else labels.limit_partly
@@ -103,7 +104,7 @@ def _about_sources(
         (cited and origins == 1, labels.limit_one_origin),
         (undated, labels.limit_undated.format(n=undated, all=len(cited))),
         (weak, labels.limit_weak.format(n=weak, all=len(cited))),
-        (flagged, labels.limit_flagged.format(titles=labels.semicolon.join(flagged))),
+        (unused, labels.limit_flagged.format(titles=labels.semicolon.join(unused))),
         (shortened, partly.format(n=shortened, all=len(read))),
     )
 

@@ -174,6 +174,8 @@ def test_sources_that_are_flagged_and_therefore_not_cited_are_named() -> None:
     told = ENGLISH.limit_flagged.format(titles="A withdrawn survey")
     assert told in basis_of(built(sources=[*finished_research.SOURCES, flagged]), ENGLISH)
     assert told not in basis_of(built(), ENGLISH)
+    all_flagged = [{**row, "tier": "FLAGGED"} for row in finished_research.SOURCES]
+    assert told not in basis_of(built(sources=[*all_flagged, flagged]), ENGLISH), "others are cited though flagged"
 
 
 def test_that_one_maker_alone_gives_no_high_confidence_is_told_once() -> None:

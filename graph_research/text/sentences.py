@@ -11,6 +11,7 @@ from sentencex import get_sentence_boundaries
 
 from graph_research.text.document import BlockKind
 from graph_research.text.language.tables import facts
+from graph_research.text.language.words import language_of
 
 MAX_CHARS = 2_000
 """No sentence is longer. The splitter's time grows with the square of what it is given, so longer blocks are parted."""
@@ -39,9 +40,11 @@ _DOTTED = re.compile(r"(?<![\w.-])[^\W\d_]{1,4}\.-?[^\W\d_]{1,4}(?:[.-]{1,2}[^\W
 _UNSPACED_ENDS = "。！？｡"  # nothing stands between these and the next sentence
 
 
-def sentence_spans(text: str, start: int = 0, end: int | None = None, *, language: str = "en") -> list[tuple[int, int]]:
-    """`(start, end)` of each sentence in `text[start:end]`, which is one block; offsets are those of `text`."""
+def sentence_spans(text: str, start: int = 0, end: int | None = None, *, language: str = "") -> list[tuple[int, int]]:
+    """`(start, end)` of each sentence in `text[start:end]`, which is one block; offsets are those of `text`, whose
+    `language` is told from itself where it is not given."""
     last = len(text) if end is None else end
+    language = language or language_of(text)
     stretches = _stretches(text, start, last, language)
     return [span for low, high in stretches for span in _spans(text[low:high], low, language)]
 

@@ -118,3 +118,8 @@ def test_a_sentence_ends_behind_a_unit_of_one_letter(text: str) -> None:
 def test_a_sentence_ends_behind_a_unit_that_the_splitter_takes_for_an_abbreviation(language: str) -> None:
     text = "Arriva a 190 km. La Dra. Lima lo dice."
     assert len(sentence_spans(text, language=language)) == 2
+
+
+def test_the_language_of_a_text_is_told_from_itself_where_it_is_not_given() -> None:
+    whole = "Der Bus ist nicht neu und hat inkl. Rand die Nr. 5, bzw. Nummer 6, auf der Seite."
+    assert split(f"{whole} Das ist auch so.") == [whole, "Das ist auch so."]

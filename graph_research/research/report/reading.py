@@ -37,6 +37,8 @@ _CONTENTS_FROM = 5
 """Sections from which on there are contents."""
 _MOST_NOT_FOUND = 6
 """Points that reading did not find up to which each is listed."""
+_LEAST_OF_A_PLACE = 3
+"""Words that say in which document something would stand: "in the manual"."""
 
 _TITLE_PART = re.compile(r"(\s+[—–|·•-]\s+)")
 _LEAST_SHARING = 3
@@ -257,9 +259,9 @@ class LeftOpen(NamedTuple):
     more: list[str]
 
 
-def points_left_open(report: Report) -> LeftOpen:
+def points_left_open(report: Report, labels: Labels) -> LeftOpen:
     """The points that are open, each once, but for those of which a sentence of the text says that nothing was found:
-    of those that ask the same the one that asks most."""
+    of those that ask the same the one that asks most. What would stand in the same document is one point."""
     questions = [one_line(gap.description) for gap in open_gaps(report)]
     rows = zip_longest(*(outcome.limits for outcome in report.sub_queries))
     points = [*questions, *(one_line(point) for row in rows for point in row if point)]
@@ -268,7 +270,22 @@ def points_left_open(report: Report) -> LeftOpen:
         [points[n] for n in places if n not in again]
         for places in (range(len(questions)), range(len(questions), len(points)))
     )
+    lacking = _by_document(lacking, labels)
     return LeftOpen(asked, lacking[:_MOST_NOT_FOUND], lacking[_MOST_NOT_FOUND:])
+
+
+def _by_document(points: Sequence[str], labels: Labels) -> list[str]:
+    """The points, of which those are one that end with the same words behind their last comma, such as a document in
+    which they would stand: where the first of them stands, with these words once."""
+    groups: dict[str, list[str]] = {}
+    for point in points:
+        said, _, document = point.rpartition(labels.comma)
+        is_named = said and len(document.split()) >= _LEAST_OF_A_PLACE
+        groups.setdefault(document if is_named else point, []).append(said if is_named else "")
+    return [
+        f"{labels.semicolon.join(said)}{labels.comma}{document}" if all(said) else document
+        for document, said in groups.items()
+    ]
 
 
 def _limits_told(report: Report) -> list[str]:

@@ -135,7 +135,7 @@ class _Layout:
         report, labels = self.report, self.labels
         yield Heading(labels.basis, 1)
         basis = [line(text) for text in basis_of(report, labels, is_brief=True)]
-        left = points_left_open(report)
+        left = points_left_open(report, labels)
         asked = self._listed(labels.open_questions, left.questions)
         above_all = [labels.above_all] if left.more else []
         lacking = self._listed(labels.comma.join([labels.not_found_in_reading, *above_all]), left.not_found)

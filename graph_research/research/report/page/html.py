@@ -65,7 +65,7 @@ def render_html(
         left_open=left_open,
         explained=reading.explained_differences(report),
         more_evidence=reading.more_evidence(report),
-        open_points=reading.points_left_open(report),
+        open_points=reading.points_left_open(report, labels),
         matrix=reading.matrix_view(report, labels),
         closed_gaps=reading.closed_gaps(report, labels),
         has_analysis=any(row.status is Status.ANALYSIS for row in report.statements()),

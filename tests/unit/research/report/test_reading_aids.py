@@ -22,7 +22,7 @@ from graph_research.research.report.labels.table import Labels
 from graph_research.research.report.model import CitedBlock, NamedVersion, Report
 from graph_research.research.report.page.flow import Stage, flow_of
 from graph_research.research.report.page.html import render_html
-from graph_research.research.report.reading import with_short_titles
+from graph_research.research.report.reading import points_left_open, with_short_titles
 from graph_research.research.scoring.origin import UNNAMED
 from tests.support.research import finished_research, written_report
 from tests.support.research.harness import make_services
@@ -268,6 +268,16 @@ def test_what_reading_did_not_find_is_listed_once_the_most_important_of_each_sub
     basis = LexborHTMLParser(render_html(told, texts=finished_research.texts())).css("#basis li li")
     assert [row.text() for row in basis] == points  # the page folds the rest
     assert ENGLISH.not_found_in_reading not in render_markdown(report)
+
+
+def test_what_would_stand_in_the_same_document_is_one_point() -> None:
+    report = built()
+    blade, licence = "the weight of one blade of a turbine", "the price of a licence for divers in winter"
+    limits = [f"{what}, in the manual" for what in (blade, licence)]
+    [outcome, *_] = report.sub_queries
+    outcomes = [outcome.model_copy(update={"limits": [limits[0], "who owns it, or not", limits[1]]})]
+    left = points_left_open(report.model_copy(update={"sub_queries": outcomes}), ENGLISH)
+    assert left.not_found == [f"{blade}; {licence}, in the manual", "who owns it, or not"]
 
 
 @pytest.mark.parametrize(("served_by", "is_told"), [("extractive", True), ("openai:planner", False)])

@@ -331,7 +331,8 @@ def _own_notes() -> re.Pattern[str]:
         said = (
             *(labels.selected_by_code, labels.written_by_no_model, labels.quotes_by_code, labels.no_search_answered),
             *(labels.not_answered, labels.nothing_written, labels.nearest, labels.unrelated, labels.nothing_near),
-            *(labels.disputed_values, labels.disagreements_lead, labels.disagreements_marked, labels.all_of_makers),
+            *(labels.disputed_values, labels.disagreements_lead, labels.disagreements_marked),
+            *(labels.all_of_makers, labels.all_of_one_maker),
             *(*head, *(labels.semicolon.join([made, text]) for text in head)),
             *(labels.newest_versions, labels.revised),
             *(labels.no_passage_on, labels.no_passage_answers),

@@ -98,8 +98,16 @@ def as_of(report: Report, labels: Labels) -> str:
     level = labels.levels[report.confidence.level].lower()
     is_unsure = report.written and cited and report.confidence.level not in ("high", "medium")
     confidence = [labels.confidence_above.format(level=level)] if is_unsure else []
-    dates = _dates(cited, labels, is_told=is_told) if others else [labels.all_of_makers] if cited else []
+    dates = _dates(cited, labels, is_told=is_told) if others else _of_makers(cited, names, labels)
     return side_by_side([*versions, *confidence, *dates])
+
+
+def _of_makers(cited: Sequence[ReportSource], products: Sequence[str], labels: Labels) -> list[str]:
+    """That all cited documents, if there are any, are the makers' own, or of one that is named."""
+    makers = {name for source in cited for name in products if is_maker(source.publisher, [name])}
+    if len(makers) == 1:
+        return [labels.all_of_one_maker.format(name=makers.pop())]
+    return [labels.all_of_makers] if makers else []
 
 
 def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator[str]:
@@ -110,7 +118,8 @@ def _read(report: Report, cited: list[ReportSource], labels: Labels) -> Iterator
     names = list(behind.values())
     named = labels.comma.join([*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])])
     unnamed = labels.basis_read_unrated if _is_unrated(cited) else labels.basis_read_unnamed
-    template = labels.basis_read_names if names else unnamed if cited else labels.basis_read
+    publishers = labels.basis_read_names if len(names) > 1 else labels.basis_read_name
+    template = publishers if names else unnamed if cited else labels.basis_read
     yield template.format(
         read=sum(source.is_read for source in report.sources), cited=len(cited), origins=len(names), names=named
     )

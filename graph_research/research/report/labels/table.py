@@ -117,12 +117,14 @@ class Labels:
     basis_read_unnamed: str
     basis_read_unrated: str
     basis_read_names: str
+    basis_read_name: str
     basis_dates: str
     basis_date: str
     basis_undated: str
     basis_no_dates: str
     newest_versions: str
     all_of_makers: str
+    all_of_one_maker: str
     confidence_above: str
     basis_confidence: str
     basis_sentences: str

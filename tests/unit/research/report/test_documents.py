@@ -136,7 +136,7 @@ def test_analysis_says_what_it_is_inferred_from_and_the_report_says_once_what_th
     for text, marks in ((rendered("md", whole).decode(), 3), (word, 2), (printed, 3)):
         assert text.count("(from [2])") == marks and text.count("(analysis)") == 1
         assert (
-            "(from …), (judgement), (analysis): what the writer infers from the cited passages or judges"
+            "What the writer infers from the cited passages or judges is marked (from …), (judgement), (analysis)."
             in " ".join(text.split())
         )
     tables = Document(io.BytesIO(rendered("docx", whole))).tables

@@ -94,7 +94,18 @@ def test_of_undated_pages_of_a_maker_whose_version_stands_above_no_date_is_misse
     said = as_of(report.model_copy(update={"sources": sources, "newest_versions": versions}), ENGLISH)
     assert said.startswith("Versions described: Larch 3.1.4. Confidence: ")
     assert said.endswith(ENGLISH.basis_no_dates) is is_said
-    assert said.endswith(ENGLISH.all_of_makers) is not is_said
+    assert said.endswith("All cited documents come from Larch itself.") is not is_said
+    others = [{**row.to_json(), "publisher": name} for row, name in zip(sources, ("larch", "elm") * 2, strict=True)]
+    both = [*versions, NamedVersion(name="Elm", version="2.0")]
+    told = report.model_copy(update={"sources": [type(sources[0])(**row) for row in others], "newest_versions": both})
+    assert as_of(told, ENGLISH).endswith(ENGLISH.all_of_makers)
+
+
+def test_of_one_publisher_the_basis_says_who_it_is_and_no_number() -> None:
+    [audit, *_] = finished_research.SOURCES
+    assert basis_of(built(sources=[audit]), ENGLISH)[0].endswith(
+        "publisher or author of these: National Audit Chamber."
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,10 @@ from graph_research.cli.options import Json, Library, examples
 from graph_research.cli.workspace import open_here, wait_for
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from graph_research.providers.search.local import Counts
+    from graph_research.providers.search.local.records import Failure
 
 _EXCERPT_CHARS = 300
 
@@ -41,13 +44,15 @@ def _add(
 ) -> None:
     """Index folders, or what changed.
 
-    Every file that is not indexed is named with the reason. Exit code 1 if one was named itself.
+    Every file that is not indexed is named with the reason; several of a type that is not read are counted. Exit code
+    1 if one was named itself.
     """
     from graph_research.app.library import add_folders
 
     workspace = open_here()
     counts = wait_for(add_folders(workspace, [Path(path) for path in paths], IndexingLines()))
-    _say_omissions(counts)
+    named = {str((workspace.folder / Path(path).expanduser()).resolve()) for path in paths}
+    _say_omissions(counts, named)
     documents = counts.added + counts.updated + counts.unchanged + counts.removed
     if not documents and all(failure.unsupported for failure in counts.failed):
         say(f"no file that can be read was found in {', '.join(map(in_line, paths))}")
@@ -60,19 +65,23 @@ def _add(
             f"{len(counts.failed) - of_other_types} failed"
             + (f", {of_other_types} of types that are not read" if of_other_types else "")
         )
-    named = {str((workspace.folder / Path(path).expanduser()).resolve()) for path in paths}
     unread = sorted(named & {failure.path for failure in counts.failed})
     if unread:
         say(f"graph-research: not indexed: {', '.join(map(in_line, unread))}")
         raise CommandEnded(FAILED)
 
 
-def _say_omissions(counts: Counts) -> None:
-    """Name each file that is not indexed, or only in part, with the reason; files of types that are not read first, by
-    type."""
-    of_other_types = [failure for failure in counts.failed if failure.unsupported]
-    of_other_types.sort(key=lambda failure: PurePath(failure.path).suffix.lower())
-    for failure in (*of_other_types, *(failure for failure in counts.failed if not failure.unsupported)):
+def _say_omissions(counts: Counts, named: Container[str]) -> None:
+    """Name each file that is not indexed, or only in part, with the reason; files of types that are not read first, of
+    several of one type their number, but for those that were `named` themselves."""
+    kinds: dict[str, dict[str, Failure]] = {}
+    for failure in (failure for failure in counts.failed if failure.unsupported):
+        suffix = "" if failure.path in named else PurePath(failure.path).suffix.lower()
+        kinds.setdefault(suffix or failure.path, {})[failure.path] = failure
+    for kind, failures in sorted(kinds.items()):
+        shown = f"{len(failures)} files *{kind}" if len(failures) > 1 else next(iter(failures))
+        say(f"not indexed: {in_line(shown)}: {next(iter(failures.values())).reason}")
+    for failure in (failure for failure in counts.failed if not failure.unsupported):
         say(f"not indexed: {in_line(failure.path)}: {in_line(failure.reason)}")
     for failure in counts.partly:
         say(f"indexed in part: {in_line(failure.path)}: {in_line(failure.reason)}")

@@ -49,15 +49,20 @@ def test_after_an_upgrade_that_needs_another_index_a_search_names_the_folders_to
     user.run("library", "search", "pond")
 
 
-def test_each_file_of_another_type_is_listed_too(user: User) -> None:
+def test_files_of_a_type_that_is_not_read_are_counted_and_listed_one_by_one_on_demand(user: User) -> None:
     user.write("papers/notes.md", "The dam is five metres high.")
     for name in ("a.png", "b.png", "c.iso", "broken.docx"):
         user.write(f"papers/{name}", "PK\3\4")
     done = user.run("library", "add", "papers")
     assert "1 added, 0 updated, 0 unchanged, 0 removed, 1 failed, 3 of types that are not read" in done.out
     assert "broken.docx: it is damaged" in done.err
-    for name in ("a.png", "b.png", "c.iso"):
-        assert f"not indexed: {user.folder / 'papers' / name}: unsupported file type" in done.err
+    told = [line.removeprefix("not indexed: ") for line in done.err.splitlines() if line.startswith("not indexed")]
+    assert told[:2] == [
+        f"{user.folder / 'papers' / 'c.iso'}: unsupported file type",
+        "2 files *.png: unsupported file type",
+    ]
+    named = user.run("library", "add", "papers", "papers/a.png", "papers/b.png", expect=1).err
+    assert all(f"not indexed: {user.folder / 'papers' / name}: unsupported" in named for name in ("a.png", "b.png"))
     listed = user.run("library", "list", "--unread", "--json").json
     assert sorted(row["path"].rpartition("/")[2] for row in listed) == ["a.png", "b.png", "broken.docx", "c.iso"]
     folder = str(user.folder / "papers")

@@ -76,6 +76,26 @@ def test_names_are_translated_but_not_their_inner_capitals() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "new"),
+    [
+        ("SIGHUP beendet den Prozess.", ["SIGHUP"]),
+        ("SIGTERM beendet die CPU-lastige Arbeit.", []),
+        ("Zuerst run_in_threadpool() aufrufen.", ["run_in_threadpool"]),
+        ("Zuerst loop.shutdown_foo() aufrufen.", ["shutdown_foo"]),
+        ("Mit asyncio.Barrier wird run_in_executor() beendet.", ["Barrier"]),
+        ("Der Aufruf close() beendet Nutzer(innen), z.B. in Version.", []),
+        ("Das hat Guido van Rossum mit einer Art Schließvorrichtung behoben.", ["Rossum"]),
+        ("Das hat Victor Zylkreon behoben.", []),
+    ],
+)
+def test_names_of_code_rare_abbreviations_and_surnames_are_not_translated(text: str, new: list[str]) -> None:
+    known = ["Zylkreon ends the process by SIGTERM, run_in_executor and close."]
+    assert new_names(text, known, language="de") == new
+    assert new_names("First call run_in_threadpool().", known) == ["run_in_threadpool"]
+    assert new_names("Better call run_in_threadpool().", known, at_start=False) == []
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("M. Ostrander-Lehn, P. Quillivic and S. Adebarro.", True),

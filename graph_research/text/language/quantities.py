@@ -12,6 +12,7 @@ from typing import Literal
 
 from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.dates import WrittenDate, dates_in
+from graph_research.text.language.number_words import SPELLED, spelled_number
 from graph_research.text.language.tables import any_of, facts
 from graph_research.text.language.units import (
     CJK_SCALES,
@@ -20,10 +21,7 @@ from graph_research.text.language.units import (
     RATES,
     SCALES,
     SHORT_SCALES,
-    SPELLED,
-    TENS,
     UNITS,
-    UP_TO_NINE,
 )
 from graph_research.text.language.versions import is_behind_version_word
 
@@ -69,7 +67,6 @@ SPACED_LETTER = r"[^\W\u3040-\u9fff]"
 """A letter or digit, but none of Chinese and Japanese, which may stand right behind a unit: `16 MB的`."""
 THINGS = "things"
 """In place of a unit, of a number that counts or numbers what the word behind it names."""
-_SPELLED = rf"(?:{'|'.join(TENS)})(?:[ -](?:{'|'.join(UP_TO_NINE)}))?|{'|'.join(SPELLED)}"
 _SCALE = "|".join(SCALES)
 _CJK = "".join(CJK_SCALES)
 # A digit glued to a letter, or to one by a hyphen or in brackets, belongs to a name (`CO2`, `IL-6`, `git-push(1)`,
@@ -77,7 +74,8 @@ _CJK = "".join(CJK_SCALES)
 _NUMBER = deferred(
     r"(?P<currency>[€$£¥])?\s?(?:(?<![A-UW-Za-uw-zÀ-ӿ])(?:(?<![A-Za-zÀ-ӿ][-–])|(?=\d+\.\d))(?<![^A-Za-z][A-Z]/)(?<!\d)(?<!\d/)(?<!\d[.,])(?!(?<=[A-Za-z]\()\d\))"
     r"(?!\d{2,}(?-i:[A-Z])\d{2})(?P<digits>\d{1,3}(?:[\u00a0\u202f’']\d{3})+(?!\d)|\d+(?:[.,]\d+)*)|"
-    rf"\b(?P<words>{_SPELLED})\b)(?:\s?(?P<cjk>[{_CJK}](?![瓦赫字])(?:\d+[{_CJK}])*)(?P<rest>\d{{1,4}}(?![\d.,]))?"
+    rf"\b(?P<words>{SPELLED})(?:\b|(?=(?:{any_of('times')})\b)))"
+    rf"(?:\s?(?P<cjk>[{_CJK}](?![瓦赫字])(?:\d+[{_CJK}])*)(?P<rest>\d{{1,4}}(?![\d.,]))?"
     rf"|[\s-]?(?P<scale>{_SCALE})\b(?:(?<=mio|mrd|mln|mld|tys|tsd)\.)?)?(?:(?P<short>k|(?(currency)m|(?!)))\b"
     rf"|\s?(?P<of_euro>{'|'.join(EURO_SCALES)})(?=\s?€))?(?(currency)\b)"
     rf"(?:\s(?P<scale2>{_SCALE})\b)?",
@@ -106,6 +104,8 @@ def _before(subject: str, signs: str, after: str = "") -> re.Pattern[str]:
 
 
 _ABOUT = _before("about", "~|≈|およそ|約", r"(?:the\s|an?\s)?")
+_VAGUE = deferred(rf"\b(?:{any_of('vague')})\s$", re.IGNORECASE)
+"""Before a round number in words that is then one of several: "einige hundert"."""
 _AT_LEAST = _before("at_least", ">|≥")
 _AT_MOST = _before("at_most", "<|≤")
 
@@ -237,11 +237,6 @@ def _rate(one: Value, other: Value) -> float:
     return one.per[1] / other.per[1] if one.per[0] == other.per[0] else nan
 
 
-def _spelled(words: str) -> int:
-    """The number of words such as `twenty-one`."""
-    return sum(SPELLED.get(word, 0) for word in re.split(r"[ -]", words.lower()))
-
-
 @lru_cache(maxsize=1024)
 def _figures(text: str) -> Sequence[tuple[Value, bool]]:
     """The dates, then the numbers, each with whether it can be compared; each round reads the same sentences again."""
@@ -293,6 +288,8 @@ def _numbers(text: str) -> Iterator[tuple[Value, bool]]:
         at = match.start("digits" if match["digits"] else "words")
         start = match.start("currency") if match["currency"] else at
         before = text[max(0, start - _LONGEST_BEFORE) : start]
+        if match["words"] and _VAGUE.search(before):
+            continue
         unit = None if match["currency"] else _UNIT.match(text, match.end())
         end = unit.end() if unit else match.end()
         per = _PER.match(text, end)
@@ -358,7 +355,7 @@ def _amount(match: re.Match[str]) -> Value:
     first, *smaller = re.findall(rf"(\d*)([{_CJK}])", match["cjk"] or "") or [("", "")]
     scale *= CJK_SCALES.get(first[1], 1.0)
     if not match["digits"]:
-        number, half = float(_spelled(match["words"])) * scale, scale / 2
+        number, half = float(spelled_number(match["words"])) * scale, scale / 2
         return Value(start=0, end=0, low=number, slack=half if scale > 1.0 else 0.0, rounding=half, scale=scale)
     digits, grouped = re.sub(r"[\u00a0\u202f’']", "", match["digits"]), 1.0
     if _THOUSANDS.fullmatch(digits):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from graph_research.text.language.tables import listed, numbered, unit_names
 
 SCALES = {word: 10.0**power for word, power in numbered("scales").items()}
+SCALES |= {word: 12.0 for words in listed("dozen").values() for word in words}
 """What a scale word multiplies a number with. A "billion" is the English one."""
 CJK_SCALES = {"万": 1e4, "萬": 1e4, "亿": 1e8, "億": 1e8, "兆": 1e12}
 SHORT_SCALES = {"k": 1e3, "m": 1e6}
@@ -18,10 +19,6 @@ CJK_DIGITS = {
 }
 CJK_TENS = {"十": 10, "百": 100, "千": 1_000}
 
-SPELLED = numbered("numbers")
-"""Small numbers by their words."""
-TENS = {word: number for word, number in SPELLED.items() if number >= 20}
-UP_TO_NINE = tuple(word.split("=")[0] for word in listed("numbers")["en"][1:10])
 AMBIGUOUS = {
     language: dict(word.split("=") for word in words) for language, words in listed("ambiguous_numbers").items()
 }

@@ -41,7 +41,7 @@ QUESTIONS = {
     "price": "Price of the lagoon's power: what does a megawatt hour cost?",
     "grid": "Grid and lagoon: how much power is fed in over a year?",
 }
-LEASE = 5.0
+SHORT_LEASE = 5.0
 PACE = {"model_seconds": 0.3, "search_seconds": 0.05, "page_seconds": 0.02}
 
 
@@ -52,11 +52,12 @@ def worker(
     name: str,
     *,
     at_once: int,
-    ahead_seconds: float = 0.0,
-    lease_seconds: float = LEASE,
+    lease_seconds: float = Worker.lease_seconds,
+    leases_ahead: int = 0,
 ) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker by whose clock leases that others took so many leases ago are over."""
     process = subprocess.Popen(
-        [sys.executable, str(WORKER), name, str(at_once), str(ahead_seconds), str(lease_seconds)],
+        [sys.executable, str(WORKER), name, str(at_once), str(leases_ahead * lease_seconds), str(lease_seconds)],
         cwd=shell.folder,
         env={**shell.environment(), **world.environ()},
     )
@@ -105,8 +106,8 @@ def test_jobs_of_killed_workers_end_once_and_repeat_no_answered_call(shell: User
         submit(shell, world, *QUESTIONS)
         with (
             worker(shell, world, "steady", at_once=1) as steady,
-            worker(shell, world, "first", at_once=2) as first,
-            worker(shell, world, "second", at_once=1) as second,
+            worker(shell, world, "first", at_once=2, lease_seconds=SHORT_LEASE) as first,
+            worker(shell, world, "second", at_once=1, lease_seconds=SHORT_LEASE) as second,
         ):
             for name, victim, calls in (("first", first, 12), ("second", second, 25)):
                 wait_until(partial(is_at_work, shell, name))
@@ -121,17 +122,14 @@ def test_jobs_of_killed_workers_end_once_and_repeat_no_answered_call(shell: User
 
 
 def test_a_job_of_a_worker_that_hangs_is_taken_over_when_that_goes_on_or_dies(shell: User, tmp_path: Path) -> None:
-    """The run of a stopped process is locked by it: two workers never drive one run at once. Its lease is over by the
-    clock of the other; neither loses one because the machine is busy."""
-    lasting = Worker.lease_seconds
+    """The run of a stopped process is locked by it: two workers never drive one run at once."""
     with open_world(tmp_path / "calls", **PACE) as world:
         submit(shell, world, "lagoon")
-        with worker(shell, world, "hanging", at_once=1, lease_seconds=lasting) as stopped:
+        with worker(shell, world, "hanging", at_once=1) as stopped:
             wait_until(partial(is_at_work, shell, "hanging"))
             wait_until(partial(has_answered, world, 3))
             stop_between_writes(stopped, shell.home / "runs.db")
-            later = {"ahead_seconds": lasting, "lease_seconds": lasting}
-            with worker(shell, world, "other", at_once=1, **later) as other:
+            with worker(shell, world, "other", at_once=1, leases_ahead=1) as other:
                 wait_until(partial(is_at_work, shell, "other"))
                 stopped.send_signal(signal.SIGCONT)
                 other.wait(PATIENCE_SECONDS)
@@ -152,11 +150,11 @@ def test_a_fork_and_a_further_question_of_a_killed_worker_end_once(shell: User, 
         before = len(world.calls("model"))
         asyncio.run(submit_made(shell, world))
         for kill in range(1, 4):
-            with worker(shell, world, f"killed-{kill}", at_once=2) as victim:
+            with worker(shell, world, f"killed-{kill}", at_once=2, leases_ahead=kill) as victim:
                 wait_until(partial(is_at_work, shell, f"killed-{kill}"))
                 wait_until(partial(has_answered, world, before + 3 * kill))
                 victim.send_signal(signal.SIGKILL)
-        with worker(shell, world, "last", at_once=2) as last:
+        with worker(shell, world, "last", at_once=2, leases_ahead=4) as last:
             assert last.wait(PATIENCE_SECONDS) == 0
         asked = len(world.calls("model"))
     jobs = asyncio.run(jobs_of(shell))

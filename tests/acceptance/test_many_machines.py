@@ -23,7 +23,7 @@ from graph_research.graph.statuses import CallStatus
 from graph_research.jobs.job import Job, JobStatus, NewJob
 from graph_research.providers.call_kind import CallKind
 from graph_research.settings.home import Home
-from tests.acceptance.test_kill_worker import LEASE, WORKER, has_answered
+from tests.acceptance.test_kill_worker import SHORT_LEASE, WORKER, has_answered
 from tests.support.cli.cli_process import PATIENCE_SECONDS, User, wait_until
 from tests.support.network.fake_services import World, open_world
 from tests.support.postgres import PostgresServer, Wire, postgres_server
@@ -72,7 +72,7 @@ def machine(
         file.write_text(content)
     shell.home.chmod(0o700)
     environ = {**shell.environment(), **world.environ(), "GRAPH_RESEARCH_DATABASE": url}
-    command = [sys.executable, str(WORKER), name, "3", str(ahead_seconds), str(LEASE)]
+    command = [sys.executable, str(WORKER), name, "3", str(ahead_seconds), str(SHORT_LEASE)]
     process = subprocess.Popen(command, cwd=shell.folder, env=environ)
     try:
         yield process

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -69,6 +70,9 @@ class _Reading:
         unread = [source for source in ranked if source.id not in extracted]
         read = [source for source in unread if source.iteration == known.iteration] if extracted else unread
         return cls(read=read, listed=[source for source in ranked if source.id in extracted])
+
+
+_UNRATED = f"{Tier.UNVERIFIED.value}, quality {Quality.MEDIUM.value}"
 
 
 def analyzer(services: Services) -> Handler:
@@ -267,7 +271,7 @@ def _material(
         "checklist": list(handoff.get("checklist") or []),
         "sub_queries": first_searches(handoff["sub_queries"]),
         "sources": list(rows),
-        "listed": [_title(source) for source in listed if source.id in cited],
+        **_of_listed([source for source in listed if source.id in cited]),
         "topics": [{"id": topic["sub_query_id"], "found": _statements(topic)} for topic in topics if _notes(topic)],
         "limits": list(dict.fromkeys(limit for topic in all_topics for limit in topic.get("limits") or [])),
         "findings": [_listed(row, known) for row in findings],
@@ -293,10 +297,20 @@ def _listed(row: Mapping[str, Any], known: Known) -> dict[str, Any]:
     return {**row, "quotes": [{"source_id": one.source_id, "quote": one.quote} for one in evidence]}
 
 
-def _title(source: Source) -> str:
-    tier = "" if source.tier is Tier.UNVERIFIED else source.tier.value
-    quality = "" if source.quality is Quality.MEDIUM else f"quality {source.quality.value}"
-    facts = ", ".join(filter(None, (tier, quality, source.published_on)))
+def _of_listed(sources: Sequence[Source]) -> dict[str, Any]:
+    """The sources `listed` by title, and the tier and quality that most of them have, which `usual` says once."""
+    counts = Counter(map(_rating, sources)).most_common(1)
+    usual = counts[0][0] if counts else _UNRATED
+    return {"listed": [_title(source, usual) for source in sources], "usual": usual}
+
+
+def _rating(source: Source) -> str:
+    return f"{source.tier.value}, quality {source.quality.value}"
+
+
+def _title(source: Source, usual: str = _UNRATED) -> str:
+    rating = "" if _rating(source) == usual else _rating(source)
+    facts = ", ".join(filter(None, (rating, source.published_on)))
     named = f"{source.title}, {source.publisher}" if source.publisher else source.title
     return f"{source.id} ({facts}): {named}" if facts else f"{source.id}: {named}"
 

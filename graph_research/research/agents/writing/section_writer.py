@@ -40,7 +40,7 @@ from graph_research.research.models.draft import (
 from graph_research.research.models.evidence import Contradiction, Evidence
 from graph_research.research.models.ids import ShortIds
 from graph_research.research.models.outline import OutlineSection
-from graph_research.research.models.report_options import MOST_OF_A_SECTION
+from graph_research.research.models.report_options import MOST_OF_A_SECTION, report_language
 from graph_research.research.models.source import Source
 from graph_research.research.report.draft import (
     cited_only,
@@ -48,6 +48,7 @@ from graph_research.research.report.draft import (
     with_evidence_of_rows,
     with_evidence_of_settings,
 )
+from graph_research.research.report.labels.languages import labels_for
 from graph_research.text.document import Document
 from graph_research.text.language.words import term_weights
 
@@ -175,6 +176,7 @@ def _about(handoff: Mapping[str, Any], section: OutlineSection, ctx: Context) ->
         "guidance": handoff.get("guidance"),
         "improvements": list(handoff.get("report_improvements") or []),
         "section": section.to_json(),
+        "judgement": labels_for(report_language(handoff.get("report_options"), handoff["question"])).judgement,
         "others": [row.heading for row in outline if row.id != section.id],
         "overall_percent": round(100 * handoff["confidence"]["confidence"]) if handoff.get("confidence") else None,
         "previous": next((section_text(row) for row in before if row.id == section.id), ""),

@@ -142,6 +142,7 @@ def _numbered(asked: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[dict
                     "n": len(rows) + 1,
                     "id": statement.id,
                     "text": text,
+                    "marked": text if lines else statement.marked,
                     "where": given.get("where") or "",
                     "cell": given.get("context") or "",
                     "row": given.get("row") or "",

@@ -67,7 +67,7 @@ async def test_what_stands_around_a_quote_may_be_stated_and_is_then_cited() -> N
     source = Source(id="src-0000000001", title="Locks", archive_hash=document.hash, characters=len(document.text))
     finder = QuoteFinder("", {source.id: source}, {source.id: document})
     [evidence] = finder.evidence([{"source_id": source.id, "quote": "A lock file has room for 400 locks."}])
-    marks = {"code": ["400", "file holds"], "strong": ["A lock"]}
+    marks = {"code": ["400", "lost"], "strong": ["A lock"]}
     said = {"text": "A lock file holds 400 locks.", "kind": "fact", "evidence_ids": [evidence.id], **marks}
     section = {"id": "s", "heading": "Locks", "blocks": [{"type": "paragraph", "sentences": [said]}]}
     says = "A lock file can hold 400 locks, in 2.6 and earlier 90."
@@ -85,6 +85,7 @@ async def test_what_stands_around_a_quote_may_be_stated_and_is_then_cited() -> N
         },
         ctx,
     )
+    assert "**A lock** file holds `400` locks." in model.asked("verifier")[0].user, "as it is printed, as `says` is"
     [further] = output["evidence"]
     assert further["quote"] == earlier
     correction = output["checks"][0]["correction"]

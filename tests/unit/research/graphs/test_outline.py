@@ -29,6 +29,15 @@ async def test_only_the_writer_of_a_block_to_copy_gets_the_rules_for_one() -> No
     assert all("- code, with a caption" in row.system for row in unsaid.model.asked("section_writer"))
 
 
+async def test_a_comment_on_a_judged_value_begins_with_the_word_of_the_reports_language() -> None:
+    def outline(request: ModelRequest) -> dict[str, Any]:
+        return {"sections": [{**row, "has_block": True} for row in STORES.outline(request)["sections"]]}
+
+    bench = bench_of(outliner=[outline])
+    await report_of(bench, report_options={"length": "standard", "type": "report", "language": "de", "audience": None})
+    assert all('"Ermessen:"' in row.system for row in bench.model.asked("section_writer"))
+
+
 async def test_what_a_finding_of_another_source_tells_is_unknown_to_no_writer_nor_to_the_report() -> None:
     def limited(request: ModelRequest) -> dict[str, Any]:
         return {**reads_all(request), "limits": [FOUND, OPEN]}

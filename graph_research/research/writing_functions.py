@@ -316,9 +316,10 @@ def mending_batches(parts: Rows) -> list[list[Row]]:
 def parts_to_mend(
     sections: Rows, checks: Rows, verdicts: Rows, inconsistencies: Rows = (), others: Rows = ()
 ) -> list[Row]:
-    """`{section, failing: [{id, reason, where, cell, is_note, against}]}` for each section with statements that code or
-    the verifier objects to, or of which there is a note: what the editor found inconsistent, with what it does not
-    agree with as `against`, from these sections and from `others`; a cell that does not answer its column; a limit; a
+    """`{section, failing: [{id, reason, where, cell, is_note, against, says}]}` for each section with statements
+    that code or the verifier objects to, or of which there is a note: what the editor found inconsistent, with what it does not
+    agree with as `against`, from these sections and from `others`; with what the verifier finds borne out in place of
+    a statement to which nothing else is objected, as `says`; a cell that does not answer its column; a limit; a
     block to copy without a setting that a table names."""
     problems = {row["id"]: row["problem"] for row in checks if row["problem"]}
     objections = {
@@ -330,6 +331,7 @@ def parts_to_mend(
     disagreements, against = _disagreements(inconsistencies, [*sections, *others])
     mending: list[Row] = []
     misplaced = {row["id"]: row["note"] for row in checks if row.get("note")}
+    corrections = {row["id"]: row["correction"] for row in checks if row.get("correction")}
     for row in sections:
         section = DraftSection.model_validate(row)
         limits = (statement.id for statement in section.statements() if statement.kind is StatementKind.LIMIT)
@@ -348,6 +350,7 @@ def parts_to_mend(
                 "cell": place.get("context", ""),
                 "is_note": name not in problems and name not in objections,
                 "against": against.get(name, []),
+                "says": corrections.get(name) if name not in disagreements and name not in notes else None,
             }
             for name, place in places.items()
             if reasons[name]

@@ -300,8 +300,8 @@ def _answered_limits(result: AgentResult, parts: Mapping[str, DraftSection]) -> 
 def _inconsistencies(
     rows: Sequence[Mapping[str, Any]], parts: Mapping[str, DraftSection], ctx: Context
 ) -> list[dict[str, Any]]:
-    """`{change, against, problem}`: the ids of the statements to change, of a row those of the cell that the problem is
-    about, and of those that they do not agree with. An entry with nothing to change is left out, and one whose other
+    """`{change, against, problem}`: the ids of the statements to change, of a row those of the cells that the problem
+    is about, and of those that they do not agree with. An entry with nothing to change is left out, and one whose other
     side does not exist; an event tells of places that do not."""
     found = []
     for row in rows:
@@ -316,12 +316,9 @@ def _inconsistencies(
 
 
 def _about(problem: str, row: Sequence[Statement]) -> Sequence[Statement]:
-    """The cell of a row, its label apart, that has most of the words of a problem, all of the row where none has any:
-    to mend it is one task."""
+    """Those of the cells of a row, its label among them, that have words of a problem, all where none has any."""
     wanted = term_weights(problem)
-    held = {n: held_weight(wanted, term_weights(cell.text)) for n, cell in enumerate(row) if n}
-    best = max(held, key=lambda n: held[n], default=0)
-    return [row[best]] if held.get(best) else row
+    return [cell for cell in row if held_weight(wanted, term_weights(cell.text))] or row
 
 
 def _missing(

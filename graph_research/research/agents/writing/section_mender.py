@@ -139,19 +139,31 @@ class _Task:
             "passages": [row for row in shown if row["id"] not in within],
         }
 
+    def _accepted(self, name: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """An answer that accepts what the verifier says in a statement's place as a rewrite to that."""
+        if row["action"] != "accept":
+            return row
+        says = self.objections[name].get("says")
+        if not says:
+            return {**row, "action": "keep"}
+        return {**row, **says, "text": Statement.model_validate(says).marked, "action": "rewrite"}
+
     def _objection(self, row: Statement, within: Mapping[str, str]) -> dict[str, Any]:
         """What is said against a sentence, and with which passages."""
         objection = self.objections[row.id]
         against = objection.get("against") or []
+        says = objection.get("says")
         return {
             **objection,
+            "says": Statement.model_validate(says).marked if says else "",
             "against": [{**other, "evidence_ids": shown_once(other["evidence_ids"], within)} for other in against],
         }
 
     def output(self, handoff: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
         """The agent's output but for `degraded`, as the model's answer says."""
         rows, added = answer["sentences"], answer.get("added") or []
-        changed = {self.failing[row["n"] - 1].id: row for row in rows if 1 <= row["n"] <= len(self.failing)}
+        named = ((self.failing[row["n"] - 1].id, row) for row in rows if 1 <= row["n"] <= len(self.failing))
+        changed = {name: self._accepted(name, row) for name, row in named}
         additions = _additions(self.missing, added)
         longer = [with_additions(section, additions.get(section.id, ())) for section in self.sections]
         quotes = {row["id"]: row["quote"] for row in handoff["evidence"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from graph_research.providers.llm.scripted import ScriptedModel
@@ -34,18 +35,20 @@ class Mending:
     def ids(self, *quotes: str) -> list[str]:
         return [self.evidence[quote].id for quote in quotes]
 
-    async def shown(self, section: DraftSection, *failing: dict[str, Any], findings: list[Any] | None = None) -> Any:
-        """The request that the mender gets."""
-        model, ctx = ScriptedModel({"section_mender": [{"sentences": []}]}), PlainContext()
+    async def shown(
+        self, section: DraftSection, *failing: dict[str, Any], findings: Sequence[Any] = (), answer: Sequence[Any] = ()
+    ) -> Any:
+        """The request that the mender gets; `output` is what it makes of the answer."""
+        model, ctx = ScriptedModel({"section_mender": [{"sentences": list(answer)}]}), PlainContext()
         ctx.put_text(self.document.text)
         handoff = {
             "question": "Wie startet man Prozesse?",
             "parts": [{"section": section.to_json(), "failing": list(failing)}],
             "evidence": [row.to_json() for row in self.evidence.values()],
             "sources": [self.source.to_json()],
-            "findings": findings or [],
+            "findings": list(findings),
         }
-        await section_mender(make_services([model]))(handoff, ctx)
+        self.output = await section_mender(make_services([model]))(handoff, ctx)
         [request] = model.asked("section_mender")
         return request
 
@@ -76,3 +79,15 @@ async def test_the_mender_is_shown_what_the_row_of_a_cell_cites() -> None:
     table = Block(type=BlockType.TABLE, header=["Art", "Mit Threads", "Folge"], rows=rows)
     section = DraftSection(id="s", heading="Starts", blocks=[table])
     assert CRASH in quotes_in(await mending.shown(section, objection(cell, cell="fork, Mit Threads")))
+
+
+async def test_what_the_verifier_says_in_place_of_a_sentence_is_accepted_without_its_words() -> None:
+    mending = Mending()
+    row = Statement(text="`fork` is unsafe.", evidence_ids=mending.ids(FORK), code=["fork"], place="s")
+    says = row.model_copy(update={"text": "`fork` is unsafe with threads.", "code": []})
+    section = DraftSection(id="s", heading="Starts", blocks=[Block(sentences=[row])])
+    request = await mending.shown(section, objection(row, says=says.to_json()), answer=[{"n": 1, "action": "accept"}])
+    assert "Borne out: `fork` is unsafe with threads." in request.user
+    [mended] = list(DraftSection.model_validate(mending.output["sections"][0]).statements())
+    assert (mended.text, mended.code) == ("fork is unsafe with threads.", ["fork"])
+    assert mended.evidence_ids == row.evidence_ids

@@ -192,7 +192,7 @@ async def test_what_several_cells_of_a_row_are_at_odds_with_is_shown_once() -> N
     assert "At odds with the same as 1." in asked.user
 
 
-async def test_of_a_row_only_the_cell_is_mended_that_the_problem_is_about() -> None:
+async def test_of_a_row_the_label_and_the_cells_are_mended_that_the_problem_is_about() -> None:
     def row(request: ModelRequest) -> Row:
         problem = f"sync cannot have the value {WRONG_CELL}"
         return {"change": [place_of("| sync |", request)], "against": [place_of(STRICT, request)], "problem": problem}
@@ -200,7 +200,7 @@ async def test_of_a_row_only_the_cell_is_mended_that_the_problem_is_about() -> N
     bench = bench_of(editor=[names(row)], section_mender=["No."])
     await report_of(bench)
     asked = bench.model.asked("section_mender")[0]
-    assert [row["text"] for row in asked.material["failing"]] == [WRONG_CELL]
+    assert [row["text"] for row in asked.material["failing"]] == ["sync", WRONG_CELL]
 
 
 async def test_a_place_that_does_not_exist_is_passed_over_with_an_event() -> None:

@@ -17,6 +17,7 @@ from graph_research.text.language.opposites import PARTING
 from graph_research.text.language.quantities import ARTICLE_BEFORE, BETWEEN_BEFORE, Value, figures
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.tables import any_of, word_of
+from graph_research.text.language.tags import primary
 from graph_research.text.language.versions import is_behind_version_word, names_version
 from graph_research.text.language.words import language_of, terms, written_in
 from graph_research.text.relevance.support import DEFINITE, MISSING, SUPPORTED, UNSUPPORTED, Support, support
@@ -54,6 +55,7 @@ _FRAME = re.compile(r"</?[^\W\d][^<>=\"\n]*(?<!\s)>(?!\w)")
 """The name of a section or of a place to fill in, with where it is, but no value of an attribute (`<Host *:443>`), and
 nothing between two signs that compare or redirect (`<in -n 5 >out`)."""
 _NUMBER_OR_UNIT = re.compile(r"\s+|(?<=\d)(?=[^\W\d_])")
+_GROUPED_OR_DECIMAL = re.compile(r"\d[.,]\d{3}(?!\d)")
 _NUMBER_AND_UNIT = re.compile(r"(\d[\d.,]*)\s?([^\W\d_]+)")
 _LISTED_IN_PARENTHESES = re.compile(r"\(([^()]*,[^()]*)\)")
 _IN_BRACKETS = re.compile(r"\(([^()\d]{1,30})\)")
@@ -286,13 +288,27 @@ class _Ground:
         rates = {figure.end for figure in unknown if figure.per and figure not in new}
         new = [figure for figure in new if figure.start - 1 not in rates]  # "200 times a second" is one number
         new = _without_judged(new, measured, self.judged)
+        misread = _without_judged(self._misread(measured, known), measured, self.judged)
         around = [*self.around, self.question, self.context]
         at_start = not is_analysis  # advice begins with a verb
         names = [] if self.is_code else self._new_names(text, around, at_start=at_start)
         if names and self.is_supported:
             around += [passage.text for passage in self.passages]
             names = self._new_names(text, around, at_start=at_start)
-        return [*_written(measured, new), *wrong_multiples(text, self.quotes, self.computations), *names]
+        multiples = wrong_multiples(text, self.quotes, self.computations)
+        return [*_written(measured, new), *_as_read(measured, misread), *multiples, *names]
+
+    def _misread(self, text: str, known: Sequence[str]) -> list[Value]:
+        """The numbers that the known texts state, and that readers of the report's language take for others, since its
+        decimals stand behind another sign: "1,200" in German."""
+        if self.is_code or not _GROUPED_OR_DECIMAL.search(text):
+            return []
+        language = self._language_of(text)
+        if language != primary(self.language):
+            return []
+        unknown = {figure.start for figure in unstated(text, known, self.beside)}
+        read = unstated(text, known, self.beside, language=language)
+        return [figure for figure in read if figure.start not in unknown and self._is_new(figure, text)]
 
     def _new_names(self, text: str, known: Sequence[str], *, at_start: bool) -> list[str]:
         language = self._language_of(text)
@@ -466,6 +482,10 @@ def _counts(figure: Value, text: str) -> bool:
 
 def _written(text: str, values: Iterable[Value]) -> list[str]:
     return [text[value.start : value.end].strip() for value in values]
+
+
+def _as_read(text: str, values: Iterable[Value]) -> list[str]:
+    return [f"{text[value.start : value.end].strip()} (read as {value.low / value.factor:g})" for value in values]
 
 
 def _failed(problem: str, score: float = 0.0) -> Judgement:

@@ -82,6 +82,9 @@ _NUMBER = deferred(
     re.IGNORECASE,
 )
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+(?:,\d+)?)")
+_ONE_SIGN = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?P<sign>[.,])\d{3}(?![\d]|[.,]\d)")
+_THOUSAND = 1000.0
+_DECIMAL_MARKS = facts("decimal_mark")
 _WRITTEN_UNITS = sorted(UNITS, key=len, reverse=True)
 _UNIT = deferred(
     r"(?:[\s-]|\s(?:de|di)\s|\sd['’])?(?:(?P<name>(?<!\d)s|"
@@ -230,6 +233,18 @@ def states(other: Value, one: Value) -> bool:
     )
 
 
+def in_notation(figure: Value, text: str, language: str) -> Value:
+    """A figure of a text such as `1.200` or `1,200` as readers of a language take it, in which a point or a comma parts
+    decimals; any other as it is, and that of a version or in a language of which this is not known."""
+    written, mark = _ONE_SIGN.search(text, figure.start, figure.end), _DECIMAL_MARKS.get(language)
+    if not (written and mark) or figure.release or figure.date or figure.unit == "version":
+        return figure
+    of_digits = 1.0 if figure.grouped == _THOUSAND else 1.0 / _THOUSAND  # `1.200` is read as 1.2, `1,200` as 1,200
+    times = of_digits if written["sign"] == mark else of_digits * _THOUSAND
+    read = {name: getattr(figure, name) * times for name in ("low", "high", "slack", "rounding")}
+    return replace(figure, grouped=1.0, **read)
+
+
 def _rate(one: Value, other: Value) -> float:
     """What turns the other's rate into the first one's, nan where they are of different kinds; 1 where one is none."""
     if one.per is None or other.per is None:
@@ -360,7 +375,7 @@ def _amount(match: re.Match[str]) -> Value:
     digits, grouped = re.sub(r"[\u00a0\u202f’']", "", match["digits"]), 1.0
     if _THOUSANDS.fullmatch(digits):
         if digits.count(".") == 1 and "," not in digits:
-            grouped = 1000.0
+            grouped = _THOUSAND
         else:
             digits = digits.replace(re.sub(r"\d", "", digits)[0], "")
     whole, *parts = re.split("[.,]", digits)

@@ -10,7 +10,7 @@ from math import inf
 
 from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.dates import months_alone, months_named
-from graph_research.text.language.quantities import THINGS, Value, figures, states
+from graph_research.text.language.quantities import THINGS, Value, figures, in_notation, states
 from graph_research.text.language.tables import any_of, listed, numbered
 from graph_research.text.language.units import AMBIGUOUS, CJK_DIGITS, CJK_TENS, COUNTS, RATES, UNITS
 from graph_research.text.language.words import UNSPACED, language_of, weight
@@ -40,20 +40,21 @@ _NAMED = deferred(
 )
 
 
-def unstated(text: str, known: Sequence[str], beside: Sequence[str] = ()) -> list[Value]:
+def unstated(text: str, known: Sequence[str], beside: Sequence[str] = (), *, language: str = "") -> list[Value]:
     """The figures of `text` that no known text states. Digits with spaces between them are read both ways: `27 400` is
     a number, or two cells of a table. "Both" and "twice" in a known text state two.
 
     A unit may be missing, but a number of things states none with a unit, and of what stands `beside` the known texts a
     number without a unit has only those that are named there. An `s` right behind a number may mean seconds, as in
     `deadlock_timeout = 1s`, or several ("the 1990s"). A month by itself is a figure, too, and so is how often
-    something happens, which a known text states where it names the same stretch of time.
+    something happens, which a known text states where it names the same stretch of time. In a `language` a number such
+    as `1,200` has one reading only.
     """
-    if text in known:
+    if text in known and not language:
         return []
     stated = [figure for other in known for figure in _stated(other)]
     stated += [figure for other in beside for figure in _stated_beside(other)]
-    new = min((_new(form, stated) for form in _spacings(text)), key=len)
+    new = min((_new(form, stated, language) for form in _spacings(text)), key=len)
     alone, often = _without_digits(text)
     months = frozenset[int]().union(*map(_months, known), *map(_months, beside)) if alone else ()
     seconds = frozenset[float]().union(*map(_seconds, known), *map(_seconds, beside)) if often else ()
@@ -73,8 +74,8 @@ def _without_digits(text: str) -> tuple[Sequence[Value], Sequence[Value]]:
     return alone, list(_periods_told(text))
 
 
-def _new(text: str, stated: Sequence[Value]) -> list[Value]:
-    found = figures(text)
+def _new(text: str, stated: Sequence[Value], language: str) -> list[Value]:
+    found = [in_notation(figure, text, language) for figure in figures(text)] if language else figures(text)
     counted = _with_things(text, found)
     return [
         figure

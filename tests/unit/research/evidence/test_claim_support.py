@@ -55,6 +55,23 @@ def test_a_number_of_a_table_may_have_the_unit_that_its_page_names() -> None:
     assert missing("It took Larch 13.061 seconds.", "Larch 2.7: 13.061 MB Spruce 3: 4.373 MB", page) != ""
 
 
+@pytest.mark.parametrize(
+    ("text", "quote", "language", "problem"),
+    [
+        ("Die Grenze liegt bei 1.000 Aufgaben.", "The limit is 1,000 tasks.", "de", ""),
+        ("Die Grenze liegt bei 1,000 Aufgaben.", "The limit is 1,000 tasks.", "de", "1,000 (read as 1)"),
+        ("Die Grenze liegt bei 1,000 Aufgaben.", "The limit is 1,000 tasks.", "", ""),
+        ("Der Wert liegt bei 1.500 Sekunden.", "The value is 1.5 seconds.", "de", "1.500 Sekunden (read as 1500)"),
+        ("Der Wert ist 1,125 und nicht mehr.", "The value is 1.125, no more.", "de", ""),
+        ("The limit is at 1.000 tasks.", "There may be 1,000 tasks.", "en", "1.000 (read as 1)"),
+        ("Es gilt ab Version 1.125 und nicht vorher.", "New in version 1.125.", "de", ""),
+    ],
+)
+def test_a_number_says_what_readers_of_the_report_take_it_for(text: str, quote: str, language: str, problem: str):
+    judgement = judged(text, quote, verdict=SUPPORTED, language=language)
+    assert judgement.problem == (f"not in the cited quotes: {problem}" if problem else "")
+
+
 def test_a_number_word_may_count_what_a_quote_lists() -> None:
     quote = "names = 'ANY 2 (s1, s2, s3)' waits for any two of them."
     assert judged("It waits for two of three servers.", quote, verdict=SUPPORTED).problem == ""

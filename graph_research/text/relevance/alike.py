@@ -24,12 +24,14 @@ _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def says(text: str, other: str, *, least: float = _NEARLY_ALL) -> bool:
-    """Whether a text has the same numbers as the other and nearly all of its words, in any order and form; with `least`
-    so much of their weight."""
+    """Whether a text has the same numbers as the other, also those in words, and nearly all of its words, in any order
+    and form; with `least` so much of their weight. Of two that say the same neither denies what the other states."""
     if numbers_in(text) != numbers_in(other):
         return False
-    weights = term_weights(other)
-    return held_weight(weights, term_weights(text)) >= least * sum(weights.values())
+    weights, held = term_weights(other), term_weights(text)
+    if held_weight(weights, held) < least * sum(weights.values()) or unstated(text, [other]) or unstated(other, [text]):
+        return False
+    return held_weight(held, weights) < least * sum(held.values()) or not _denies_otherwise(text, other)
 
 
 @lru_cache(maxsize=4096)
@@ -90,9 +92,15 @@ def alike_pairs(texts: Sequence[str], most: int, may_pair: Callable[[int, int], 
 def differs(one: str, other: str) -> bool:
     """Whether something tells that two texts on the same thing do not say the same of it: another number or date of one
     unit, or a denial."""
-    denials = [
-        sum(word in NEGATIONS.get(language_of(text), ()) for word in re.findall(r"\w+", text.lower()))
-        for text in (one, other)
-    ]
     new = unstated(one, [other]), unstated(other, [one])
-    return denials[0] % 2 != denials[1] % 2 or not {v.unit for v in new[0]}.isdisjoint(v.unit for v in new[1])
+    return _denies_otherwise(one, other) or not {v.unit for v in new[0]}.isdisjoint(v.unit for v in new[1])
+
+
+def _denies_otherwise(one: str, other: str) -> bool:
+    """Whether one of two texts denies what the other one states."""
+    return _denials(one) % 2 != _denials(other) % 2
+
+
+@lru_cache(maxsize=4096)
+def _denials(text: str) -> int:
+    return sum(word in NEGATIONS.get(language_of(text), ()) for word in re.findall(r"\w+", text.lower()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.text.relevance.alike import said_again, told_among
+from graph_research.text.relevance.alike import said_again, says, told_among
 
 DEFAULT = "The default of wal_autocheckpoint is not in the parts shown of the pragma page."
 BLOCKED = "How long a checkpoint may block writers is not stated."
@@ -58,3 +58,17 @@ def test_what_has_a_name_that_no_text_has_is_not_told_however_many_of_its_words_
     ]
     subject = "{} the replication slot on the publisher after the switch of the subscription"
     assert told_among([subject.format(name) for name in ("drop", "DROP SUBSCRIPTION", "slot_name")], texts) == {0}
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("The deposit is two months' rent.", "The deposit is one month's rent."),
+        ("Die Kaution beträgt drei Mieten.", "Die Kaution beträgt zwei Mieten."),
+        ("The ferry is not free.", "The ferry is free."),
+    ],
+)
+def test_texts_that_differ_in_a_number_in_words_or_in_a_denial_do_not_say_the_same(text: str, other: str) -> None:
+    assert not says(text, other)
+    assert not says(other, text)
+    assert says(text, text)

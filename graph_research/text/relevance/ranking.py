@@ -46,8 +46,6 @@ _VALUED = 0.3
 """Where the query asks for a date, a number or an amount of money, of the score again for a unit that holds one."""
 _COUNTED = 0.3
 """The same once more for a unit with a number of the things that are counted ("16 turbines"), or a share."""
-_SAID_BY_VALUE = 0.5
-"""Of the weight of "cost" for a unit that tells an amount of money without the word."""
 MEANING = 8.0
 """For the cosine of the query's and the unit's vectors above 0.3, in a pool with an embedder."""
 _IN_POOL = 0.5
@@ -281,7 +279,7 @@ def rank(pool: Pool, query: Query) -> list[Ranked]:
     scores = {source: _unit_scores(pool, source, by_language[doc.language]) for source, doc in pool.read.items()}
     if query.asked_kind:
         for source, doc in pool.read.items():
-            _add_values(pool, doc, query, by_language[doc.language], scores[source])
+            _add_values(doc, query, scores[source])
     for source, near in pool.nearness(query).items():
         scores[source] = [score + MEANING * gain for score, gain in zip(scores[source], near, strict=True)]
     for source, gain in _links(pool, query, scores).items():
@@ -319,15 +317,11 @@ def _unit_scores(pool: Pool, source: str, terms: Mapping[str, float]) -> list[fl
     return scores
 
 
-def _add_values(pool: Pool, doc: Analysed, query: Query, terms: Mapping[str, float], scores: list[float]) -> None:
-    """Raise the scores of the units that hold a value of the asked kind, which says what words such as "cost" do."""
-    asking = {term: terms[term] for term in query.value_terms & terms.keys()}
-    for position, counted in enumerate(doc.counts):
+def _add_values(doc: Analysed, query: Query, scores: list[float]) -> None:
+    """Raise the scores of the units that hold a value of the asked kind."""
+    for position, unit in enumerate(doc.units):
         if scores[position] and doc.holds_asked_kind(query, position):
-            said = sum(weight for term, weight in asking.items() if term not in counted)
-            scores[position] += _SAID_BY_VALUE * said * saturation(1, doc.lengths[position], pool.mean_unit)
-            counts = query.counts_what_is_asked(doc.units[position].text, doc.language)
-            scores[position] *= 1.0 + (_VALUED + _COUNTED * counts)
+            scores[position] *= 1.0 + (_VALUED + _COUNTED * query.counts_what_is_asked(unit.text, doc.language))
 
 
 def _ordered(

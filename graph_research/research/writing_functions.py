@@ -316,10 +316,10 @@ def mending_batches(parts: Rows) -> list[list[Row]]:
 def parts_to_mend(
     sections: Rows, checks: Rows, verdicts: Rows, inconsistencies: Rows = (), others: Rows = ()
 ) -> list[Row]:
-    """`{section, failing: [{id, reason, where, cell, is_note, against, says}]}` for each section with statements
-    that code or the verifier objects to, or of which there is a note: what the editor found inconsistent, with what it does not
-    agree with as `against`, from these sections and from `others`; with what the verifier finds borne out in place of
-    a statement to which nothing else is objected, as `says`; a cell that does not answer its column; a limit; a
+    """`{section, failing: [{id, reason, where, cell, is_note, against, says}]}` for each section with statements that
+    code or the verifier objects to, or of which there is a note: what the editor found inconsistent, with what it does
+    not agree with as `against`, from these sections and from `others`; with what the verifier finds borne out in place
+    of a statement to which nothing else is objected, as `says`; a cell that does not answer its column; a limit; a
     block to copy without a setting that a table names."""
     problems = {row["id"]: row["problem"] for row in checks if row["problem"]}
     objections = {

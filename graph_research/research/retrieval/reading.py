@@ -19,6 +19,8 @@ from graph_research.text.relevance.entries import Entries
 from graph_research.text.wording import one_line
 
 _HEADLINE = LEAST_SHARES[BudgetTier.PROTECTED]
+_MOST_OF_AN_ENTRY = 3_000
+"""What explains a thing is read whole up to so many characters, where open questions are looked up."""
 _OF_A_LIMIT = 2
 """So many passages of a source come first for each thing that an earlier reading lacked there: the nearest is often one
 that this reading saw."""
@@ -46,7 +48,8 @@ class Reading:
 
     Of each source that is not `competing` the passage that its search ranked best comes first. `lacking` has, by the
     id of a source, texts that say what an earlier reading did not find there; the passages nearest to these come
-    instead. Behind these comes what explains the things, such as settings, that `named` names."""
+    instead. Behind these comes what explains the things, such as settings, that `named` names: the best passage of it,
+    and in a source that is `competing` all of it, with its warnings, where it is short."""
 
     def __init__(
         self,
@@ -68,7 +71,10 @@ class Reading:
                 for near in islice(covering_passages(own, [Aspect(text)]), _OF_A_LIMIT)
             ]
         for entry in Entries(self._documents).named(named):
-            first[entry.source] = [*first.get(entry.source, []), (entry.start, entry.end)]
+            is_whole = entry.source in competing and entry.end - entry.start <= _MOST_OF_AN_ENTRY
+            blocks = self._documents[entry.source].blocks if is_whole else ()
+            parts = [(block.start, block.end) for block in blocks if entry.start <= block.start < entry.end]
+            first[entry.source] = [*first.get(entry.source, []), (entry.start, entry.end), *parts]
         self._next = covering_passages(self._documents, aspects, first)
         self._chosen: list[CoveringPassage] = []
         self._shown: set[tuple[str, str]] = set()

@@ -189,6 +189,18 @@ def test_sources_that_were_read_before_leave_the_room_to_new_ones() -> None:
     assert "ten connections" in texts["src-new"]
 
 
+@pytest.mark.parametrize("competing", [(), ("a",)])
+def test_where_an_open_question_names_a_setting_all_that_explains_it_is_read(competing: tuple[str, ...]) -> None:
+    remark = "It stands in the middle of a long remark on matters of style. " * 7
+    entry = f"The header is max_guests, which the proxy sets.</p><p>{remark}</p><p>Be careful, it is dangerous to all. "
+    mentions = [(f"slots_{n}", f"The header of max_guests and its proxy. {FILLER}") for n in range(9)]
+    text = page(*mentions, ("max_guests", f"{entry}{remark}"), ("other_guests", FILLER))
+    asked = ["which header of the proxy is max_guests"]
+    shown = Reading([source("a", text)], {"a": text}, aspects_of(asked), {}, competing, asked[0]).text("a", 1_600)
+    assert "which the proxy sets" in shown
+    assert ("it is dangerous" in shown) == bool(competing)
+
+
 def test_what_explains_a_named_setting_comes_before_what_mentions_it() -> None:
     mentions = [(f"slots_{n}", f"Slots of max_guests, max_guests for guests. {FILLER}") for n in range(9)]
     text = page(*mentions, ("max_guests", f"The default is 40, for all rooms together. {FILLER}"))

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from graph_research.research.evidence.computed import Computation, compute_in_turn, values_of_names, wrong_multiples
+from graph_research.research.evidence.misquotes import misquotes
 from graph_research.research.models.draft import StatementKind, StatementVerdict, VerdictWord
 from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.names import new_names
@@ -296,7 +297,14 @@ class _Ground:
             around += [passage.text for passage in self.passages]
             names = self._new_names(text, around, at_start=at_start)
         multiples = wrong_multiples(text, self.quotes, self.computations)
-        return [*_written(measured, new), *_as_read(measured, misread), *multiples, *names]
+        quoted = [] if is_analysis or self.is_code else self._misquotes(text, around)
+        return [*_written(measured, new), *_as_read(measured, misread), *multiples, *names, *quoted]
+
+    def _misquotes(self, text: str, known: Sequence[str]) -> list[str]:
+        more = [passage.text for passage in self.passages if self.is_supported]
+        return misquotes(
+            text, [*known, *more], translated=self._language_of(text) != language_of("\n".join(self.quotes))
+        )
 
     def _misread(self, text: str, known: Sequence[str]) -> list[Value]:
         """The numbers that the known texts state, and that readers of the report's language take for others, since its

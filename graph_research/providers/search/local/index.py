@@ -30,7 +30,7 @@ from graph_research.text.language.versions import is_marked_as_retracted, says_i
 from graph_research.text.language.words import index_text, language_of
 from graph_research.text.passages import PassageSpan, passages
 
-_VERSION = 39  # raise it with every change of the schema or of what is indexed: an older index is made anew
+_VERSION = 41  # raise it with every change of the schema or of what is indexed: an older index is made anew
 _BUSY_SECONDS = 30.0
 _RETRY_SECONDS = 0.05
 _MOST_OF_FURNITURE = 200  # characters of a passage that may stand on each page of a set

@@ -28,7 +28,7 @@ from graph_research.text.language.questions import (
 )
 from graph_research.text.language.tables import listed
 from graph_research.text.language.terms import STOP_WORDS
-from graph_research.text.language.words import held_share, language_of, terms, whole_word_weights, words
+from graph_research.text.language.words import held_share, language_of, terms, whole_word_weights, words, written_in
 from graph_research.text.relevance.alike import numbers_in
 from graph_research.text.relevance.entries import names_in
 from graph_research.text.relevance.query import parse
@@ -109,7 +109,9 @@ def asked_again(points: Sequence[str], told: Sequence[str] = (), titles: Sequenc
     """The places of the points that ask the same as what is `told`, or as another one of them: of several that ask the
     same the one that asks most words stays. A title says where something was not found."""
     named = _titles(tuple(titles))
-    asked = [_Asked.of(named.sub(" ", text) if named else text) for text in (*told, *points)]
+    texts = [named.sub(" ", text) if named else text for text in (*told, *points)]
+    language = language_of("\n".join(texts))  # of a short one it is often guessed wrong
+    asked = [_Asked.of(text, written_in(text, language)) for text in texts]
     counts = Counter(word for one in asked for word in one.words)
     rarity = {word: inverse_frequency(len(asked), count) for word, count in counts.items()}
     before, rest = asked[: len(told)], asked[len(told) :]
@@ -139,8 +141,7 @@ class _Asked:
     is_of_default: bool
 
     @classmethod
-    def of(cls, text: str) -> _Asked:
-        language = language_of(text)
+    def of(cls, text: str, language: str) -> _Asked:
         said = text.split(_ASIDE)[0]
         point = without_default(said, language)
         asked = asked_words(point, language)

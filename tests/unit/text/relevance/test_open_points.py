@@ -175,3 +175,7 @@ def test_a_title_in_a_point_asks_for_nothing() -> None:
 )
 def test_where_another_reader_had_the_source_that_is_not_said(limit: str, left: str | None) -> None:
     assert without_place(limit, ["Dues"]) == (left or limit)
+
+
+def test_a_short_point_is_read_in_the_language_of_the_others() -> None:
+    assert asked_again(["Fristen laufender Aufgaben", "Welche Frist haben die laufenden Aufgaben?"])

@@ -59,6 +59,10 @@ class Sentences:
         blocks = (*report.short_answer, *sections, *report.conclusions)
         told = statements_of(block for block in blocks if block.type is not BlockType.CODE)
         self._cited_in_text = self._sources_of(name for row in told for name in row.citations)
+        composed = (row for block in blocks if block.type is BlockType.CODE for row in block.sentences)
+        self._values = {
+            word for row in composed if row.status is Status.ANALYSIS for word in _NAME.findall(row.text.casefold())
+        }
         self._disputed = disputed_statements(report)
         self._other_values = other_values(report, self._disputed)
         self._marks = InlineMarks(report)
@@ -198,11 +202,13 @@ class Sentences:
         return joined([self._set(cell, self._said(cell)), self._status(cell)])
 
     def _cell(self, cell: CitedStatement, *, is_numbered: bool = True, is_marked: bool = True) -> Spans:
-        """A cell without the numbers or the mark that stand elsewhere, or for which it says nothing."""
+        """A cell without the numbers or the mark that stand elsewhere, such as below a block to copy whose value it
+        repeats, or for which it says nothing."""
         if cell.text.strip() == EMPTY_CELL.text:
             return (*self._set(cell, self._said(cell)), *self._unnumbered(cell.citations))
         numbers = self.numbers(cell.citations) if is_numbered else ()
         said = joined([self._set(cell, self._said(cell)), numbers])
+        is_marked = is_marked and cell.text.strip().casefold() not in self._values
         return joined([self._marked(cell, said) if is_marked else said, self._status(cell)])
 
     def _marked(self, statement: CitedStatement, spans: Spans) -> Spans:

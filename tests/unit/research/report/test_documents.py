@@ -290,6 +290,16 @@ def test_a_table_of_analysis_alone_is_marked_once_behind_its_caption() -> None:
     assert "| Yield | enough for the town [1] |" in written
 
 
+def test_a_cell_that_repeats_a_value_of_a_block_to_copy_has_no_mark_of_its_own() -> None:
+    code = {"type": "code", "language": "ini", "sentences": [analysis("turbines = 16", TURBINES)]}
+    label = {"text": "turbines", "kind": "transition"}
+    rows = [[label, analysis(text, TURBINES), fact("1.61 billion euros", COST_AUDIT)] for text in ("16", "many")]
+    table = {"type": "table", "header": ["Setting", "Value", "Number"], "rows": rows}
+    written = rendered("md", report(conclusions=[code, table])).decode()
+    assert "| turbines | 16 [1] | 1.61" in written
+    assert "| turbines | many (from [1]) | 1.61" in written
+
+
 def test_each_sentence_of_analysis_has_its_numbers() -> None:
     told = fact("Turbines produce 412 gigawatt hours.", TURBINES)
     whole = report(conclusions=[paragraph(told, analysis("So they pay.", TURBINES), analysis("By a judgement, yes."))])

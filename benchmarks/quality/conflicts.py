@@ -44,6 +44,7 @@ _WITHOUT: dict[str, Switch] = {
     "words that bind to a scope": (statements, "SCOPES", {}),
     "clauses with words of their own": (statements, "_same_attribute", always),
     "sources that share few words": (conflicts, "_of_one_thing", always),
+    "sources on two sides": (conflicts, "_disjoint_sources", list),
     "labels before numbers": (quantities, "_LABEL_BEFORE", NO_MATCH),
     "numbers within names": (quantities, "_NO_VALUE", NO_MATCH),
     "numbers before a colon or letter": (quantities, "_NO_VALUE_AFTER", NO_MATCH),

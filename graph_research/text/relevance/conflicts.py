@@ -217,7 +217,7 @@ def _groups(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 
 def _conflict(group: list[Statement]) -> Conflict | None:
-    sides = _sides(group)
+    sides = _disjoint_sources(_sides(group))
     if not 2 <= len(sides) <= _MOST_SIDES:
         return None
     topic = _topic(sides)
@@ -281,3 +281,10 @@ def _sides(group: Sequence[Statement]) -> list[list[Statement]]:
         (sorted(side, key=lambda statement: order[id(statement)]) for side in sides),
         key=lambda side: order[id(side[0])],
     )
+
+
+def _disjoint_sources(sides: Sequence[Sequence[Statement]]) -> list[list[Statement]]:
+    """Sides without the sources that stand on several of them: who differs from themselves means two things."""
+    seen = Counter(source for side in sides for source in {statement.sentence.source_id for statement in side})
+    kept = [[statement for statement in side if seen[statement.sentence.source_id] == 1] for side in sides]
+    return [side for side in kept if side]

@@ -307,6 +307,14 @@ def test_the_statement_most_like_the_other_is_the_one_that_it_contradicts() -> N
     assert [side.value for side in found.sides] == ["1980", "1955"]
 
 
+def test_who_differs_from_themselves_means_two_things() -> None:
+    """Two years of a study and another thing's number in a forum are no conflict."""
+    years = ("Of the tagged smolts 71 passed the turbines.", "Of the tagged smolts 84 passed the turbines.")
+    other = "Of the tagged smolts 16 passed the turbines."
+    assert not find_contradictions(said(*years, other, sources=["study", "study", "forum"]))
+    assert find_contradictions(said(years[0], other, sources=["study", "forum"]))
+
+
 def test_copies_of_a_text_disagree_where_one_has_another_value() -> None:
     text = "The Alder Dam was built by the Birch family in {} and raised by two metres in 1951."
     (found,) = find_contradictions(said(text.format(1902), text.format(1885), text.format(1902)))

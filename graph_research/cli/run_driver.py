@@ -325,7 +325,7 @@ def _show_research(result: ResearchResult) -> None:
         show(result.summary)
         show("")
     confidence = "not scored" if result.confidence is None else result.confidence_level
-    show(f"{counted(result.sources, 'source')}, {counted(result.citations, 'citation')}, confidence {confidence}")
+    show(f"{counted(result.sources, 'source')} found, {counted(result.citations, 'citation')}, confidence {confidence}")
     for path in result.report.values():
         show(path)
 

@@ -64,7 +64,7 @@ class Snapshot:
         """The counts in words, those that are zero left out."""
         parts = [
             f"{self.done}/{self.planned} sub-queries" if self.planned else "",
-            counted(self.sources, "source") if self.sources else "",
+            f"{counted(self.sources, 'source')} found" if self.sources else "",
             counted(self.findings, "finding") if self.findings else "",
             self.waiting,
         ]

@@ -35,7 +35,7 @@ def test_finished_items_count_before_the_node_is_through() -> None:
     assert (progress.snapshot.done, progress.snapshot.planned) == (2, 3)
     assert progress.saw(NodeFinished(run_id="r", seq=1, at=AT, path="gather", visit=1, node="gather", seconds=0))
     progress.read({"sub_queries": [{"status": "completed"}] * 3, "sources": [{}] * 4, "iteration": 2})
-    assert progress.snapshot.facts() == "3/3 sub-queries, 4 sources"
+    assert progress.snapshot.facts() == "3/3 sub-queries, 4 sources found"
     assert progress.snapshot.iteration == 2
 
 
@@ -68,7 +68,7 @@ def test_what_a_source_says_cannot_move_the_cursor(capsys: Any) -> None:
 
 
 def test_one_of_a_kind_is_not_many() -> None:
-    assert Snapshot(done=1, planned=1, sources=1, findings=2).facts() == "1/1 sub-queries, 1 source, 2 findings"
+    assert Snapshot(done=1, planned=1, sources=1, findings=2).facts() == "1/1 sub-queries, 1 source found, 2 findings"
 
 
 def test_the_first_unreadable_files_are_named_and_the_others_counted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graph_research.text.language.quantities import values
-from graph_research.text.language.words import held_share, read_sentence, words
+from graph_research.text.language.words import held_share, read_sentence, words, written_in
 from graph_research.text.relevance.query import Query
 from graph_research.text.relevance.units import LABELLED, UnitKind, asks
 from graph_research.text.sentences import SENTENCE_ENDS
@@ -50,12 +50,13 @@ def chosen(query: Query, candidates: Sequence[Candidate]) -> list[int]:
     ordered = sorted(range(len(candidates)), key=lambda place: -scores[place])
     stating = [p for p in ordered if scores[p] > 0.0 and states_something(query, candidates[p])]
     picked = (stating or ordered)[:1]
-    held = {place: _held(query, candidates[place].text) for place in stating}
+    held = {place: _held(query, candidates[place].text, _language(query, candidates[place])) for place in stating}
     left = [place for place in stating[1:] if held[place]]
     if any(_holds_asked_kind(query, candidates[place]) for place in picked):
         left = [place for place in left if held[place].keys() - query.value_terms]
     for row in [candidates[place] for place in picked if candidates[place].kind == "row"]:
-        own, named = (_held(query, text).keys() for text in (row.text, f"{row.text} {row.above}"))
+        language = _language(query, row)
+        own, named = (_held(query, text, language).keys() for text in (row.text, f"{row.text} {row.above}"))
         left = [
             p
             for p in left
@@ -97,12 +98,17 @@ def _score(query: Query, candidate: Candidate) -> float:
     return candidate.score * max(_LEAST_SHARE, 1.0 - _OF_NUMBERS * numbers / max(1, len(written)))
 
 
-def _held(query: Query, text: str) -> dict[str, float]:
+def _language(query: Query, candidate: Candidate) -> str:
+    """The language to read it in; of a row, whose few words tell little, the question's unless they tell another."""
+    is_row = candidate.kind == "row"
+    return written_in(candidate.text, query.language) if is_row else read_sentence(candidate.text)[0]
+
+
+def _held(query: Query, text: str, language: str) -> dict[str, float]:
     """The terms that the question asks for and a text holds, with their weights."""
-    language, written = read_sentence(text)
     asked = query.weights(language)
     least = _FILLING * max(asked.values(), default=0.0)
-    return {word.term: asked[word.term] for word in written if asked.get(word.term, 0.0) > least}
+    return {word.term: asked[word.term] for word in words(text, language) if asked.get(word.term, 0.0) > least}
 
 
 def states_something(query: Query, candidate: Candidate) -> bool:

@@ -145,7 +145,7 @@ class Sentences:
             is_told = settings.keys() <= shown and named.issuperset(names_set_in(statement.text, block.language))
             numbers = () if is_told else self.numbers(statement.citations)
         lead = (Span(self._labels.pair.format(name=self._labels.sources, value="")), *numbers) if numbers else ()
-        return joined([lead, self._analysis(statement) if lead else (), self._status(statement)])
+        return joined([lead, self._analysis(statement), self._status(statement)])
 
     def _with_settings(self, statement: CitedStatement, settings: Mapping[int, Sequence[str]]) -> Spans:
         """The numbers of the sources, each once behind the settings that it tells of, those without any last and only
@@ -182,9 +182,12 @@ class Sentences:
             label = joined([self._label(row[0]), self._number_of_all(names)])
         else:
             is_told = self._sources_of(row[0].citations) <= of_cells
-            label = self._label(row[0]) if is_told else self._cell(row[0], is_marked=is_marked and not is_marked_once)
+            is_marked_here = is_marked and not is_marked_once
+            is_name = is_told and not (is_marked_here and row[0].judged)
+            label = self._label(row[0]) if is_name else self._cell(row[0], is_marked=is_marked_here)
         if is_marked_once:
-            label = self._marked(stating[0], label)
+            judged = (cell for cell in row if cell.judged and cell.status is Status.ANALYSIS)
+            label = self._marked(next(judged, stating[0]), label)
         shown = {"is_numbered": not is_numbered_once, "is_marked": is_marked and not is_marked_once}
         cells = [self._cell(cell, **shown) for cell in row[1:]]
         return [label, *cells]

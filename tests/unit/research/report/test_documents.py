@@ -281,6 +281,19 @@ def test_a_number_that_the_writer_judged_is_said_to_be_a_judgement() -> None:
     assert "| 6 turbines (judgement) |" in written
 
 
+def test_a_row_whose_label_has_a_judged_number_is_said_to_be_a_judgement() -> None:
+    label = {**analysis("Over half of the time?", TURBINES), "judged": ["half"]}
+    table = {"type": "table", "header": ["Question", "Choice"], "rows": [[label, analysis("a lake", TURBINES)]]}
+    assert "Over half of the time? (judgement" in rendered("md", report(conclusions=[table])).decode()
+
+
+def test_a_composed_block_is_marked_also_where_the_text_has_its_sources() -> None:
+    code = {**analysis("turbines = 6", TURBINES), "judged": ["6"]}
+    told = paragraph(fact("The setting turbines = 16 is the number of turbines.", TURBINES))
+    whole = report(conclusions=[told, {"type": "code", "language": "ini", "sentences": [code]}])
+    assert "turbines = 6\n```\n\n(judgement)" in rendered("md", whole).decode()
+
+
 def test_a_table_of_analysis_alone_is_marked_once_behind_its_caption() -> None:
     label = {"text": "Yield", "kind": "transition"}
     rows = [[label, analysis("enough for the town", TURBINES)], [label, analysis("less than it pays", INTEREST)]]

@@ -130,12 +130,18 @@ def test_only_the_last_word_on_a_phase_is_a_limitation():
     mended = {**gate, "outputs": {"quality_ok": True, "issues": []}}
     rated = finished_research.SOURCES
     unrated = [{**row, "quality": "medium"} for row in rated]
-    assert any("no sources of high quality" in line for line in built(decisions=[mended, gate], sources=unrated).limitations)
-    assert not any("no sources of high quality" in line for line in built(decisions=[gate, mended], sources=unrated).limitations)
+    assert any(
+        "no sources of high quality" in line for line in built(decisions=[mended, gate], sources=unrated).limitations
+    )
+    assert not any(
+        "no sources of high quality" in line for line in built(decisions=[gate, mended], sources=unrated).limitations
+    )
     worded = {**gate, "outputs": {"quality_ok": False, "issues": ["none is any good: 0/4"]}}
     assert any("no sources of high quality" in line for line in built(decisions=[worded], sources=unrated).limitations)
     assert not any("any good" in line for line in built(decisions=[worded], sources=rated).limitations)
-    assert not any("no sources of high quality" in line for line in built(decisions=[mended, gate], sources=rated).limitations)
+    assert not any(
+        "no sources of high quality" in line for line in built(decisions=[mended, gate], sources=rated).limitations
+    )
 
 
 def test_what_was_dropped_degraded_and_failed_is_told_without_the_errors_own_words():

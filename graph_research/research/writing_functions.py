@@ -234,14 +234,16 @@ def judged_repetitions(
 ) -> list[Row]:
     """The `repeated` sentences and rows, each with why it is `kept`, empty where it is left out: the place that tells
     the same is left out itself, or fails a check or agrees less than it does; or something depends on it: what is
-    `missing` stands behind it, a gap or limit is `answered` by it, or it alone settles one of the
-    `contradictions`."""
+    `missing` stands behind it, a gap or limit is `answered` by it, it alone settles one of the `contradictions`, or it
+    alone has a name that is set as code, such as a setting's."""
     failing = {row["id"] for row in checks if row["problem"]}
     failing |= {row["id"] for row in verdicts if row["verdict"] != VerdictWord.SUPPORTED}
     failing |= {name for row in inconsistencies for name in row["change"]}
     needed = dict.fromkeys((row["after"] for row in missing), "what is added stands behind it")
     needed |= dict.fromkeys((name for row in answered for name in row["statements"]), "it answers an open point")
-    settling = _settling([DraftSection.model_validate(row) for row in sections], contradictions)
+    parts = [DraftSection.model_validate(row) for row in sections]
+    settling = _settling(parts, contradictions)
+    written = {row.id: row for part in parts for row in part.statements()}
     gone: set[str] = set()
     judged: list[Row] = []
     for row in repeated:
@@ -250,6 +252,7 @@ def judged_repetitions(
             row.get("kept"),
             *(needed[name] for name in row["statements"] if name in needed),
             "it settles a contradiction" if cut & settling and not told & settling else "",
+            "it alone names something" if told and _names_alone(cut, gone, written) else "",
             "the place that tells the same is left out" if told & gone else "",
             "the place that tells the same fails a check" if told & failing and not cut & failing else "",
         ]
@@ -280,6 +283,12 @@ def _settling(sections: Sequence[DraftSection], contradictions: Rows) -> set[str
     return {
         row.id for row in analysis if any(sum(bool(side & {*row.evidence_ids}) for side in one) > 1 for one in sides)
     }
+
+
+def _names_alone(cut: Set[str], gone: Set[str], written: Mapping[str, Statement]) -> bool:
+    """Whether a statement that is cut has a name set as code that no other has which is not gone."""
+    others = "\n".join(row.text for name, row in written.items() if name not in cut | gone)
+    return any(code not in others for name in cut if name in written for code in written[name].code)
 
 
 def _shorter(blocks: Sequence[Block], gone: Set[str], cut: Set[str]) -> list[Block]:

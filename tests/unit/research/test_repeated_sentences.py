@@ -76,6 +76,16 @@ def test_the_sentence_that_alone_settles_a_contradiction_is_not_left_out(
     assert [row.text for row in DraftSection.model_validate(kept).statements()] == expected
 
 
+def test_the_only_sentence_that_names_a_setting_is_no_repetition() -> None:
+    waits = said("Set `quiet_lock`, and the second writer waits.").model_copy(update={"code": ["quiet_lock"]})
+    told = said("The second writer waits.")
+    for rest, expected in ((["The default is 5."], "it alone names something"), (["quiet_lock = 5"], "")):
+        part = section("Locks", waits, told, *map(said, rest))
+        rows = [{"statements": [waits.id], "told": [told.id], "kept": ""}]
+        [judged] = judged_repetitions([part.to_json()], rows, [], [], [], [], [])
+        assert judged["kept"] == expected
+
+
 CELL = {"statements": ["st-cell"], "kept": "it is a cell, a block to copy or the beginning of a section"}
 
 

@@ -57,8 +57,6 @@ _UNSPACED = deferred(f"[{_IDEOGRAPHS}{_KANA}]+")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]{2,}")
 _WRITTEN_UNSPACED = deferred(f"[{_IDEOGRAPHS}\u30a0-\u30ff]+")
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
-_STEM = deferred(f"(?<![{_IDEOGRAPHS}])[{_IDEOGRAPHS}](?=[\u3040-\u309f])")
-"""An ideograph by itself before hiragana, which write its endings and particles: `冬の`, `冬は`, `走る`, `走って`."""
 _SCRIPTS = {language: re.compile(f"[{letters}]") for language, letters in facts("alphabet").items()}
 """Alphabets, each with the language that is written in it most."""
 
@@ -335,8 +333,7 @@ def _folded_forms(written: str, language: str) -> list[str]:
 
 
 def _pairs(run: str) -> Iterator[_Form]:
-    """Pairs of characters of each unspaced stretch in `run`, a lone one and a Japanese stem of one character by
-    themselves, and the other words between."""
+    """Pairs of characters of each unspaced stretch in `run`, a lone one by itself, and the other words between."""
     for match in re.finditer(f"(?P<unspaced>{_UNSPACED.pattern})|[^{_IDEOGRAPHS}{_KANA}]+", run):
         start = match.start()
         if match["unspaced"] is None:
@@ -346,8 +343,8 @@ def _pairs(run: str) -> Iterator[_Form]:
             yield match[0], match[0], start, match.end(), 1.0
         else:
             for at in range(start, match.end() - 1):
-                pair = run[at : at + 2 - bool(_STEM.match(run, at, match.end()))]
-                yield pair, pair, at, at + len(pair), 1.0
+                pair = run[at : at + 2]
+                yield pair, pair, at, at + 2, 1.0
 
 
 def _folded(word: str, language: str) -> str:

@@ -23,7 +23,7 @@ from graph_research.research.scoring.origin import independent
 from graph_research.text.document import Block, Document, announces
 from graph_research.text.language.names import names_alone
 from graph_research.text.language.words import held_share, language_of, terms, written_in
-from graph_research.text.relevance.alike import numbers_in, says
+from graph_research.text.relevance.alike import numbers_in, states
 from graph_research.text.relevance.answerability import FOUND, absent_words, features
 from graph_research.text.relevance.conflicts import Conflict, find_contradictions
 from graph_research.text.relevance.embedding import Embedder
@@ -385,7 +385,7 @@ def grouped(quotes: Sequence[Quote], sources: Mapping[str, SourceFacts]) -> list
         if home is None:
             near.append(members := [quote])
             growing.append(members)
-        elif says(quote.text, home[0].text):
+        elif states(quote.text, home[0].text):
             home.append(quote)
     return [_group(members, sources) for members in growing]
 
@@ -398,8 +398,8 @@ def _group(members: Sequence[Quote], sources: Mapping[str, SourceFacts]) -> Grou
 
 def _repeats(quote: Quote, better: Quote) -> bool:
     """Whether a better quotation says what this one says, or this one says it with little more."""
-    return says(better.text, quote.text) or (
-        says(quote.text, better.text) and says(better.text, quote.text, least=_MOST_OF_IT)
+    return states(better.text, quote.text) or (
+        states(quote.text, better.text) and states(better.text, quote.text, least=_MOST_OF_IT)
     )
 
 

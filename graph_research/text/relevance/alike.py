@@ -24,14 +24,20 @@ _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def says(text: str, other: str, *, least: float = _NEARLY_ALL) -> bool:
-    """Whether a text has the same numbers as the other, also those in words, and nearly all of its words, in any order
-    and form; with `least` so much of their weight. Of two that say the same neither denies what the other states."""
+    """Whether a text has the same numbers as the other and nearly all of its words, in any order and form; with `least`
+    so much of their weight."""
     if numbers_in(text) != numbers_in(other):
         return False
-    weights, held = term_weights(other), term_weights(text)
-    if held_weight(weights, held) < least * sum(weights.values()) or unstated(text, [other]) or unstated(other, [text]):
+    weights = term_weights(other)
+    return held_weight(weights, term_weights(text)) >= least * sum(weights.values())
+
+
+def states(text: str, other: str, *, least: float = _NEARLY_ALL) -> bool:
+    """Whether a quotation states what another one does: it `says` that, also with the same numbers in words, and of two
+    that say the same neither denies what the other states."""
+    if not says(text, other, least=least) or unstated(text, [other]) or unstated(other, [text]):
         return False
-    return held_weight(held, weights) < least * sum(held.values()) or not _denies_otherwise(text, other)
+    return not (says(other, text) and _denies_otherwise(text, other))
 
 
 @lru_cache(maxsize=4096)

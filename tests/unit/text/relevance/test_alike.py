@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_research.text.relevance.alike import said_again, says, told_among
+from graph_research.text.relevance.alike import said_again, states, told_among
 
 DEFAULT = "The default of wal_autocheckpoint is not in the parts shown of the pragma page."
 BLOCKED = "How long a checkpoint may block writers is not stated."
@@ -69,6 +69,6 @@ def test_what_has_a_name_that_no_text_has_is_not_told_however_many_of_its_words_
     ],
 )
 def test_texts_that_differ_in_a_number_in_words_or_in_a_denial_do_not_say_the_same(text: str, other: str) -> None:
-    assert not says(text, other)
-    assert not says(other, text)
-    assert says(text, text)
+    assert not states(text, other)
+    assert not states(other, text)
+    assert states(text, text)

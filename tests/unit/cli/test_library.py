@@ -58,8 +58,8 @@ def test_files_of_a_type_that_is_not_read_are_counted_and_listed_one_by_one_on_d
     assert "broken.docx: it is damaged" in done.err
     told = [line.removeprefix("not indexed: ") for line in done.err.splitlines() if line.startswith("not indexed")]
     assert told[:2] == [
-        f"{user.folder / 'papers' / 'c.iso'}: unsupported file type: its name does not tell what it is, and its content "
-        "is no text in words",
+        f"{user.folder / 'papers' / 'c.iso'}: unsupported file type: its name does not tell what it is, and its "
+        "content is no text in words",
         "2 files *.png: unsupported file type",
     ]
     named = user.run("library", "add", "papers", "papers/a.png", "papers/b.png", expect=1).err

@@ -15,7 +15,7 @@ from graph_research.research.models.draft import StatementKind, StatementVerdict
 from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.names import new_names
 from graph_research.text.language.opposites import PARTING
-from graph_research.text.language.quantities import ARTICLE_BEFORE, BETWEEN_BEFORE, Value, figures
+from graph_research.text.language.quantities import ARTICLE_BEFORE, BETWEEN_BEFORE, SPACED_LETTER, Value, figures
 from graph_research.text.language.stated import unstated
 from graph_research.text.language.tables import any_of, word_of
 from graph_research.text.language.tags import primary
@@ -37,8 +37,6 @@ _CLAUSE = re.compile(r"[,;:.()–—]")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NAME = re.compile(r"\b[^\W\d_a-zß-ÿ]\w+")
 _NAME_BEFORE = re.compile(r"[^\W\d_a-zß-ÿ]\w*[\s/-]v?$")
-_LETTER = r"[^\W\u3040-\u9fff]"
-"""What may not stand right beside a number with its unit: Chinese and Japanese write no spaces between words."""
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\s$")
 _ONE_LESS = re.compile(r"(?<![^\s(/])1\s?[-−–]\s?[^\W\d]")
 """The 1 from which a formula takes a share: "u / (1 - u)"."""
@@ -468,7 +466,7 @@ def _without_judged(new: Sequence[Value], text: str, judged: Iterable[str]) -> l
     spans = [
         match.span()
         for value in written
-        for match in re.finditer(rf"(?<!{_LETTER})(?<![.,]){value}(?!(?<=\D){_LETTER}|\d|[.,]\d)", text)
+        for match in re.finditer(rf"(?<!{SPACED_LETTER})(?<![.,]){value}(?!(?<=\D){SPACED_LETTER}|\d|[.,]\d)", text)
     ]
     return [figure for figure in new if figure.date or not any(start <= figure.start < end for start, end in spans)]
 

@@ -10,14 +10,15 @@ from functools import cached_property
 from typing import NamedTuple
 
 from graph_research.research.evidence.computed import Computation, compute_in_turn, values_of_names, wrong_multiples
+from graph_research.research.evidence.judged import without_judged, without_judged_lines
 from graph_research.research.evidence.misquotes import misquotes
 from graph_research.research.models.draft import StatementKind, StatementVerdict, VerdictWord
 from graph_research.text.deferred_patterns import deferred
 from graph_research.text.language.names import new_names
 from graph_research.text.language.opposites import PARTING
-from graph_research.text.language.quantities import ARTICLE_BEFORE, BETWEEN_BEFORE, SPACED_LETTER, Value, figures
+from graph_research.text.language.quantities import ARTICLE_BEFORE, BETWEEN_BEFORE, Value, figures
 from graph_research.text.language.stated import unstated
-from graph_research.text.language.tables import any_of, word_of
+from graph_research.text.language.tables import any_of
 from graph_research.text.language.tags import primary
 from graph_research.text.language.versions import is_behind_version_word, names_version
 from graph_research.text.language.words import language_of, terms, written_in
@@ -48,12 +49,9 @@ _PLACEHOLDER = re.compile(r"\$\d{1,2}(?![\d.,]*\d|\w)")
 """A parameter of a statement behind its `=`: "WHERE id = $1"."""
 _REFERS = deferred(rf"\b(?:{any_of('numbered_parts')})\s(?:\d+(?:,\s|\s?[-–]\s?|\s\w+\s))*$", re.IGNORECASE)
 """The end of a text before the number of a row, step or section of the report ("rows 1 to 6")."""
-_JUDGED = deferred(rf"(?:#|--|;|//|%)[^\n]*{word_of('judgement')}", re.IGNORECASE)
-"""A comment that says in one of the languages with labels that the writer chose the value of its line."""
 _FRAME = re.compile(r"</?[^\W\d][^<>=\"\n]*(?<!\s)>(?!\w)")
 """The name of a section or of a place to fill in, with where it is, but no value of an attribute (`<Host *:443>`), and
 nothing between two signs that compare or redirect (`<in -n 5 >out`)."""
-_NUMBER_OR_UNIT = re.compile(r"\s+|(?<=\d)(?=[^\W\d_])")
 _GROUPED_OR_DECIMAL = re.compile(r"\d[.,]\d{3}(?!\d)")
 _NUMBER_AND_UNIT = re.compile(r"(\d[\d.,]*)\s?([^\W\d_]+)")
 _LISTED_IN_PARENTHESES = re.compile(r"\(([^()]*,[^()]*)\)")
@@ -279,15 +277,15 @@ class _Ground:
         """The numbers, dates, multiples and names of a text that stand in nothing it may rest on, as written."""
         is_analysis = kind is StatementKind.ANALYSIS
         if self.is_code:
-            text = _FRAME.sub("", _without_judged_lines(text) if is_analysis else text)
+            text = _FRAME.sub("", without_judged_lines(text) if is_analysis else text)
         measured = _with_unit(text, self.context)
         known = [*self.quotes, self.question] if is_analysis else self.quotes
         unknown = unstated(measured, known, self.beside)
         new = [figure for figure in unknown if self._is_new(figure, measured, is_analysis=is_analysis)]
         rates = {figure.end for figure in unknown if figure.per and figure not in new}
         new = [figure for figure in new if figure.start - 1 not in rates]  # "200 times a second" is one number
-        new = _without_judged(new, measured, self.judged)
-        misread = _without_judged(self._misread(measured, known), measured, self.judged)
+        new = without_judged(new, measured, self.judged)
+        misread = without_judged(self._misread(measured, known), measured, self.judged)
         around = [*self.around, self.question, self.context]
         at_start = not is_analysis  # advice begins with a verb
         names = [] if self.is_code else self._new_names(text, around, at_start=at_start)
@@ -331,7 +329,7 @@ class _Ground:
         measured = _with_unit(text, self.context)
         unknown = unstated(measured, self.quotes)
         new = [figure for figure in unknown if self._is_new(figure, measured)]
-        new = _without_judged(new, measured, self.judged)
+        new = without_judged(new, measured, self.judged)
         given = [figure for figure in unknown if figure not in new]
         held = {word for other in self.around for word in _NAME.findall(other)}
         names = [name for name in _NAME.findall(text) if name in held]
@@ -445,30 +443,6 @@ class _Ground:
         15.4"."""
         whole = re.compile(rf"{pattern}(?![\w.,])", re.IGNORECASE)
         return any(whole.search(title) for title in self.titles)
-
-
-def _without_judged_lines(code: str) -> str:
-    """The code without the lines whose value the writer chose, by a comment on the line or alone on the one above,
-    for formats in which a comment may follow no value."""
-    lines = code.splitlines()
-    judged = [_JUDGED.search(line) for line in lines]
-    alone = [match is not None and not line[: match.start()].strip() for line, match in zip(lines, judged, strict=True)]
-    above = [False, *alone]
-    return "\n".join(line for n, line in enumerate(lines) if not (judged[n] or above[n]))
-
-
-def _without_judged(new: Sequence[Value], text: str, judged: Iterable[str]) -> list[Value]:
-    """The numbers without those that the writer sets by judgement, wherever the text has them as a whole, with a space
-    before the unit or none; how often something happens is one, too, "every hour". An entry of `judged` that holds
-    more than one number counts for nothing, nor does one for what the text writes as a date."""
-    single = [value.strip() for value in judged if len(figures(value) or unstated(value, ())) == 1]
-    written = [r"\s?".join(re.escape(piece) for piece in _NUMBER_OR_UNIT.split(value)) for value in single]
-    spans = [
-        match.span()
-        for value in written
-        for match in re.finditer(rf"(?<!{SPACED_LETTER})(?<![.,]){value}(?!(?<=\D){SPACED_LETTER}|\d|[.,]\d)", text)
-    ]
-    return [figure for figure in new if figure.date or not any(start <= figure.start < end for start, end in spans)]
 
 
 def _with_unit(text: str, context: str) -> str:

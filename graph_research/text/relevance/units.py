@@ -62,6 +62,7 @@ def units(document: Document, language: str = "en") -> tuple[Unit, ...]:
 def _units(document: Document, language: str) -> Iterator[Unit]:
     text = document.text
     lines = document.code_lines
+    line_starts = [start for table in document.places if table.kind == "line" for start in table.starts]
     heading = caption = first = ""
     before: Block | None = None
     term: Block | None = None
@@ -76,7 +77,7 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
         if is_prose and not is_term:  # a term is a unit with the sentence that explains it
             spans = [
                 span
-                for begin, stop in _labelled_apart(document, block)
+                for begin, stop in _labelled_apart(text, block, line_starts)
                 for span in sentence_spans(text, begin, stop, language=language)
             ]
             for position, (start, end) in enumerate(spans):
@@ -105,13 +106,12 @@ def _units(document: Document, language: str) -> Iterator[Unit]:
         before, term = block, block if is_term else None
 
 
-def _labelled_apart(document: Document, block: Block) -> Iterator[tuple[int, int]]:
+def _labelled_apart(text: str, block: Block, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
     """A block, cut before and behind each of several lines in a row that hold a labelled value each: a reader joins the
-    lines of a paragraph, but nobody reads these as one sentence."""
-    starts = [start for table in document.places if table.kind == "line" for start in table.starts]
+    lines of a paragraph, but nobody reads these as one sentence. `starts` are those of all lines."""
     within = [block.start, *starts[bisect_right(starts, block.start) : bisect_left(starts, block.end)], block.end]
     lines = list(pairwise(within))
-    labelled = [bool(LABELLED.match(document.text[start:end].strip())) for start, end in lines]
+    labelled = [bool(LABELLED.match(text[start:end].strip())) for start, end in lines]
     begin = block.start
     for (start, _), (before, here) in zip(lines[1:], pairwise(labelled), strict=True):
         if (before or here) and sum(labelled) > 1:
